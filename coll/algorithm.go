@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Algorithm is one way to perform a collective: the library's own name and the
-// parameters that are part of its identity (segment size, fan-out, radix …), as
-// in the AlgID of Steiner's IOTA (2022): the same algorithm with another segment
-// size is another Algorithm. The zero value is no algorithm.
+// Algorithm is one way to perform a collective: the library's name and the parameters that
+// are part of its identity, such as segment size, fan-out or radix. The same algorithm with
+// another segment size is another Algorithm, as in the AlgID of Steiner's IOTA (2022). The
+// zero value is no algorithm.
 //
-// Algorithm is comparable: parameters are kept as one canonical string.
+// Algorithm is comparable: it stores the parameters as one canonical string.
 type Algorithm struct {
 	Name   string
 	params string // "k=2,segsize=8192": names ascending, no spaces
 }
 
-// Default is the choice the library makes when nothing is tuned. It is measured
-// and predicted like an algorithm of its own. Open MPI has an algorithm called
-// just "default", hence the longer name.
+// Default is the choice that the library makes when nothing is tuned. It is measured and
+// predicted like an algorithm. Its name is not "default" because Open MPI has an algorithm
+// with that name.
 var Default = Algorithm{Name: "library_default"}
 
-// Param is one parameter of an algorithm, both sides as the library spells them.
+// Param is one parameter of an algorithm. Name and value are spelled as in the library.
 type Param struct{ Name, Value string }
 
 // NewAlgorithm returns the algorithm with its parameters in canonical order.
 //
-// Name and parameters must be non-empty words of letters, digits and ._- ; a
-// parameter given twice is an error.
+// Name and parameters must be non-empty words of letters, digits and ._- ; a duplicate
+// parameter is an error.
 func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
 	if !isWord(name) {
 		return Algorithm{}, fmt.Errorf("algorithm name %q: want letters, digits and ._-", name)
@@ -77,7 +77,7 @@ func (a Algorithm) String() string {
 	return a.Name + "(" + a.params + ")"
 }
 
-// Params returns the parameters, names ascending; nil when there are none.
+// Params returns the parameters, names ascending; nil without parameters.
 func (a Algorithm) Params() []Param {
 	if a.params == "" {
 		return nil

@@ -14,9 +14,8 @@ var byteUnits = []struct {
 	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1},
 }
 
-// ParseBytes reads a number of bytes with a suffix B, KiB, MiB or GiB, or none
-// for bytes: 64KiB, 1MiB, 512. Decimal kB and MB are refused since half of all
-// readers take them for powers of two.
+// ParseBytes reads a size such as 64KiB, 1MiB, 512 or 512B. The suffix is B, KiB, MiB, GiB
+// or missing (bytes). It rejects kB and MB, which are ambiguous.
 func ParseBytes(s string) (int64, error) {
 	digits, unit := strings.TrimSpace(s), int64(1)
 	for _, u := range byteUnits {

@@ -10,7 +10,7 @@ import (
 // MPI_ prefix.
 type Collective string
 
-// The blocking intracommunicator collectives tutti knows.
+// The blocking intracommunicator collectives that tutti knows.
 const (
 	Allgather          Collective = "allgather"
 	Allgatherv         Collective = "allgatherv"
@@ -60,8 +60,8 @@ func (c Collective) Reduces() bool {
 // Sized reports whether the collective moves a message. Only barrier does not.
 func (c Collective) Sized() bool { return c != Barrier }
 
-// PerRank reports whether MsgBytes is the part of one rank rather than
-// the whole message (the convention of the OSU micro-benchmarks).
+// PerRank reports whether MsgBytes is the part of one rank rather than the whole message,
+// as in the OSU Micro-Benchmarks.
 func (c Collective) PerRank() bool {
 	switch c {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
@@ -70,9 +70,8 @@ func (c Collective) PerRank() bool {
 	return false
 }
 
-// ElementBytes is the size of the datatype the benchmarks use: the reductions
-// of the OSU micro-benchmarks work on 4-byte MPI_FLOAT or MPI_INT, everything
-// else moves 1-byte MPI_CHAR.
+// ElementBytes returns the size of the datatype that the benchmarks use: 4 bytes (MPI_FLOAT
+// or MPI_INT) for reductions, 1 byte (MPI_CHAR) otherwise, as in the OSU Micro-Benchmarks.
 func (c Collective) ElementBytes() int64 {
 	if c.Reduces() {
 		return 4

@@ -1,12 +1,10 @@
-// Package coll holds the nouns of tutti and nothing else: what is tuned
-// (Collective), how it may be done (Algorithm), where it runs (Point), what can
-// be measured (Candidate), which candidates there are (Grid, Space), one attempt
-// to measure (Trial) and what came out of it (Measurement).
+// Package coll has the domain types: the operation (Collective), the way to perform it
+// (Algorithm), where it runs (Point), what can be measured (Candidate), all candidates
+// (Grid, Space), one attempt to measure (Trial) and its result (Measurement).
 //
-// Times are seconds and sizes are bytes everywhere; parsers convert once, at the
-// border. MsgBytes follows the OSU micro-benchmarks: the part of one rank for
-// allgather(v), alltoall(v), gather and scatter, the whole buffer for the rest,
-// zero for barrier.
+// Times are seconds and sizes are bytes everywhere; parsers convert once. MsgBytes follows
+// the OSU Micro-Benchmarks: the part of one rank for allgather(v), alltoall(v), gather and
+// scatter, the whole buffer for the others, zero for barrier.
 //
 //	alg, err := coll.ParseAlgorithm("pipeline(segsize=8192)")
 //	if err != nil {

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// Grid is the product of node counts, processes per node and message sizes, any
-// positive numbers.
+// Grid is the product of node counts, processes per node and message sizes.
 type Grid struct {
 	Nodes    []int
 	PPN      []int
 	MsgBytes []int64
 }
 
-// Validate reports every fault of the grid at once: an empty axis, a number that
-// is not positive, one given twice. Message sizes may be zero.
+// Validate returns every fault of the grid at once: an empty axis, a number that is not
+// positive, a duplicate. Message sizes may be zero.
 func (g Grid) Validate() error {
 	return errors.Join(
 		validAxis("nodes", g.Nodes, 1),
@@ -40,9 +39,9 @@ func validAxis[T int | int64](name string, values []T, least T) error {
 	return errors.Join(faults...)
 }
 
-// Points returns the points of a collective, ordered by nodes, ppn and size. A
-// single rank needs no collective, so 1x1 is left out; barrier has no sizes
-// and gets one point of zero bytes per layout.
+// Points returns the points of a collective, ordered by nodes, ppn and size. It leaves out
+// 1x1, since a single rank needs no collective. Barrier gets one point of zero bytes for
+// each layout.
 func (g Grid) Points(c Collective) ([]Point, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// JobState says how far a job is known to have come.
+// JobState is the state of a job in the journal.
 type JobState string
 
-// The states of a job in the journal. An intended job may be known to the
-// scheduler or not; a submitted one has its ID; an ended one has been read and
-// costs nothing more.
+// The states of a job in the journal. It is unknown whether an intended job reached the
+// scheduler. A submitted job has its ID. An ended job has been read and costs nothing more.
 const (
 	JobIntended  JobState = "intended"
 	JobSubmitted JobState = "submitted"
@@ -20,7 +19,7 @@ const (
 // JobOutcome is how a job ended.
 type JobOutcome string
 
-// The outcomes of jobs. A lost job is one that the scheduler no longer knows.
+// The outcomes of jobs. A lost job is unknown to the scheduler.
 const (
 	JobCompleted   JobOutcome = "completed"
 	JobFailed      JobOutcome = "failed"
@@ -31,39 +30,38 @@ const (
 	JobLost        JobOutcome = "lost"
 )
 
-// Job is what a scheduler runs: launches on one set of nodes, one after another or
-// side by side. It carries one or more trials.
+// Job is a job of a scheduler: launches on one set of nodes, one after another or
+// concurrently. It carries one or more trials.
 type Job struct {
-	Name          string       `json:"name"` // used once: campaign, problem, round, number
+	Name          string       `json:"name"` // unique: campaign, problem, round, number
 	State         JobState     `json:"state"`
-	ID            string       `json:"id,omitzero"` // the scheduler's; it may come again after years
+	ID            string       `json:"id,omitzero"` // the scheduler's; may be reused after years
 	Carries       []int        `json:"carries"`     // its trials, as indices into the batch of the round
 	Nodes         int          `json:"nodes"`
-	LimitSeconds  float64      `json:"limit_seconds"`            // wall time asked for
+	LimitSeconds  float64      `json:"limit_seconds"`            // requested wall time
 	Outcome       JobOutcome   `json:"outcome,omitzero"`         // of an ended job
-	NoStartReason string       `json:"no_start_reason,omitzero"` // of an ended job: why no program of it started, so that its trials are to be run again
+	NoStartReason string       `json:"no_start_reason,omitzero"` // of an ended job: why no program of it started; its trials are then requested again
 	Spent         Spent        `json:"spent,omitzero"`           // of an ended job
 	Environment   *Environment `json:"environment,omitempty"`    // of an ended job that started
 }
 
-// Spent is where the wall time of a job went, in seconds; of launches side by side
-// each counts by its share of the nodes. Node-seconds are the same but for Queue,
-// which costs nothing, times the nodes.
+// Spent splits the wall time of a job, in seconds. Concurrent launches count by their share
+// of the nodes. Times the number of nodes, all but Queue are node-seconds.
 type Spent struct {
 	Queue   float64 `json:"queue,omitzero"`   // waiting for nodes
 	Launch  float64 `json:"launch,omitzero"`  // starting and ending parallel programs
 	Warmup  float64 `json:"warmup,omitzero"`  // calls that are not timed
-	Measure float64 `json:"measure,omitzero"` // calls that are timed, with their synchronisation
-	Idle    float64 `json:"idle,omitzero"`    // all else the nodes were held for
+	Measure float64 `json:"measure,omitzero"` // timed calls with their synchronisation
+	Idle    float64 `json:"idle,omitzero"`    // the remaining time that the nodes were held
 }
 
-// Held is the time the nodes were held, in seconds.
+// Held returns the time that the nodes were held, in seconds.
 func (s Spent) Held() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle }
 
-// Environment is where the trials of a job ran. What could not be read is empty.
+// Environment describes where the trials of a job ran. Unknown fields are empty.
 type Environment struct {
-	Nodes    []string  `json:"nodes"`             // host names as the ranks saw them
-	Library  string    `json:"library,omitzero"`  // what MPI_Get_library_version says, first line
+	Nodes    []string  `json:"nodes"`             // host names that the ranks reported
+	Library  string    `json:"library,omitzero"`  // first line of MPI_Get_library_version
 	Checksum string    `json:"checksum,omitzero"` // SHA-256 of the MPI library's file
 	Kernel   string    `json:"kernel,omitzero"`
 	CPU      string    `json:"cpu,omitzero"`
@@ -71,7 +69,7 @@ type Environment struct {
 	Started  time.Time `json:"started,omitzero"`
 }
 
-// Validate reports a job that cannot be told from others or that carries nothing.
+// Validate returns an error for a job without a name or without trials.
 func (j Job) Validate() error {
 	switch {
 	case j.Name == "":

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Order is how ranks are dealt to the nodes of a start.
+// Order is how ranks are assigned to the nodes of a launch.
 type Order string
 
 // The orders. On one node they are the same.
 const (
-	Block  Order = "block"  // the first ranks on the first node, as many as it takes, then the next node
-	Cyclic Order = "cyclic" // one rank to each node in turn
+	Block  Order = "block"  // fills one node after another
+	Cyclic Order = "cyclic" // assigns one rank to each node in turn
 )
 
-// Orders returns the known orders.
+// Orders returns all orders.
 func Orders() []Order { return []Order{Block, Cyclic} }
 
-// ParseOrder returns the order called s. The error names what is allowed.
+// ParseOrder returns the order called s. The error lists the orders.
 func ParseOrder(s string) (Order, error) {
 	for _, o := range Orders() {
 		if string(o) == s {
@@ -30,31 +30,32 @@ func ParseOrder(s string) (Order, error) {
 	return "", fmt.Errorf("order %q: want %s or %s", s, Block, Cyclic)
 }
 
-// Placement is how the ranks of a measurement lay on the machine. The zero value: it is
-// not known, or there was one node.
+// Placement describes where the ranks of a measurement ran. The zero value means unknown,
+// or one node.
 type Placement struct {
 	Order    Order `json:"order,omitzero"`    // over the nodes; empty when unknown
-	Switches int   `json:"switches,omitzero"` // leaf switches with a rank below them; zero when unknown
-	Least    int   `json:"least,omitzero"`    // ranks below the switch with the fewest of them
-	Most     int   `json:"most,omitzero"`     // ranks below the switch with most of them
+	Switches int   `json:"switches,omitzero"` // number of leaf switches with ranks; zero when unknown
+	Least    int   `json:"least,omitzero"`    // ranks below the switch with the fewest
+	Most     int   `json:"most,omitzero"`     // ranks below the switch with the most
 }
 
-// Placements is what the placements of measurements have in common: for which jobs they
-// hold.
+// Placements summarises the placements of measurements: the jobs to which these apply.
 type Placements struct {
-	Order    Order      `json:"order,omitzero"`     // empty when unknown, or where there was one node
+	Order    Order      `json:"order,omitzero"`     // empty when unknown, or on one node
 	PPN      []int      `json:"ppn"`                // ascending
-	Switches []Switches `json:"switches,omitempty"` // by number of nodes; those of which they are known
+	Switches []Switches `json:"switches,omitempty"` // by number of nodes, where known
 }
 
-// Switches says over how many leaf switches as many nodes lay, at least and at most.
+// Switches is the smallest and largest number of leaf switches over which a number of nodes
+// was spread.
 type Switches struct {
 	Nodes int `json:"nodes"`
 	Least int `json:"least"`
 	Most  int `json:"most"`
 }
 
-// PlacementsOf gathers those of measurements. The order is that of the first that has one.
+// PlacementsOf summarises the placements of measurements. The order is that of the first
+// measurement with one.
 func PlacementsOf(measured []Measurement) Placements {
 	p := Placements{PPN: []int{}}
 	for _, m := range measured {
@@ -78,11 +79,11 @@ func (p Placements) find(nodes int) (at int, known bool) {
 	return slices.BinarySearchFunc(p.Switches, nodes, func(s Switches, n int) int { return cmp.Compare(s.Nodes, n) })
 }
 
-// Known reports whether anything is known beside the ranks of a node.
+// Known reports whether more than the ranks on a node is known.
 func (p Placements) Known() bool { return p.Order != "" || len(p.Switches) > 0 }
 
-// String says them in words: "ranks in block order, 4 or 8 on a node; 2 nodes on 1 switch,
-// 4 on 1 to 2".
+// String describes the placements: "ranks in block order, 4 or 8 on a node; 2 nodes on 1
+// switch, 4 on 1 to 2".
 func (p Placements) String() string {
 	var ppn []string
 	for _, n := range p.PPN {
@@ -103,7 +104,7 @@ func (p Placements) String() string {
 	return text
 }
 
-// span is the number or the range.
+// span formats one number or a range.
 func (s Switches) span() string {
 	if s.Least == s.Most {
 		return strconv.Itoa(s.Most)
@@ -118,8 +119,8 @@ func (s Switches) words() string {
 	return s.span() + " switches"
 }
 
-// Differ says in what a measurement lay otherwise than these, empty when it did not, or
-// where one of the two is not known.
+// Differ returns how the placement of a measurement differs from these, "" if it does not
+// or if one of them is unknown.
 func (p Placements) Differ(m Measurement) string {
 	if p.Order != "" && m.Placement.Order != "" && m.Placement.Order != p.Order {
 		return fmt.Sprintf("ranks in %s order, not %s", m.Placement.Order, p.Order)

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Layout is how ranks are spread: nodes and processes per node.
+// Layout is the number of nodes and of processes on each node.
 type Layout struct {
 	Nodes int `json:"nodes"`
 	PPN   int `json:"ppn"`
 }
 
-// Ranks is the communicator size, nodes x ppn.
+// Ranks returns the communicator size, nodes x ppn.
 func (l Layout) Ranks() int { return l.Nodes * l.PPN }
 
 // String returns nodes x ppn, for example 16x4.
@@ -23,7 +23,7 @@ func CompareLayouts(a, b Layout) int {
 	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN))
 }
 
-// Point is where a collective runs. It has no algorithm in it.
+// Point is where a collective runs, without an algorithm.
 type Point struct {
 	Collective Collective `json:"collective"`
 	Nodes      int        `json:"nodes"`
@@ -34,11 +34,11 @@ type Point struct {
 // Layout returns the nodes and processes per node of the point.
 func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 
-// Ranks is the communicator size, nodes x ppn.
+// Ranks returns the communicator size, nodes x ppn.
 func (p Point) Ranks() int { return p.Nodes * p.PPN }
 
-// Count is the number of elements of the datatype the benchmarks use, at least
-// one for a message that is not empty.
+// Count returns the number of elements of the benchmarks' datatype, at least one for a
+// message that is not empty.
 func (p Point) Count() int64 {
 	if p.MsgBytes == 0 {
 		return 0
@@ -61,8 +61,8 @@ func ComparePoints(a, b Point) int {
 	)
 }
 
-// Candidate is a point with an algorithm: what an acquisition scores and a
-// runner measures.
+// Candidate is a point with an algorithm: what an acquisition function scores and a runner
+// measures.
 type Candidate struct {
 	Point
 	Algorithm Algorithm `json:"algorithm"`
@@ -76,7 +76,7 @@ func CompareCandidates(a, b Candidate) int {
 	return cmp.Or(ComparePoints(a.Point, b.Point), CompareAlgorithms(a.Algorithm, b.Algorithm))
 }
 
-// AlgorithmsOf returns the algorithms of candidates in order, each once.
+// AlgorithmsOf returns the algorithms of candidates, sorted, each once.
 func AlgorithmsOf(candidates []Candidate) []Algorithm {
 	out := make([]Algorithm, len(candidates))
 	for i, c := range candidates {

@@ -8,20 +8,20 @@ import (
 )
 
 // Range is where the values of one parameter of an algorithm are worth trying: the powers
-// of two from Low to High, 1 or more.
+// of two from Low to High, which are at least 1.
 type Range struct {
 	Parameter string
 	Low, High int64
 }
 
-// beyond is how far from the last known value the next one is tried.
+// beyond is the factor between the last known value and the next one to try.
 const beyond = 4
 
-// Beside returns what is worth trying next where a is fast: a with the power of two halfway
-// to the next known value on either side, or four times beyond the last one. An algorithm
-// without the parameter, or with a value below the range, is tried with the middle of the
-// range, unless one of its values is known. known may hold any algorithms. Beside a value
-// whose neighbours are no more than twice or half of it there is nothing.
+// Beside returns what to try next if a is fast: a with the power of two halfway to the next
+// known value on either side, or four times beyond the last one. For an algorithm without
+// the parameter, or with a value below the range, it returns the middle of the range,
+// unless one of its values is known. It returns nothing on a side where the next known
+// value is at most a factor of two away. known may contain any algorithms.
 func (r Range) Beside(a Algorithm, known []Algorithm) []Algorithm {
 	values := r.values(a, known)
 	own, ok := r.value(a)
@@ -51,14 +51,15 @@ func (r Range) Beside(a Algorithm, known []Algorithm) []Algorithm {
 	return out
 }
 
-// value of the parameter; false where a has none of the range or above.
+// value returns the value of the parameter, and false if a has none in the range or above.
 func (r Range) value(a Algorithm) (int64, bool) {
 	text, _ := a.Param(r.Parameter)
 	v, err := strconv.ParseInt(text, 10, 64)
 	return v, err == nil && v >= r.Low
 }
 
-// values of the parameter, ascending, that are known of a with all else the same.
+// values returns the known values of the parameter, ascending, of algorithms that are
+// otherwise equal to a.
 func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	var out []int64
 	for _, k := range known {
@@ -70,7 +71,7 @@ func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	return out
 }
 
-// between is the power of two in the middle of two values; the first one where there is none.
+// between returns the power of two in the middle of two values, low if there is none.
 func between(low, high int64) int64 {
 	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
 	if middle <= low || middle >= high {
@@ -79,7 +80,7 @@ func between(low, high int64) int64 {
 	return middle
 }
 
-// floorPowerOfTwo is the greatest power of two up to n, 0 for none.
+// floorPowerOfTwo returns the largest power of two up to n, 0 for none.
 func floorPowerOfTwo(n int64) int64 {
 	if n < 1 {
 		return 0
@@ -92,7 +93,7 @@ func (a Algorithm) with(name string, value int64) Algorithm {
 	params := slices.DeleteFunc(a.Params(), func(p Param) bool { return p.Name == name })
 	out, err := NewAlgorithm(a.Name, append(params, Param{name, strconv.FormatInt(value, 10)})...)
 	if err != nil {
-		panic("coll: " + err.Error()) // its parts were an algorithm's
+		panic("coll: " + err.Error()) // all parts come from an algorithm
 	}
 	return out
 }

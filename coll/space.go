@@ -2,7 +2,7 @@ package coll
 
 import "slices"
 
-// Space is the set of candidates of one collective: its points and, at each, the
+// Space is the set of candidates of one collective: points, and for each point the
 // algorithms that can run there.
 type Space struct {
 	points     []Point
@@ -11,10 +11,9 @@ type Space struct {
 	index      map[Point]int
 }
 
-// NewSpace returns the candidates of points × algorithms that check accepts (nil
-// error). Points where nothing can run and algorithms that run nowhere are left
-// out. Points come out ordered by ComparePoints, algorithms by
-// CompareAlgorithms; duplicates count once.
+// NewSpace returns the candidates of points × algorithms that check accepts (nil error). It
+// leaves out points where nothing can run and algorithms that run nowhere. Points are
+// ordered by ComparePoints, algorithms by CompareAlgorithms; duplicates count once.
 func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) error) *Space {
 	points, algorithms = slices.Clone(points), slices.Clone(algorithms)
 	slices.SortFunc(points, ComparePoints)
@@ -54,7 +53,7 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
-// With returns the space with more algorithms, at those of its points where check accepts them.
+// With returns the space with more algorithms, at those points where check accepts them.
 func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
 	return NewSpace(s.points, slices.Concat(s.algorithms, more), func(c Candidate) error {
 		if s.Has(c) {
@@ -64,7 +63,7 @@ func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
 	})
 }
 
-// Has reports whether a candidate is of the space.
+// Has reports whether a candidate is in the space.
 func (s *Space) Has(c Candidate) bool {
 	i, ok := s.index[c.Point]
 	return ok && slices.ContainsFunc(s.feasible[i], func(a int) bool { return s.algorithms[a] == c.Algorithm })
@@ -76,11 +75,11 @@ func (s *Space) Points() []Point { return s.points }
 // Algorithms returns the algorithms in order; the caller must not change them.
 func (s *Space) Algorithms() []Algorithm { return s.algorithms }
 
-// Feasible returns the indices into Algorithms of what can run at point i; the
-// caller must not change them.
+// Feasible returns the indices into Algorithms of the algorithms that can run at point i;
+// the caller must not change them.
 func (s *Space) Feasible(i int) []int { return s.feasible[i] }
 
-// Index returns the position of a point and whether the space holds it.
+// Index returns the index of a point and whether it is in the space.
 func (s *Space) Index(p Point) (int, bool) {
 	i, ok := s.index[p]
 	return i, ok
@@ -104,7 +103,7 @@ func (s *Space) Candidates() []Candidate {
 	return out
 }
 
-// Size is the number of candidates.
+// Size returns the number of candidates.
 func (s *Space) Size() int {
 	n := 0
 	for _, here := range s.feasible {

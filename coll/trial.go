@@ -6,27 +6,27 @@ import (
 	"math"
 )
 
-// Measurement is what the samples of a trial said.
+// Measurement is the result of a trial.
 type Measurement struct {
 	Candidate
-	Seconds     float64 `json:"seconds"`      // median time of one call, latest rank
-	Low         float64 `json:"low,omitzero"` // interval of the median, seconds; zero when unknown
+	Seconds     float64 `json:"seconds"`      // median time of one call, of the latest rank
+	Low         float64 `json:"low,omitzero"` // confidence interval of the median, seconds; zero when unknown
 	High        float64 `json:"high,omitzero"`
-	Samples     int     `json:"samples,omitzero"`    // calls timed; zero when unknown
+	Samples     int     `json:"samples,omitzero"`    // number of timed calls; zero when unknown
 	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
-	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of which this is the time, others ran beside it there; 0: those of the point
-	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: of none
+	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of the job, if launches ran concurrently; CostSeconds is the time of these nodes. 0: the nodes of the point
+	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: not repeated
 	Job         string  `json:"job,omitzero"`        // name of the job that carried it; empty when unknown
 
 	Placement Placement `json:"placement,omitzero"`
 }
 
-// NodeSeconds is the machine time times the nodes that were held for it.
+// NodeSeconds returns the machine time times the nodes that were held for it.
 func (m Measurement) NodeSeconds() float64 {
 	return m.CostSeconds * float64(cmp.Or(m.HeldNodes, m.Nodes))
 }
 
-// Validate reports a time or cost that cannot be: not finite, negative, or a
+// Validate returns an error for a time or cost that is not finite or negative, and for a
 // time of zero.
 func (m Measurement) Validate() error {
 	if !(m.Seconds > 0) || math.IsInf(m.Seconds, 0) {
@@ -38,17 +38,17 @@ func (m Measurement) Validate() error {
 	return nil
 }
 
-// TrialState is where an attempt ended.
+// TrialState is how an attempt ended.
 type TrialState string
 
-// The final states. A trial that is neither has not ended.
+// The final states. A trial with another state has not ended.
 const (
 	TrialDone   TrialState = "done"
 	TrialFailed TrialState = "failed"
 )
 
-// Trial is one attempt to measure a candidate, after it ended. A failed trial is
-// a result: Error says what went wrong and CostSeconds what it cost.
+// Trial is one attempt to measure a candidate, after its end. A failed trial is a result:
+// Error says what went wrong, and CostSeconds what it cost.
 type Trial struct {
 	Measurement
 	Attempt int        `json:"attempt"` // 1 for the first attempt at the candidate

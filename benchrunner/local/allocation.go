@@ -14,19 +14,19 @@ import (
 	"tutti/benchrunner"
 )
 
-// ErrOutside is matched by the error of NewAllocation outside of an allocation.
+// ErrOutside reports that NewAllocation was called outside of an allocation.
 var ErrOutside = errors.New("not inside a Slurm allocation")
 
 // allocation is the Slurm job that tutti runs in.
 type allocation struct {
 	id      string
 	environ []string
-	ends    time.Time // zero when the environment does not tell
+	ends    time.Time // zero if the environment does not contain it
 }
 
-// NewAllocation returns a scheduler of the nodes of the Slurm allocation that
-// environ (as os.Environ returns it) describes. Its jobs are processes beside tutti;
-// the launcher takes them to the nodes.
+// NewAllocation returns a scheduler for the nodes of the Slurm allocation in environ, which
+// has the form of os.Environ. Its jobs are processes on tutti's node; the launcher starts
+// ranks on the other nodes.
 func NewAllocation(environ []string) (*Scheduler, error) {
 	env := map[string]string{}
 	for _, v := range environ {
@@ -61,7 +61,8 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	return &Scheduler{opt: opt, environ: without(environ, deciding), host: host, allocation: a}, nil
 }
 
-// leastCPUs reads a list like 32(x3),16: three nodes of 32 processors, one of 16.
+// leastCPUs returns the smallest number in a list like 32(x3),16: three nodes with 32 CPUs
+// and one with 16.
 func leastCPUs(list string) (int, error) {
 	least := math.MaxInt
 	for _, part := range strings.Split(list, ",") {
@@ -75,8 +76,8 @@ func leastCPUs(list string) (int, error) {
 	return least, nil
 }
 
-// end returns when the nodes go away, zero for never. Older releases of Slurm do
-// not tell that in the environment, so the controller is asked.
+// end returns the end of the allocation, zero for none. It asks the controller, since older
+// releases of Slurm do not put it into the environment.
 func (a *allocation) end(ctx context.Context) (time.Time, error) {
 	if !a.ends.IsZero() {
 		return a.ends, nil
@@ -88,7 +89,7 @@ func (a *allocation) end(ctx context.Context) (time.Time, error) {
 	return parseEnd(out)
 }
 
-// scontrol asks the controller.
+// scontrol runs scontrol and returns its output.
 func (a *allocation) scontrol(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -102,7 +103,7 @@ func (a *allocation) scontrol(ctx context.Context, args ...string) (string, erro
 	return string(out), err
 }
 
-// parseEnd finds EndTime in what scontrol says, in UTC.
+// parseEnd finds EndTime in the output of scontrol. The time is in UTC.
 func parseEnd(text string) (time.Time, error) {
 	for field := range strings.FieldsSeq(text) {
 		value, ok := strings.CutPrefix(field, "EndTime=")

@@ -1,13 +1,13 @@
-// Package local runs jobs as processes where tutti runs: on this machine, or inside
-// an allocation of Slurm whose nodes the launcher uses.
+// Package local runs jobs as processes next to tutti: on this machine, or inside a Slurm
+// allocation whose nodes the launcher uses.
 //
-// A job is a process group leader in a session of its own. It writes who it is into
-// its folder before it runs the script, so that a later tutti finds it, and how it
-// ended after that. Two submissions of one folder run one script.
+// A job is the leader of its own session. Before it runs the script, it writes its identity
+// into its folder, so that a later tutti can find it. Afterwards it writes how the script
+// ended. Two submissions with one folder run one script.
 //
-//	process/id   process ID, start tick and boot, which no other process ever has
+//	process/id   process ID, start tick and boot ID; unique
 //	exit         exit code of the script
-//	cancelled    it was ended by Cancel
+//	cancelled    Cancel ended the job
 //
 //	s, err := local.New(local.Options{PPN: 8})
 //	if err != nil {

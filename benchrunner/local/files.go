@@ -12,16 +12,15 @@ import (
 	"tutti/benchrunner"
 )
 
-// readFile returns a file and whether it is there. The error matches
-// benchrunner.ErrUnavailable: what the file would tell is not known, and may be known
-// later.
+// readFile returns the content of a file and whether the file exists. The error matches
+// benchrunner.ErrUnavailable, because a later attempt may succeed.
 func readFile(path string) (text []byte, found bool, err error) {
 	text, err = os.ReadFile(path)
 	return text, err == nil, unknown(err)
 }
 
-// modTime is when a file was written, zero when it is not there. The error is that of
-// readFile.
+// modTime returns when a file was last written, zero if it does not exist. The error is
+// that of readFile.
 func modTime(dir, name string) (time.Time, error) {
 	stat, err := os.Stat(filepath.Join(dir, name))
 	if err != nil {
@@ -30,8 +29,7 @@ func modTime(dir, name string) (time.Time, error) {
 	return stat.ModTime(), nil
 }
 
-// unknown makes no error of one that says that there is no such file, or no such
-// process any more.
+// unknown returns nil for an error that says that a file or a process does not exist.
 func unknown(err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil

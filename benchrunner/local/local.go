@@ -23,9 +23,9 @@ import (
 //go:embed run.sh
 var runText string
 
-// Options say what this machine takes. Zero means that it is not known.
+// Options describe this machine. Zero means unknown.
 type Options struct {
-	Nodes int // of one job, as launchers make several out of one machine
+	Nodes int // of one job, for launchers that simulate several nodes
 	PPN   int // ranks on a node
 }
 
@@ -34,14 +34,14 @@ type Scheduler struct {
 	opt        Options
 	environ    []string
 	host       string
-	allocation *allocation // nil on a machine of its own
+	allocation *allocation // nil outside of an allocation
 }
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler of this machine. Jobs get the environment of this process
-// but for what would make launchers believe that they are inside another job, and
-// what would choose algorithms for the library.
+// New returns a scheduler for this machine. Jobs get the environment of this process,
+// without variables of other jobs that would confuse launchers and without variables that
+// select algorithms.
 func New(opt Options) (*Scheduler, error) {
 	if opt.Nodes < 0 || opt.PPN < 0 {
 		return nil, fmt.Errorf("local: %d nodes, %d processes per node: want zero or more", opt.Nodes, opt.PPN)
@@ -54,11 +54,11 @@ func New(opt Options) (*Scheduler, error) {
 	return &Scheduler{opt: opt, host: host, environ: environ}, nil
 }
 
-// Prefixes of variables that are not handed on to jobs.
+// Prefixes of variables that jobs do not get.
 var (
-	// of another job that tutti may have been started in
+	// of another job in which tutti may run
 	foreign = []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"}
-	// that decide which algorithm a library runs: only the campaign does
+	// select algorithms, which only the campaign does
 	deciding = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
@@ -81,7 +81,7 @@ func (s *Scheduler) Name() string {
 	return "local"
 }
 
-// Capacity allows one job at a time, inside an allocation as long as that lasts.
+// Capacity allows one job at a time, inside an allocation until its end.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	c := benchrunner.Capacity{Nodes: s.opt.Nodes, PPN: s.opt.PPN, Jobs: 1, Attached: true}
 	if s.allocation == nil {
@@ -93,7 +93,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// Switches asks the controller of the allocation; this machine alone has none.
+// Switches asks the controller of the allocation. Outside of an allocation there are none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if s.allocation == nil {
 		return nil, nil
@@ -112,13 +112,13 @@ func (s *Scheduler) Show(sub benchrunner.Submission) string {
 
 func limitOf(sub benchrunner.Submission) string {
 	if sub.Limit <= 0 {
-		return "0" // of timeout(1): none
+		return "0" // no limit for timeout(1)
 	}
 	return strconv.FormatFloat(max(sub.Limit.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// Submit starts the script in a session of its own. When the folder has a process
-// already, that one is the job.
+// Submit starts the script in its own session. If the folder has a process already, that
+// one is the job.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -146,10 +146,9 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return s.identify(ctx, sub, cmd.Process.Pid, gone)
 }
 
-// identify waits until the process that was started says that it is the job, about a
-// millisecond, or is gone since another one is: it leaves nothing that still writes
-// into the folder. The job runs by now, so a cancelled context is left to the caller,
-// who can end it with its ID.
+// identify waits, usually a millisecond, until the new process has written its identity or
+// has ended because the folder has another process. It ignores ctx: the job runs, and the
+// caller can cancel it by its ID.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
 	own := strconv.Itoa(pid) + "-"
 	for {
@@ -184,7 +183,7 @@ func readCard(dir string) (card, bool, error) {
 	return card{lines[0], lines[1], lines[2]}, true, nil
 }
 
-// Find reads the folder of the job.
+// Find implements benchrunner.Scheduler. It reads the folder of the job.
 func (s *Scheduler) Find(_ context.Context, sub benchrunner.Submission) (string, bool, error) {
 	c, found, err := readCard(sub.Dir)
 	if err != nil {
@@ -193,7 +192,7 @@ func (s *Scheduler) Find(_ context.Context, sub benchrunner.Submission) (string,
 	return c.id, found, nil
 }
 
-// Status tells from the folders and from /proc.
+// Status implements benchrunner.Scheduler. It reads the folders of the jobs and /proc.
 func (s *Scheduler) Status(_ context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	out := map[string]benchrunner.Status{}
 	for id, sub := range jobs {
@@ -224,7 +223,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	if running, err := s.running(c, sub); err != nil || running {
 		return st, true, err
 	}
-	if over, err := exited(&st, sub.Dir); err != nil || over { // in between
+	if over, err := exited(&st, sub.Dir); err != nil || over { // it ended meanwhile
 		return st, true, err
 	}
 	st.Phase, st.Outcome, st.Reason = benchrunner.JobOver, coll.JobLost, "process "+id+" is gone without an exit code"
@@ -235,7 +234,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	return st, true, err
 }
 
-// exited fills in how the script ended, if it did.
+// exited sets how the script ended, if it did.
 func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	text, over, err := readFile(filepath.Join(dir, "exit"))
 	if err != nil || !over {
@@ -254,8 +253,8 @@ func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	return true, err
 }
 
-// running looks the process up. One of another machine cannot be seen from here,
-// unless its allocation is over and it with that.
+// running reports whether the process exists. A process on another machine cannot be
+// checked: it counts as running until its allocation has ended.
 func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 	p, err := parseID(c.id)
 	if err != nil {
@@ -270,8 +269,7 @@ func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 	return false, fmt.Errorf("job %s runs on %s, this is %s: go on there", sub.Name, c.host, s.host)
 }
 
-// Cancel ends the processes of the job, whatever they made their sessions: first
-// by TERM, then by KILL.
+// Cancel ends the processes of the job in all their sessions, first by TERM, then by KILL.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	c, found, err := readCard(sub.Dir)
 	if err != nil || !found || c.id != id {

@@ -16,15 +16,15 @@ import (
 	"tutti/benchrunner"
 )
 
-// farewell is how long processes are waited for after TERM: launchers end their
-// remote parts meanwhile.
+// farewell is how long processes may run after TERM, in which launchers end their remote
+// parts.
 const farewell = 5 * time.Second
 
-// process is one that leads the session of a job, and no other one ever.
+// process identifies the leader of a job's session. No other process has the same identity.
 type process struct {
 	id   string // pid-tick-boot
 	pid  int
-	tick string // of its start since the machine came up
+	tick string // start time in ticks since boot
 	boot string
 }
 
@@ -39,14 +39,14 @@ func parseID(id string) (process, error) {
 	return process{}, fmt.Errorf("id %q: want PID-TICK-BOOT", id)
 }
 
-// stat is what /proc says of a process.
+// stat is the content of /proc/PID/stat.
 type stat struct {
 	state   string
 	session string
 	tick    string
 }
 
-// readStat returns false when there is no such process.
+// readStat returns false if the process does not exist.
 func readStat(pid int) (stat, bool, error) {
 	text, found, err := readFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil || !found {
@@ -56,8 +56,8 @@ func readStat(pid int) (stat, bool, error) {
 	return s, ok, nil
 }
 
-// parseStat reads a file stat of /proc. The name of the program, in brackets, may hold
-// anything.
+// parseStat reads a file stat of /proc. The program's name, in parentheses, may contain any
+// character.
 func parseStat(text []byte) (stat, bool) {
 	end := bytes.LastIndexByte(text, ')')
 	f := strings.Fields(string(text[end+1:]))
@@ -69,7 +69,7 @@ func parseStat(text []byte) (stat, bool) {
 
 func (s stat) dead() bool { return s.state == "Z" || s.state == "X" }
 
-// sameBoot reports whether the machine has not come up again since the process began.
+// sameBoot reports whether the machine has not rebooted since the process began.
 func (p process) sameBoot() (bool, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -78,7 +78,7 @@ func (p process) sameBoot() (bool, error) {
 	return strings.TrimSpace(string(boot)) == p.boot, nil
 }
 
-// alive reports whether the process itself runs.
+// alive reports whether the process is running.
 func (p process) alive() (bool, error) {
 	s, found, err := readStat(p.pid)
 	if err != nil || !found || s.dead() || s.tick != p.tick {
@@ -87,13 +87,13 @@ func (p process) alive() (bool, error) {
 	return p.sameBoot()
 }
 
-// members returns the processes of the job: those of its session, and those that
-// left it but have the job's ID in their environment.
+// members returns the processes of the job: those in its session, and those that left it
+// but have the job's ID in their environment.
 func (p process) members() ([]int, error) {
 	if same, err := p.sameBoot(); err != nil || !same {
 		return nil, err
 	}
-	// While a session has members no new process gets its number.
+	// While a session has members, its number is not used for another process.
 	leader, there, err := readStat(p.pid)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p process) members() ([]int, error) {
 	return out, nil
 }
 
-// has reports whether a process is alive and of the job, whose session is given.
+// has reports whether a process is alive and belongs to the job with the given session.
 func (p process) has(pid int, session string) (bool, error) {
 	s, found, err := readStat(pid)
 	if err != nil || !found || s.dead() {
@@ -133,7 +133,7 @@ func (p process) has(pid int, session string) (bool, error) {
 		return true, nil
 	}
 	env, _, err := readFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if errors.Is(err, fs.ErrPermission) { // somebody else's
+	if errors.Is(err, fs.ErrPermission) { // of another user
 		return false, nil
 	}
 	return bytes.Contains(append([]byte{0}, env...), []byte("\x00TUTTI_JOB_ID="+p.id+"\x00")), err

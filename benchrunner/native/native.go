@@ -17,22 +17,22 @@ import (
 	"tutti/mpi"
 )
 
-// Options say where the program is and how well it measures.
+// Options configure the program.
 type Options struct {
-	Path        string        // absolute, of the program, as the nodes see it
-	Warmup      int           // calls before the timed ones; fewer where they take more than a quarter of Slice
-	MinSamples  int           // calls timed, at least, unless Slice is used up
-	MaxSamples  int           // calls timed, at most
-	Precision   float64       // half width of the 95 % interval of the median that is enough, as a share of it
-	Slice       time.Duration // most time for one case, with its check and warm-up
-	AbortFactor float64       // a case so many times slower than the best of its collective and size is cut short; 0: never
+	Path        string        // absolute path of the program on the nodes
+	Warmup      int           // calls before the timed ones; fewer if they take more than a quarter of Slice
+	MinSamples  int           // least number of timed calls, unless Slice is used up
+	MaxSamples  int           // largest number of timed calls
+	Precision   float64       // relative half width of the 95 % interval of the median at which a case ends
+	Slice       time.Duration // longest time for one case, with its check and warm-up
+	AbortFactor float64       // a case is aborted if it is this many times slower than the best of its collective and size; 0: never
 	Check       bool          // check the data that collectives deliver
 }
 
-// Program is the benchmark program as a benchrunner.Program.
+// Program is the benchmark program. It implements benchrunner.Program.
 type Program struct{ opt Options }
 
-// New checks the options. It does not look for the program: it may be on other
+// New checks the options. It does not look for the program, which may exist on other
 // machines only.
 func New(opt Options) (*Program, error) {
 	switch {
@@ -55,10 +55,10 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group puts all cases that one start of the library can serve together: small
-// sizes first, so that what a large one breaks costs little, and within a size of a
-// collective the library's default first, since it is seldom far from the best and
-// hopeless algorithms are told by it.
+// Group puts all cases into one launch that can share the settings at the start of the
+// library. Small sizes come first, so that a crash in a large one loses little. Within a
+// collective and size the library's default comes first, so that much slower algorithms are
+// aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
 	index := map[string]int{}
@@ -95,7 +95,7 @@ func rank(yes bool) int {
 	return 0
 }
 
-// keyOf tells starts apart.
+// keyOf returns a text that is equal for cases that can share a launch.
 func keyOf(c benchrunner.Case) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %t", c.Layout(), c.NewComm)
@@ -105,27 +105,27 @@ func keyOf(c benchrunner.Case) string {
 	return b.String()
 }
 
-// Times beside those of the cases: the start of the program until its first case
-// and its end. MPI_Finalize may hang for ten seconds before it is cut short.
+// Times in addition to those of the cases: from the start of the program to its first case,
+// and its end. MPI_Finalize may hang for ten seconds before the program gives up.
 const (
 	begin   = 10 * time.Second
 	leaving = 15 * time.Second
 )
 
-// hang is when the program gives a case up: its slice counts whole calls, so that
-// one slow enough to be noticed, checked, warmed up and timed once each may go well
-// beyond.
+// hang returns the time after which the program gives up a case. A slice is checked between
+// calls, so a slow case may exceed it: it may be checked, warmed up and timed once each.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
-// Allowance returns a slice for every case and what one of them may take beyond.
+// Allowance implements benchrunner.Program: a slice for every case, and the time by which
+// one case may exceed its slice.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	return begin + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + leaving
 }
 
 const planName = "native.plan"
 
-// Command returns the call of the program with its plan. All cases must be of one
-// group of Group.
+// Command implements benchrunner.Program. The command contains the plan. All cases must be
+// of one group of Group.
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) == 0 {
 		return benchrunner.Command{}, fmt.Errorf("native: start without a case")

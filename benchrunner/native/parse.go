@@ -12,7 +12,7 @@ import (
 	"tutti/csource"
 )
 
-// event is a line of the program. Pointers tell what is missing from what is zero.
+// event is a line of the program's output. A nil pointer means that the field is missing.
 type event struct {
 	Event string `json:"event"`
 
@@ -51,10 +51,10 @@ type event struct {
 	Why   string `json:"why"`
 	Rank  int    `json:"rank"`
 	Cases int    `json:"cases"`
-	Error string `json:"error"` // the program found its own line to be wrong
+	Error string `json:"error"` // the program reports that its own line is wrong
 }
 
-// anyOrder says that ranks lie as all orders have them.
+// anyOrder says that all orders place the ranks in the same way.
 const anyOrder = "any"
 
 type node struct {
@@ -63,23 +63,23 @@ type node struct {
 	Ranks  int    `json:"ranks"`
 }
 
-// said is what the program said of one case.
+// said is what the program printed about one case.
 type said struct {
 	begun   bool
-	at      float64 // when it began, seconds after the program
-	form    string  // of the call that is checked, if it is not the one that is timed
-	later   bool    // something that comes after it was said, too
+	at      float64 // seconds from the start of the program to the start of the case
+	form    string  // form of the checked call, if it differs from that of the timed calls
+	later   bool    // the program printed something about a later case, too
 	results []event // results and refusals
 }
 
-// listing is what could be read of an output.
+// listing is the content of an output.
 type listing struct {
 	hellos  []event
 	errors  []string
 	cases   []said
 	hung    bool
 	ended   bool
-	damaged []string // lines that look like the program's and are not
+	damaged []string // lines that look like the program's but cannot be read
 }
 
 const (
@@ -87,11 +87,10 @@ const (
 	maxDamaged = 5
 )
 
-// parse reads lines of which n cases are known. What is not the program's is left
-// out; what looks like it and cannot be read is damaged.
+// parse reads the lines of an output with n cases. It ignores lines of other programs.
 func parse(lines []string, n int) listing {
 	l := listing{cases: make([]said, n)}
-	last := -1 // the case that was begun last
+	last := -1 // the case that began last
 	for _, line := range lines {
 		at := strings.Index(line, opening)
 		if at < 0 {
@@ -108,7 +107,7 @@ func parse(lines []string, n int) listing {
 	return l
 }
 
-// decode reads one object; launchers and libraries may have written behind it.
+// decode reads one JSON object. Launchers and libraries may have written text after it.
 func decode(text string) (event, error) {
 	var e event
 	d := json.NewDecoder(strings.NewReader(text))
@@ -154,14 +153,14 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass notes that the case that was begun last came to an end: another followed.
+// pass records that the case that began last has ended, because another one followed.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
 	}
 }
 
-// check says what is wrong with a result.
+// check returns an error if a result is not valid for the case.
 func (e event) check(c benchrunner.Case) error {
 	switch {
 	case e.Error != "":
@@ -179,7 +178,7 @@ func (e event) check(c benchrunner.Case) error {
 	return e.checkManner(c)
 }
 
-// checkTimes says what is wrong with the median, its interval and the samples.
+// checkTimes returns an error if the median, its interval or the samples are invalid.
 func (e event) checkTimes() error {
 	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
@@ -196,7 +195,7 @@ func (e event) checkTimes() error {
 	return nil
 }
 
-// checkManner says what is wrong with how the case was measured.
+// checkManner returns an error if the case was measured in another way than requested.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "hopeless"}, e.Stop):
@@ -211,22 +210,22 @@ func (e event) checkManner(c benchrunner.Case) error {
 	return nil
 }
 
-// seconds reports whether a duration can be one.
+// seconds reports whether v is a valid duration.
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// shortest is a time that no collective beats: light goes a foot.
+// shortest is shorter than any collective: light travels 30 cm in that time.
 const shortest = 1e-9
 
-// How the program saw which algorithm ran.
+// How the program observed the algorithm that ran.
 const (
 	verifiedNot   = "no"
 	verifiedStack = "error stack" // functions of MPICH, outermost first
-	verifiedEnum  = "enumeration" // the name Open MPI gives to the number
-	verifiedOwn   = "libtutti"    // what libtutti says, as its table has it
+	verifiedEnum  = "enumeration" // Open MPI's name of the algorithm's number
+	verifiedOwn   = "libtutti"    // libtutti's name of the algorithm, as in its table
 )
 
-// contradicts says in what the algorithm that was seen differs from the case's;
-// empty when it does not, or when there was nothing to see.
+// contradicts returns how the observed algorithm differs from that of the case. It returns
+// "" if they agree or if nothing was observed.
 func (e event) contradicts(c benchrunner.Case) string {
 	want := c.Algorithm.Name
 	switch {
@@ -242,13 +241,13 @@ func (e event) contradicts(c benchrunner.Case) string {
 			}
 		}
 		if c.Parts && !strings.Contains(e.Seen, "_composition_") {
-			return "" // the error came from a part, which does not tell of the whole
+			return "" // the error came from one part of a composition, which does not identify the whole
 		}
 	}
 	return fmt.Sprintf("the library ran %s instead", e.Seen)
 }
 
-// world says in what the ranks differ from the layout; empty when they do not.
+// world returns how the ranks differ from the layout, "" if they do not.
 func (l listing) world(s benchrunner.Launch) string {
 	if len(l.errors) > 0 {
 		return l.errors[0]

@@ -8,7 +8,7 @@ import (
 	"tutti/csource"
 )
 
-// Read makes outcomes of what the program printed.
+// Read implements benchrunner.Program.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
 	r := benchrunner.Reading{Warnings: append(l.warnings(), l.starts()...)}
@@ -27,7 +27,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 		begun = begun || c.begun || len(c.results) > 0
 	}
 	r.Outcomes = benchrunner.Outcomes(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
-		i++ // Settle goes through the cases in order
+		i++ // Outcomes calls the function for the cases in order
 		o, ok := outcome(l.cases[i], c, &r)
 		if ok && o.State == benchrunner.OutcomeDone && l.cases[i].results[0].Verified == verifiedNot && !c.Algorithm.IsDefault() {
 			unverified++
@@ -41,7 +41,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	return r
 }
 
-// outcome is what was said of one case, and whether anything was.
+// outcome returns the outcome of one case, and whether the program printed one.
 func outcome(c said, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
@@ -68,7 +68,7 @@ func outcome(c said, asked benchrunner.Case, r *benchrunner.Reading) (benchrunne
 	return o, true
 }
 
-// blame gives the case that a crash or hang ended with the time it took.
+// blame adds the time of a case that crashed or hung to the reading.
 func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Reading) {
 	for i, c := range l.cases {
 		o := &r.Outcomes[i]
@@ -88,8 +88,8 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 	}
 }
 
-// starts warns when some cases began at agreed times and others after a barrier:
-// times of the latter contain the time in which ranks leave it.
+// starts warns if some cases began at agreed times and others after a barrier. The times of
+// the latter include the time in which the ranks leave the barrier.
 func (l listing) starts() []string {
 	barriers, all := 0, 0
 	for _, c := range l.cases {
@@ -106,7 +106,7 @@ func (l listing) starts() []string {
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
-// warnings are doubts that decide about no case.
+// warnings returns problems that decide no case.
 func (l listing) warnings() []string {
 	var out []string
 	for i, line := range l.damaged {
@@ -124,8 +124,8 @@ func (l listing) warnings() []string {
 	return out
 }
 
-// oneLine keeps what a library says of an error readable in a table: its stacks
-// have a line for every function.
+// oneLine shortens a library's error message, whose stack has a line for every function, to
+// one line.
 func oneLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i, line := range lines {

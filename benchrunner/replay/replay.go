@@ -14,30 +14,30 @@ import (
 	"tutti/coll"
 )
 
-// Noise is what disturbs a recorded time.
+// Noise is added to a recorded time.
 type Noise struct {
 	Sigma           float64 // relative, lognormal: time · exp(Sigma·z)
 	TailProbability float64 // of an outlier, which is TailLow to TailHigh times slower
 }
 
-// Outliers slow a run down by a factor between these two, uniformly: what other
-// jobs and the system did to single runs on shared clusters.
+// An outlier is slower by a uniform factor between these two, as single runs on shared
+// clusters were.
 const (
 	TailLow  = 1.3
 	TailHigh = 3.0
 )
 
-// Options set what the machine adds to the recorded times.
+// Options say what the machine adds to the recorded times.
 type Options struct {
 	Seed        uint64
-	Noise       Noise   // of what is recorded once; repetitions have their own
-	JobNoise    float64 // relative, lognormal, of all times of a batch together: a round is a job
+	Noise       Noise   // of candidates with one recorded time; others use their repetitions
+	JobNoise    float64 // relative, lognormal, one factor for all times of a batch
 	Launch      benchrunner.LaunchCost
-	FailureRate float64 // proportion of trials that fail
-	Nodes       int     // of an allocation on which the starts of a batch run side by side; 0: one after another
+	FailureRate float64 // fraction of trials that fail
+	Nodes       int     // of an allocation in which the launches of a batch run concurrently; 0: one after another
 }
 
-// Validate reports every fault of the options at once.
+// Validate returns every fault of the options at once.
 func (o Options) Validate() error {
 	var faults []error
 	check := func(name string, v, high float64) {
@@ -60,16 +60,17 @@ func (o Options) Validate() error {
 // Machine answers from recorded measurements. It is safe for concurrent use.
 type Machine struct {
 	opt         Options
-	recorded    map[coll.Candidate]coll.Measurement   // of repetitions the median
-	repetitions map[coll.Candidate][]coll.Measurement // by time; none of what is recorded once
-	order       []coll.Candidate                      // as sorted by coll.CompareCandidates
+	recorded    map[coll.Candidate]coll.Measurement   // the median of repetitions
+	repetitions map[coll.Candidate][]coll.Measurement // sorted by time; only for candidates with several
+	order       []coll.Candidate                      // sorted by coll.CompareCandidates
 }
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// New returns a machine of the recorded measurements, one for each candidate or several
-// repetitions that differ in Rep. A time that is not positive, a negative cost, a candidate
-// or repetition given twice or one that needs more nodes than an allocation has is an error.
+// New returns a machine with recorded measurements. A candidate may have several
+// repetitions, which differ in Rep. It returns an error for a time that is not positive, a
+// negative cost, a duplicate, and a candidate that needs more nodes than the allocation
+// has.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// add enters a measurement.
+// add adds a measurement.
 func (m *Machine) add(r coll.Measurement) error {
 	runs := m.repetitions[r.Candidate]
 	_, known := m.recorded[r.Candidate]
@@ -115,10 +116,10 @@ func (m *Machine) add(r coll.Measurement) error {
 	return nil
 }
 
-// Candidates returns what was recorded, in order; the caller must not change it.
+// Candidates returns the recorded candidates in order; the caller must not change them.
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
 
-// Space returns the space of the candidates that were recorded.
+// Space returns the space of the recorded candidates.
 func (m *Machine) Space() *coll.Space {
 	points := make([]coll.Point, len(m.order))
 	algorithms := make([]coll.Algorithm, len(m.order))
@@ -133,14 +134,15 @@ func (m *Machine) Space() *coll.Space {
 	})
 }
 
-// Truth returns the recorded measurement of a candidate, without noise: of repetitions
-// the median, the faster of the two in the middle when they are even.
+// Truth returns the recorded measurement of a candidate without noise. Of repetitions it is
+// the median, the faster of the two middle ones if their number is even.
 func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 	t, ok := m.recorded[c]
 	return t, ok
 }
 
-// Truths returns those of all candidates, in the order of coll.CompareCandidates.
+// Truths returns the measurements of all candidates, in the order of
+// coll.CompareCandidates.
 func (m *Machine) Truths() []coll.Measurement {
 	out := make([]coll.Measurement, len(m.order))
 	for i, c := range m.order {
@@ -149,10 +151,9 @@ func (m *Machine) Truths() []coll.Measurement {
 	return out
 }
 
-// Costs returns the price of measuring the candidates in one batch, launches
-// included, in seconds of the whole machine: when starts run side by side, the parts
-// of the time from the first begin to the last end. What is not recorded costs its
-// launch.
+// Costs returns the cost of measuring the candidates in one batch, launches included, in
+// seconds of the whole machine. For concurrent launches the makespan is divided among them.
+// A candidate without a record costs its launch.
 func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	run := make([]float64, len(batch))
 	for i, c := range batch {
@@ -161,16 +162,16 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices are Costs where the runs alone take so many seconds.
+// prices returns Costs if the runs alone take the given seconds.
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {
-		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // what is not recorded may not
+		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // candidates without a record may not fit
 	}
 	if fits {
 		costs, err := m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
 		if err != nil {
-			panic(err) // all that Pack refuses is checked
+			panic(err) // New has checked what Pack rejects
 		}
 		return costs
 	}
@@ -181,7 +182,7 @@ func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	return costs
 }
 
-// ExhaustiveSeconds is the price of measuring the given candidates in one batch.
+// ExhaustiveSeconds returns the cost of measuring the given candidates in one batch.
 func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 	sum := 0.0
 	for _, c := range m.Costs(all) {
@@ -190,7 +191,8 @@ func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 	return sum
 }
 
-// Run answers every request that has not ended, in the order of the batch.
+// Run implements benchrunner.Runner. It answers the requests that have not ended in the
+// order of the batch.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	candidates := make([]coll.Candidate, len(batch.Requests))
 	run := make([]float64, len(batch.Requests))
@@ -215,7 +217,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	return nil
 }
 
-// job is the factor by which all times of a batch are off.
+// job returns the noise factor of all times of a batch.
 func (m *Machine) job(b benchrunner.Batch) float64 {
 	if m.opt.JobNoise == 0 {
 		return 1
@@ -225,9 +227,9 @@ func (m *Machine) job(b benchrunner.Batch) float64 {
 	return Noise{Sigma: m.opt.JobNoise}.factor(rand.New(rand.NewPCG(m.opt.Seed, h.Sum64())))
 }
 
-// drawn is the recorded measurement that answers a request: of repetitions another one in
-// each attempt until all had their turn, in an order that seed and candidate draw. Nothing
-// is drawn where nothing is recorded.
+// drawn returns the recorded measurement that answers a request. With repetitions, attempts
+// use all of them in turn, in an order that depends on seed and candidate. Without a record
+// it returns the zero value.
 func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 	runs := m.repetitions[r.Candidate]
 	if len(runs) == 0 {
@@ -238,8 +240,7 @@ func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 	return runs[rand.New(rand.NewPCG(m.opt.Seed, fingerprint(r))).Perm(len(runs))[turn]]
 }
 
-// trial is a function of seed, candidate, attempt and the factor of the job, whatever came
-// before.
+// trial depends only on seed, candidate, attempt and the factor of the job.
 func (m *Machine) trial(r benchrunner.Request, cost, job float64) coll.Trial {
 	t := coll.Trial{
 		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost, HeldNodes: m.opt.Nodes},

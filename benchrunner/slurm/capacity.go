@@ -14,9 +14,9 @@ import (
 type node struct {
 	name     string
 	cpus     int
-	bytes    int64 // of memory; zero where Slurm was not told
+	bytes    int64 // of memory; zero if Slurm does not know
 	features []string
-	state    string // with the mark of sinfo behind it, as "idle*"
+	state    string // with sinfo's suffix, as in "idle*"
 }
 
 const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T" + separator + "%m"
@@ -35,15 +35,15 @@ func parseNode(line string) (node, error) {
 	if err != nil {
 		return node{}, fmt.Errorf("sinfo: memory %q: want a number", f[4])
 	}
-	if mebibytes > 1 { // 1 is what Slurm takes where nobody told
+	if mebibytes > 1 { // 1 is Slurm's value where nothing is configured
 		n.bytes = int64(mebibytes) << 20
 	}
 	return n, nil
 }
 
-// serves says whether the node is one that a job may get before somebody mends it.
+// serves reports whether jobs can get the node without a repair.
 func (n node) serves() bool {
-	if strings.HasSuffix(n.state, "*") { // does not answer
+	if strings.HasSuffix(n.state, "*") { // does not respond
 		return false
 	}
 	state := strings.TrimRight(n.state, "*~#!%$@^-+")
@@ -55,8 +55,8 @@ func (n node) serves() bool {
 	return true
 }
 
-// has says whether the node has the features; expressions other than a&b are not
-// understood, and every node has them.
+// has reports whether the node has the features. It understands only expressions like a&b;
+// for others it returns true.
 func (n node) has(constraint string) bool {
 	if constraint == "" || strings.ContainsAny(constraint, "|[]()*!:") {
 		return true
@@ -73,9 +73,9 @@ func (n node) has(constraint string) bool {
 	return true
 }
 
-// Capacity counts the nodes of the partition that have the constraint and are not
-// down or drained, and gives the CPUs and the memory of the smallest of them. Limits of accounts
-// and qualities of service are not in it.
+// Capacity counts the nodes of the partition that have the constraint and are not down or
+// drained. PPN and Bytes are those of the smallest of them. It ignores limits of accounts
+// and qualities of service.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	p, err := s.partition(ctx)
 	if err != nil {
@@ -85,9 +85,9 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	out, err := persist(ctx, s, func() (string, error) {
+	out, err := retryQuery(ctx, s, func() (string, error) {
 		return s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.Name, "--format="+nodeColumns)
-	}, never)
+	}, noRetry)
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
@@ -116,11 +116,11 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, nil
 }
 
-// Switches asks the controller; without a topology plugin it knows none.
+// Switches asks the controller. Without a topology plugin there are none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
-	out, err := persist(ctx, s, func() (string, error) {
+	out, err := retryQuery(ctx, s, func() (string, error) {
 		return s.query(ctx, "scontrol", "show", "topology")
-	}, never)
+	}, noRetry)
 	if err != nil {
 		return nil, err
 	}

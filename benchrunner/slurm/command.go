@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	queryLimit = time.Minute     // of a command that asks
-	farewell   = 5 * time.Second // left to a command that runs when the caller gives up
+	queryLimit = time.Minute     // for a command that only asks
+	farewell   = 5 * time.Second // for a running command to end after the context is cancelled
 )
 
-// failure is a command that did not do what it should.
+// failure is the error of a command.
 type failure struct {
 	name     string
-	words    string // what it wrote to standard error
-	code     int    // exit code; -1 when it was killed
+	message  string // message from standard error
+	code     int    // exit code; -1 if it was killed
 	timedOut bool
 	err      error
 }
@@ -31,16 +31,16 @@ type failure struct {
 func (f *failure) Error() string {
 	switch {
 	case f.timedOut:
-		return fmt.Sprintf("%s: no answer in time: %s", f.name, f.words)
-	case f.words != "":
-		return f.name + ": " + f.words
+		return fmt.Sprintf("%s: no answer in time: %s", f.name, f.message)
+	case f.message != "":
+		return f.name + ": " + f.message
 	}
 	return fmt.Sprintf("%s: %v", f.name, f.err)
 }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// command is one of Slurm's with what it needs.
+// command is a command of Slurm with its arguments and environment.
 type command struct {
 	name  string
 	args  []string
@@ -49,9 +49,9 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command and returns its standard output. Its error is a *failure, or
-// that of ctx. The command is not among those that a terminal interrupts, and when
-// ctx ends it has a moment to finish: killing sbatch leaves unknown what it did.
+// run runs a command and returns its standard output. The error is a *failure or that of
+// ctx. Terminal interrupts do not reach the command, and it may finish within farewell
+// after ctx ends: if sbatch were killed, it would be unknown whether it submitted.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = farewell
 	cmd.Cancel = func() error {
-		if ctx.Err() == nil { // it had its time
+		if ctx.Err() == nil { // its time limit passed
 			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 		return os.ErrProcessDone
@@ -80,9 +80,9 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err == nil {
 		return stdout.String(), nil
 	}
-	f := &failure{name: c.name, words: words(stderr.String()), code: -1, err: err}
-	if f.words == "" {
-		f.words = words(stdout.String()) // scontrol complains there
+	f := &failure{name: c.name, message: errorText(stderr.String()), code: -1, err: err}
+	if f.message == "" {
+		f.message = errorText(stdout.String()) // scontrol prints errors there
 	}
 	f.timedOut = ctx.Err() == nil && inTime.Err() != nil
 	var exit *exec.ExitError
@@ -99,8 +99,8 @@ func (s *Scheduler) query(ctx context.Context, name string, args ...string) (str
 
 var prefix = regexp.MustCompile(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)
 
-// words returns in one line what a command complained about.
-func words(stderr string) string {
+// errorText returns the error message of a command as one line.
+func errorText(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(prefix.ReplaceAllString(stderr, "")) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -110,45 +110,45 @@ func words(stderr string) string {
 	return strings.Join(lines, "; ")
 }
 
-// kept are the variables of Slurm that say which cluster this is and who asks.
-var kept = map[string]bool{"SLURM_CONF": true, "SLURM_CONF_SERVER": true, "SLURM_JWT": true}
+// identifying are the variables of Slurm that identify the cluster and the user.
+var identifying = map[string]bool{"SLURM_CONF": true, "SLURM_CONF_SERVER": true, "SLURM_JWT": true}
 
-// steers says whether Slurm's commands read the variable as an option.
-func steers(name string) bool {
+// isOption reports whether Slurm's commands read the variable as an option.
+func isOption(name string) bool {
 	first, _, _ := strings.Cut(name, "_")
 	switch first {
 	case "SLURM", "SBATCH", "SALLOC", "SRUN", "SQUEUE", "SACCT", "SCANCEL", "SCONTROL", "SINFO", "SLURMD":
-		return !kept[name]
+		return !identifying[name]
 	}
 	return false
 }
 
-// queryEnv returns environ for commands that ask: times come as seconds since 1970,
-// and where they do not, in UTC.
+// queryEnv returns environ for query commands. Times are printed as seconds since 1970, or
+// in UTC where that is not possible.
 func queryEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if !steers(name) && name != "TZ" && name != "LC_ALL" && name != "LANGUAGE" {
+		if !isOption(name) && name != "TZ" && name != "LC_ALL" && name != "LANGUAGE" {
 			env = append(env, v)
 		}
 	}
 	return append(env, "LC_ALL=C", "TZ=UTC", "SLURM_TIME_FORMAT=%s")
 }
 
-// inherited are the variables that a job takes from the caller; a name that ends in
-// an asterisk stands for all that begin so.
+// inherited are the variables that a job gets from tutti's environment. A name that ends in
+// an asterisk stands for all variables with that prefix.
 var inherited = []string{
 	"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LD_LIBRARY_PATH",
 	"MODULEPATH", "MODULESHOME", "LMOD_*", "BASH_ENV",
 }
 
-// jobEnv returns what a job sees of environ.
+// jobEnv returns the part of environ that a job gets.
 func jobEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if kept[name] {
+		if identifying[name] {
 			env = append(env, v)
 			continue
 		}

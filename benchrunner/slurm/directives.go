@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A directive is one argument of sbatch: a long option, with its value after "=".
+// directive is one argument of sbatch: a long option, with an optional value after "=".
 var directive = regexp.MustCompile(`^--([a-z][a-z0-9-]+)(=(.+))?$`)
 
-// taken are the options that may not be among the directives, with the reason.
-var taken = []struct{ reason, names string }{
+// reservedOptions are the options that directives must not contain, with the reason.
+var reservedOptions = []struct{ reason, names string }{
 	{"it has a key of its own", "account constraint exclusive partition qos reservation"},
 	{"it is set for each job", "chdir error export export-file input job-name no-requeue nodes ntasks ntasks-per-node " +
 		"open-mode output parsable propagate time"},
@@ -19,15 +19,14 @@ var taken = []struct{ reason, names string }{
 	{"it runs nothing", "help usage version"},
 }
 
-// flags are the options that have no value. sbatch would take the next argument for
-// the value of any other one.
+// flags are the options without a value. For other options sbatch would take the next
+// argument as the value.
 var flags = map[string]bool{
 	"contiguous": true, "overcommit": true, "oversubscribe": true, "reboot": true, "spread-job": true, "use-min-nodes": true,
 }
 
-// CheckDirective returns an error unless d is a long option that sbatch may be given
-// in addition to those that are set for every job. sbatch takes the beginning of an
-// option for the option, so that is refused as well.
+// CheckDirective returns an error unless d is a long option that a site may add to the
+// options of every job. It also rejects abbreviated options, which sbatch would accept.
 func CheckDirective(d string) error {
 	m := directive.FindStringSubmatch(d)
 	if m == nil {
@@ -37,7 +36,7 @@ func CheckDirective(d string) error {
 	if err := checkValue(value); err != nil {
 		return fmt.Errorf("slurm: directive %q: %w", d, err)
 	}
-	for _, t := range taken {
+	for _, t := range reservedOptions {
 		for full := range strings.FieldsSeq(t.names) {
 			if strings.HasPrefix(full, name) {
 				return fmt.Errorf("slurm: directive %q: --%s is refused: %s", d, full, t.reason)

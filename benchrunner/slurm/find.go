@@ -14,17 +14,16 @@ import (
 	"tutti/benchrunner"
 )
 
-// accountDays is how far back sacct is asked for a job by its name.
+// accountDays is how many days back sacct looks for a job by its name.
 const accountDays = 60
 
-// errNoAccounts says that the cluster keeps no accounts; noAccounts is how sacct
-// says it.
+// errNoAccounts reports a cluster without accounting; noAccounts is sacct's message.
 var errNoAccounts = errors.New("the cluster keeps no accounts")
 
 const noAccounts = "Slurm accounting storage is disabled"
 
-// queue returns all jobs of this user that the controller knows; it forgets a job
-// some minutes after its end.
+// queue returns all jobs of this user that the controller knows. It forgets a job some
+// minutes after its end.
 func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	args := append([]string{"--noheader", "--all", "--states=all", "--user=" + strconv.Itoa(os.Getuid()), "--format=" + squeueColumns}, more...)
 	out, err := s.query(ctx, "squeue", args...)
@@ -34,8 +33,8 @@ func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	return parseRows(out), nil
 }
 
-// accounts returns what the accounts say of jobs, oldest first. The error is
-// errNoAccounts on a cluster that keeps none; it is asked once.
+// accounts returns sacct's rows of jobs, oldest first. The error is errNoAccounts on a
+// cluster without accounting; this is checked once.
 func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
 	s.mu.Lock()
 	known := s.ledger
@@ -48,7 +47,7 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	var f *failure
 	now := ledgerKept
 	if errors.As(err, &f) {
-		if !errors.Is(f.err, exec.ErrNotFound) && !errors.Is(f.err, os.ErrNotExist) && !strings.Contains(f.words, noAccounts) {
+		if !errors.Is(f.err, exec.ErrNotFound) && !errors.Is(f.err, os.ErrNotExist) && !strings.Contains(f.message, noAccounts) {
 			return nil, err
 		}
 		now, err = ledgerAbsent, errNoAccounts
@@ -62,13 +61,13 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	return parseRows(out), err
 }
 
-// same says whether the row is the job of the submission.
+// same reports whether the row is the job of the submission.
 func (r row) same(sub benchrunner.Submission) bool {
 	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
 }
 
-// named returns the rows of the job in the queue. There is more than one only when
-// a submission was doubled; the first is the one that most likely measures.
+// named returns the rows of the job in the queue. There are several only if a submission
+// arrived twice; the first is the one that most likely measures.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {
@@ -87,9 +86,9 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	return rows, nil
 }
 
-// standing orders jobs of one name: those that run, those that ran, those that wait,
-// and those that were over at once: refused, cancelled before their start, or the
-// second that found its folder taken.
+// standing ranks jobs of one name: running jobs first, then jobs that ran, waiting jobs,
+// and jobs that ended at once. The last were rejected, cancelled before their start, or
+// found their folder taken.
 func (r row) standing() int {
 	switch phaseOf(r.state) {
 	case benchrunner.JobRunning:
@@ -103,7 +102,7 @@ func (r row) standing() int {
 	return 3
 }
 
-// look looks once for a job by its name, in the queue and then in the accounts.
+// look looks once for a job by its name, first in the queue and then in the accounts.
 func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, bool, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil {
@@ -125,24 +124,24 @@ func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, 
 	return row{}, false, nil
 }
 
-// Find is benchrunner.Scheduler's.
+// Find implements benchrunner.Scheduler.
 func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (string, bool, error) {
 	type answer struct {
 		row   row
 		found bool
 	}
-	a, err := persist(ctx, s, func() (answer, error) {
+	a, err := retryQuery(ctx, s, func() (answer, error) {
 		r, found, err := s.look(ctx, sub)
 		return answer{r, found}, err
-	}, never)
+	}, noRetry)
 	return a.row.id, a.found, err
 }
 
-// Cancel is benchrunner.Scheduler's. The name keeps it from a job that got the id
-// after the cluster lost its state.
+// Cancel implements benchrunner.Scheduler. It passes the job's name to scancel, to spare
+// another job that got the ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
-	unknown := func(f *failure) bool { return strings.Contains(f.words, "Invalid job id specified") }
-	_, err := persist(ctx, s, func() (string, error) {
+	unknown := func(f *failure) bool { return strings.Contains(f.message, "Invalid job id specified") }
+	_, err := retryQuery(ctx, s, func() (string, error) {
 		return s.query(ctx, "scancel", "--name="+sub.Name, id)
 	}, unknown)
 	var f *failure

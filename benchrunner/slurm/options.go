@@ -14,9 +14,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// Options say where and as whom jobs run. What is empty is left to Slurm.
+// Options say where and as which user jobs run. Slurm decides what is empty.
 type Options struct {
-	Partition   string // one; the cluster's default when empty
+	Partition   string // a single one; the cluster's default when empty
 	Account     string
 	QOS         string
 	Reservation string
@@ -26,31 +26,31 @@ type Options struct {
 	MaxJobs     int      // at the same time; 1 when zero
 
 	Bin      string        // folder of Slurm's commands; PATH when empty
-	Patience time.Duration // how long what is transient is tried again; 10 minutes when zero
+	Patience time.Duration // how long to retry temporary errors; 10 minutes when zero
 
 	Now   func() time.Time                                 // time.Now when nil
 	Sleep func(ctx context.Context, d time.Duration) error // when nil, waits or returns ctx.Err()
 
-	// Notice, when not nil, is told what Slurm says when it is asked again for what is
-	// transient, and of a command that does not answer. It may be called by several
-	// goroutines, every few seconds.
+	// Notice, if not nil, receives temporary errors of Slurm before they are retried, and
+	// reports commands that do not answer. Several goroutines may call it, every few
+	// seconds.
 	Notice func(error)
 }
 
-// Scheduler is a benchrunner.Scheduler.
+// Scheduler implements benchrunner.Scheduler and benchrunner.Mapper.
 type Scheduler struct {
 	options Options
-	block   time.Duration // sbatch may take so long
-	search  time.Duration // after an attempt that may have arrived, the job is looked for so long
-	absence time.Duration // a job that Slurm stops knowing is asked about so long
-	slow    time.Duration // a command that takes longer is told
+	block   time.Duration // longest time of sbatch
+	search  time.Duration // how long to look for a job after an attempt that may have arrived
+	absence time.Duration // how long a job may be unknown before it is lost
+	slow    time.Duration // a slower command is reported to Notice
 
 	mu      sync.Mutex
 	ledger  ledger          // whether there is accounting
-	watched map[string]seen // by id
+	watched map[string]seen // by ID
 }
 
-// ledger says whether the cluster keeps accounts that sacct reads.
+// ledger says whether the cluster has accounting that sacct reads.
 type ledger int
 
 const (
@@ -59,7 +59,7 @@ const (
 	ledgerAbsent
 )
 
-// New checks the options. Nothing is asked of Slurm.
+// New checks the options. It runs no command of Slurm.
 func New(o Options) (*Scheduler, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func New(o Options) (*Scheduler, error) {
 	}
 	return &Scheduler{
 		options: o,
-		block:   90 * time.Second, // it blocks while the controller has no room for jobs
+		block:   90 * time.Second, // sbatch blocks while the controller has no room for jobs
 		search:  10 * time.Second,
 		absence: time.Minute,
 		slow:    5 * time.Second,
@@ -119,7 +119,7 @@ var _ benchrunner.Scheduler = (*Scheduler)(nil)
 // Name returns "slurm".
 func (s *Scheduler) Name() string { return "slurm" }
 
-// checkValue refuses what cannot be the value of an option.
+// checkValue returns an error for text that cannot be the value of an option.
 func checkValue(v string) error {
 	for _, r := range v {
 		if !unicode.IsPrint(r) {

@@ -11,20 +11,20 @@ import (
 	"tutti/benchrunner"
 )
 
-// Partition is what scontrol shows of one; what it does not show is empty.
+// Partition is a partition as scontrol shows it. Unknown fields are empty.
 type Partition struct {
 	Name     string
-	Default  bool   // jobs that name none go to it
+	Default  bool   // used by jobs that name no partition
 	State    string // UP, DOWN, DRAIN or INACTIVE
 	MaxTime  string // of a job: 01:00:00, 7-00:00:00 or UNLIMITED
 	MaxNodes string // of a job: a number or UNLIMITED
 	MaxCPUs  string // of a job on one node: a number or UNLIMITED
-	Nodes    int    // zero when not shown
-	CPUs     int    // of all nodes; zero when not shown
+	Nodes    int    // zero when unknown
+	CPUs     int    // of all nodes; zero when unknown
 }
 
-// ParsePartitions reads what scontrol --oneliner show partition prints, a partition a
-// line. Lines that name none are left out.
+// ParsePartitions reads the output of scontrol --oneliner show partition. It ignores lines
+// without a partition.
 func ParsePartitions(text string) []Partition {
 	var out []Partition
 	for line := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func ParsePartitions(text string) []Partition {
 	return out
 }
 
-// count reads a number; what is none is zero.
+// count reads a number. It returns 0 for other text.
 func count(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -55,14 +55,14 @@ func count(s string) int {
 	return int(n)
 }
 
-// limits are those of one job. Zero stands for none.
+// limits are the limits of one job. Zero means no limit.
 type limits struct {
 	nodes int
 	cpus  int // on one node
 	time  time.Duration
 }
 
-// limits reads those of the partition.
+// limits returns the limits of a job in the partition.
 func (p Partition) limits() (limits, error) {
 	nodes, err := parseLimit(p.MaxNodes)
 	if err != nil {
@@ -93,14 +93,14 @@ func parseLimit(s string) (int, error) {
 	return int(n), nil
 }
 
-// partition returns the one that jobs go to.
+// partition returns the partition that jobs use.
 func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	args := []string{"--all", "--oneliner", "show", "partition"}
 	if s.options.Partition != "" {
 		args = append(args, s.options.Partition)
 	}
-	permanent := func(f *failure) bool { return submitOutcomeOf(f, "") == rejected }
-	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
+	permanent := func(f *failure) bool { return submitOutcomeOf(f, "") == neverAccepted }
+	out, err := retryQuery(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
 	var f *failure
 	if errors.As(err, &f) && permanent(f) {
 		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, err)

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// row is a job as squeue or sacct shows it. Times that are not known are zero.
+// row is a job as squeue or sacct shows it. Unknown times are zero.
 type row struct {
 	id, state                 string
 	submitted, started, ended time.Time
 	name, dir                 string
-	last                      string // of squeue the reason, of sacct the highest exit code of a step, code:signal
+	last                      string // squeue: the reason; sacct: the highest exit code of a step, code:signal
 }
 
-// separator stands between columns: a character that no column holds, unlike "|"
-// and blanks.
+// separator is the character between columns. Unlike "|" and blanks, it appears in no
+// column.
 const separator = "\x1f"
 
 // The columns of a row, for squeue -o and sacct -o.
@@ -25,8 +25,8 @@ var (
 	sacctColumns  = "JobID,State,Submit,Start,End,JobName,WorkDir,DerivedExitCode"
 )
 
-// parseRows reads rows, one a line. Lines that are none are left out: other jobs of
-// the same user may have a line feed in their name.
+// parseRows reads rows, one for each line. It skips lines that are not rows: the names of
+// other jobs may contain line feeds.
 func parseRows(text string) []row {
 	var rows []row
 	for line := range strings.Lines(text) {
@@ -43,7 +43,7 @@ func parseRow(line string) (row, error) {
 		return row{}, fmt.Errorf("%d columns, want 8: %.200q", len(f), line)
 	}
 	if f[0] == "" || strings.Trim(f[0], "0123456789") != "" {
-		return row{}, fmt.Errorf("job id %q: want digits", f[0]) // a task of an array, a part of a heterogeneous job
+		return row{}, fmt.Errorf("job id %q: want digits", f[0]) // a task of an array, or a component of a heterogeneous job
 	}
 	r := row{id: f[0], state: state(f[1]), name: f[5], dir: f[6], last: f[7]}
 	for i, t := range []*time.Time{&r.submitted, &r.started, &r.ended} {
@@ -55,14 +55,14 @@ func parseRow(line string) (row, error) {
 	return r, nil
 }
 
-// state takes the user off "CANCELLED by 1000" and the mark off a shortened one.
+// state removes the user from "CANCELLED by 1000" and the mark from a shortened state.
 func state(s string) string {
 	s, _, _ = strings.Cut(s, " ")
 	return strings.TrimSuffix(s, "+")
 }
 
-// parseTime reads seconds since 1970, as SLURM_TIME_FORMAT asks for, or what Slurm
-// writes where that is not known, which with TZ=UTC is in UTC.
+// parseTime reads seconds since 1970, as SLURM_TIME_FORMAT requests, or the default format
+// of older Slurm in UTC.
 func parseTime(s string) (time.Time, error) {
 	switch s {
 	case "", "N/A", "Unknown", "None", "(null)", "0":
@@ -78,14 +78,14 @@ func parseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// parseDuration reads a limit of Slurm, [days-][[hours:]minutes:]seconds, where
-// days may be followed by hours alone; unlimited is zero.
+// parseDuration reads a limit of Slurm, [days-][[hours:]minutes:]seconds; hours alone may
+// follow days. It returns 0 for UNLIMITED.
 func parseDuration(s string) (time.Duration, error) {
 	switch s {
 	case "UNLIMITED", "NONE", "INFINITE":
 		return 0, nil
 	}
-	refused := fmt.Errorf("time limit %q: want [days-]hours:minutes:seconds or UNLIMITED", s)
+	errLimit := fmt.Errorf("time limit %q: want [days-]hours:minutes:seconds or UNLIMITED", s)
 	days, clock, long := strings.Cut(s, "-")
 	if !long {
 		days, clock = "0", s
@@ -97,7 +97,7 @@ func parseDuration(s string) (time.Duration, error) {
 		}
 	}
 	if len(parts) > 3 {
-		return 0, refused
+		return 0, errLimit
 	}
 	units := []time.Duration{time.Hour, time.Minute, time.Second}[3-len(parts):]
 	total := time.Duration(0)
@@ -111,7 +111,7 @@ func parseDuration(s string) (time.Duration, error) {
 		ok = add(p, units[i]) && ok
 	}
 	if !ok {
-		return 0, refused
+		return 0, errLimit
 	}
 	return total, nil
 }

@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// outcomes are the states in which a job stays.
+// outcomes are the final states of a job.
 var outcomes = map[string]coll.JobOutcome{
 	"COMPLETED":     coll.JobCompleted,
 	"FAILED":        coll.JobFailed,
@@ -23,14 +23,14 @@ var outcomes = map[string]coll.JobOutcome{
 	"OUT_OF_MEMORY": coll.JobOutOfMemory,
 }
 
-// waiting are the states in which a job's script has not begun, or will begin again.
+// waiting are the states in which a job's script has not begun or will begin again.
 var waiting = map[string]bool{
 	"PENDING": true, "CONFIGURING": true, "POWER_UP_NODE": true, "REQUEUED": true, "REQUEUE_FED": true,
 	"REQUEUE_HOLD": true, "RESV_DEL_HOLD": true, "SPECIAL_EXIT": true,
 }
 
-// phaseOf returns the phase of a job in a state. In those that are neither of the
-// above, as COMPLETING or SUSPENDED, it holds nodes.
+// phaseOf returns the phase of a job in a state. In states of neither table, such as
+// COMPLETING or SUSPENDED, the job holds nodes.
 func phaseOf(state string) benchrunner.JobPhase {
 	switch {
 	case outcomes[state] != "":
@@ -41,8 +41,8 @@ func phaseOf(state string) benchrunner.JobPhase {
 	return benchrunner.JobRunning
 }
 
-// permanentPendReasons are reasons for waiting that do not pass by themselves: somebody would
-// have to change the job, the partition or the account.
+// permanentPendReasons are the reasons for waiting that end only if a person changes the
+// job, the partition or the account.
 var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
 	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,
@@ -52,10 +52,9 @@ var permanentPendReasons = map[string]bool{
 	"MaxMemPerLimit": true, "QOSTimeLimit": true, "AssociationTimeLimit": true,
 }
 
-// neverStarts says whether a job that waits for this reason waits for ever. Limits of
-// what one job, or a node of it, may have are exceeded by the request itself; those
-// of a group or user pass when other jobs end. Nodes that are down or reserved come
-// back.
+// neverStarts reports whether a job with this state and reason will never start. Such a
+// reason is a limit of one job or of its nodes that the request exceeds. Limits of a group
+// or a user end when other jobs end, and nodes that are down or reserved come back.
 func neverStarts(state, reason string) bool {
 	switch state {
 	case "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":

@@ -14,16 +14,16 @@ import (
 	"tutti/coll"
 )
 
-// seen is what was last known of a job that Slurm stopped knowing.
+// seen is the last known status of a job that Slurm no longer shows.
 type seen struct {
 	name   string
 	status benchrunner.Status
-	since  time.Time // when it was first missed; zero while it is known
+	since  time.Time // since when it is missing; zero while Slurm shows it
 }
 
-// Status is benchrunner.Scheduler's. One squeue serves all jobs; those it no longer
-// shows are looked for in the accounts, if there are any. A job that neither knows
-// is given as it was last seen for a minute: rows of accounts come late.
+// Status implements benchrunner.Scheduler. One squeue serves all jobs. Jobs that it does
+// not show are looked up in the accounts, if there are any. A job that neither shows keeps
+// its last status for a minute, since rows reach the accounts late.
 func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if len(jobs) == 0 {
 		return nil, nil
@@ -55,9 +55,9 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 	return answer, nil
 }
 
-// inQueue returns what squeue says of those of the jobs that it shows.
+// inQueue returns the status of the jobs that squeue shows.
 func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-	rows, err := persist(ctx, s, func() ([]row, error) { return s.queue(ctx) }, never)
+	rows, err := retryQuery(ctx, s, func() ([]row, error) { return s.queue(ctx) }, noRetry)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +70,15 @@ func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Sub
 	return answer, nil
 }
 
-// inAccounts returns how those of the jobs ended that are not in the queue, as far as
-// there are rows. The error says why the accounts did not answer.
+// inAccounts returns the outcomes of jobs that are not in the queue, as far as the accounts
+// have rows. The error says why the accounts did not answer.
 func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.Submission, missing []string) (map[string]benchrunner.Status, error) {
 	if len(missing) == 0 {
 		return nil, nil
 	}
 	rows, err := s.accounts(ctx, "--jobs="+strings.Join(missing, ","))
 	answer := map[string]benchrunner.Status{}
-	for _, r := range rows { // the last row of a job wins
+	for _, r := range rows { // the last row of a job counts
 		if sub := jobs[r.id]; r.same(sub) && phaseOf(r.state) == benchrunner.JobOver && slices.Contains(missing, r.id) {
 			answer[r.id] = statusOf(r, "", r.last)
 		}
@@ -86,7 +86,7 @@ func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.
 	return answer, err
 }
 
-// remember keeps what is known of jobs that are not over.
+// remember keeps the status of jobs that are not over.
 func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[string]benchrunner.Submission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +99,8 @@ func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[stri
 	}
 }
 
-// missed returns what a job was last seen as, and false once it has been missed for
-// too long. Accounts that do not answer get more time than those that have no row.
+// missed returns the last status of a job, and false once the job has been missing for too
+// long. It waits longer if the accounts did not answer than if they have no row.
 func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +123,8 @@ func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, b
 	return w.status, true
 }
 
-// fromQueue returns the status of a job that squeue shows. A job that completed may
-// have had a step that failed: only scontrol tells.
+// fromQueue returns the status of a job that squeue shows. For a completed job it asks
+// scontrol whether a step failed.
 func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submission) benchrunner.Status {
 	worst := ""
 	if r.state == "COMPLETED" {
@@ -135,8 +135,8 @@ func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submis
 	return statusOf(r, r.last, worst)
 }
 
-// statusOf translates a row. The reason is Slurm's for waiting or for the end, and
-// worst the highest exit code of a step, code:signal, where it is known.
+// statusOf translates a row. reason is Slurm's reason for waiting or for the end. worst is
+// the highest exit code of a step, code:signal, "" if unknown.
 func statusOf(r row, reason, worst string) benchrunner.Status {
 	status := benchrunner.Status{Phase: phaseOf(r.state), Submitted: r.submitted}
 	if reason == "" || reason == "None" {
@@ -146,7 +146,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	}
 	status.Reason = reason
 	switch status.Phase {
-	case benchrunner.JobWaiting: // times of start and end are guesses
+	case benchrunner.JobWaiting: // start and end times are estimates
 		status.NeverStarts = neverStarts(r.state, r.last)
 	case benchrunner.JobRunning:
 		status.Started = r.started
@@ -163,8 +163,8 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 
 var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
 
-// derivedExitCode reads the highest exit code of the steps, code:signal, out of what
-// scontrol shows of a job; it is empty when that is not the job called name.
+// derivedExitCode finds the highest exit code of the steps, code:signal, in the output of
+// scontrol show job. It returns "" if the job has another name.
 func derivedExitCode(text, name string) string {
 	m := derived.FindStringSubmatch(text)
 	if m == nil || m[1] != name {

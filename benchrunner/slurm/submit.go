@@ -16,7 +16,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// OutputFile is what Slurm and the script itself write, in the folder of the job.
+// OutputFile is the output of the script and of Slurm, in the folder of the job.
 const OutputFile = "slurm.out"
 
 // arguments returns the options of sbatch for a job.
@@ -28,8 +28,8 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 		"--output=" + strings.ReplaceAll(filepath.Join(sub.Dir, OutputFile), "%", "%%"),
 		"--open-mode=append",
 		"--input=/dev/null",
-		"--export=ALL",     // of what jobEnv lets through
-		"--propagate=NONE", // limits are those of the nodes, not of the machine we run on
+		"--export=ALL",     // exports what jobEnv returns
+		"--propagate=NONE", // use the limits of the nodes, not those of tutti's machine
 		"--no-requeue",
 		"--nodes=" + strconv.Itoa(sub.Nodes),
 		"--ntasks=" + strconv.Itoa(sub.Nodes*sub.PPN),
@@ -52,7 +52,7 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 	return append(args, sub.Script)
 }
 
-// minutes rounds up: Slurm counts limits in whole minutes.
+// minutes rounds up to whole minutes, Slurm's unit of limits.
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }
@@ -83,32 +83,32 @@ func check(sub benchrunner.Submission) error {
 	return nil
 }
 
-// Submit is benchrunner.Scheduler's. An attempt of which it is not known whether it
-// arrived is followed by looking for the job's name; only when the controller
-// answers and goes on not knowing it, it is submitted again.
+// Submit implements benchrunner.Scheduler. After an attempt with an unknown outcome it
+// looks for the job by its name. It submits again only when the controller answers for a
+// while without the job.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	if err := check(sub); err != nil {
 		return "", err
 	}
 	pause := s.pauses()
-	doubt := false // an attempt may have arrived
+	mayHaveArrived := false // an attempt may have arrived
 	for {
 		id, v, err := s.sbatch(ctx, sub)
 		switch {
-		case err == nil && doubt:
+		case err == nil && mayHaveArrived:
 			return s.single(ctx, sub, id)
 		case err == nil:
 			return id, nil
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case v == rejected:
+		case v == neverAccepted:
 			return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
-		case v == broken:
+		case v == notRunnable:
 			return "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
-		case v == doubtful:
-			doubt = true
+		case v == unknownOutcome:
+			mayHaveArrived = true
 		}
-		if !doubt {
+		if !mayHaveArrived {
 			if err := pause(ctx, err); err != nil {
 				return "", err
 			}
@@ -132,19 +132,19 @@ func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (str
 		return "", submitOutcomeOf(f, out), err
 	}
 	if err != nil {
-		return "", doubtful, err
+		return "", unknownOutcome, err
 	}
 	if id, ok := parseID(out); ok {
-		return id, rejected, nil
+		return id, accepted, nil
 	}
-	return "", doubtful, &failure{name: "sbatch", words: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
+	return "", unknownOutcome, &failure{name: "sbatch", message: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
 }
 
-// arrived looks for a job that may have been accepted, until it is found or the
-// controller has answered for a while that there is none: what it had received
-// before it answered may still lie in its queue.
+// arrived looks for a job that may have been accepted. It ends when it finds the job, or
+// when the controller has answered without it for a while: the controller may still have
+// the submission in its queue.
 func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
-	var answered time.Time // first, in a row
+	var answered time.Time // first of consecutive answers
 	for {
 		if err := pause(ctx, last); err != nil {
 			return "", false, err
@@ -166,12 +166,12 @@ func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, las
 	}
 }
 
-// single returns the job called sub.Name that stays, after a doubtful attempt and
-// one that was accepted as id; should both be there, one of them is cancelled.
+// single returns the job called sub.Name that remains after an attempt with an unknown
+// outcome and one that was accepted as id. If both jobs exist, it cancels one.
 func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil || len(rows) == 0 {
-		return id, nil // the script's claim of its folder keeps two from measuring
+		return id, nil // the claim of the folder keeps two jobs from measuring
 	}
 	first := rows[0]
 	for _, r := range rows[1:] {
@@ -187,8 +187,8 @@ func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id s
 
 var parsableID = regexp.MustCompile(`^([0-9]+)(;[^;\s]+)?$`)
 
-// parseID finds the job id in the output of sbatch --parsable: the last line that
-// is one. Sites have sbatch say other things, too.
+// parseID finds the job ID in the output of sbatch --parsable: the last line that is an ID.
+// The sbatch of some sites prints other lines as well.
 func parseID(stdout string) (string, bool) {
 	id := ""
 	for line := range strings.Lines(stdout) {

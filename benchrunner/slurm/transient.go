@@ -13,9 +13,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// transient are the complaints of sbatch after which a repetition can help. Any other
-// is a rejection. Those marked sure say that the controller has not heard of the job.
-// The texts are those of Slurm 22.05, src/common/slurm_errno.c and sbatch.c.
+// transient are the errors of sbatch that a retry can fix. All others are rejections. Those
+// marked sure guarantee that the controller has not received the job. The texts are those
+// of Slurm 22.05, src/common/slurm_errno.c and sbatch.c.
 var transient = []struct {
 	text string
 	sure bool
@@ -50,43 +50,43 @@ var transient = []struct {
 	{"Cannot allocate memory", false},
 }
 
-// submitOutcome is what became of an attempt to submit that failed.
+// submitOutcome is how a failed attempt to submit ended.
 type submitOutcome int
 
 const (
-	rejected submitOutcome = iota // never acceptable
-	refused                       // not accepted, may be later
-	doubtful                      // it is not known whether it was accepted
-	broken                        // the command cannot be run
+	accepted       submitOutcome = iota // with an ID
+	neverAccepted                       // can never be accepted
+	retryable                           // not accepted, may be accepted later
+	unknownOutcome                      // it is unknown whether it was accepted
+	notRunnable                         // the command cannot be run
 )
 
-// submitOutcomeOf tells from the failure of sbatch and its standard output what became of the
-// submission.
+// submitOutcomeOf classifies a failure of sbatch with the given standard output.
 func submitOutcomeOf(f *failure, stdout string) submitOutcome {
 	if errors.Is(f.err, exec.ErrNotFound) {
-		return broken
+		return notRunnable
 	}
 	var unrunnable *exec.Error
 	if errors.As(f.err, &unrunnable) {
-		return broken
+		return notRunnable
 	}
 	if _, printed := parseID(stdout); printed || f.timedOut || f.code < 0 {
-		return doubtful
+		return unknownOutcome
 	}
 	for _, t := range transient {
 		switch {
-		case !strings.Contains(f.words, t.text):
+		case !strings.Contains(f.message, t.text):
 		case t.sure:
-			return refused
+			return retryable
 		default:
-			return doubtful
+			return unknownOutcome
 		}
 	}
-	return rejected
+	return neverAccepted
 }
 
-// pauses returns a function that waits longer and longer, and returns an error
-// matching ErrUnavailable with the last failure once patience is at its end.
+// pauses returns a function that waits with growing intervals. After Options.Patience it
+// returns an error matching ErrUnavailable with the last failure.
 func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 	intervals := backoff.NewExponentialBackOff()
 	intervals.InitialInterval = 500 * time.Millisecond
@@ -102,9 +102,9 @@ func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 	}
 }
 
-// persist repeats ask while it fails. A failure for which final returns true, and a
-// command that cannot be run, are not repeated.
-func persist[T any](ctx context.Context, s *Scheduler, ask func() (T, error), final func(*failure) bool) (T, error) {
+// retryQuery calls ask until it succeeds. It returns at once after a failure for which final
+// is true, and if the command cannot be run.
+func retryQuery[T any](ctx context.Context, s *Scheduler, ask func() (T, error), final func(*failure) bool) (T, error) {
 	pause := s.pauses()
 	for {
 		answer, err := ask()
@@ -118,7 +118,7 @@ func persist[T any](ctx context.Context, s *Scheduler, ask func() (T, error), fi
 		if final(f) {
 			return answer, err
 		}
-		if submitOutcomeOf(f, "") == broken {
+		if submitOutcomeOf(f, "") == notRunnable {
 			return answer, fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
 		}
 		if err := pause(ctx, err); err != nil {
@@ -127,4 +127,4 @@ func persist[T any](ctx context.Context, s *Scheduler, ask func() (T, error), fi
 	}
 }
 
-func never(*failure) bool { return false }
+func noRetry(*failure) bool { return false }

@@ -15,17 +15,17 @@ import (
 	"tutti/coll"
 )
 
-// Options say how the program is called.
+// IMBOptions say how the program is called.
 type IMBOptions struct {
-	Path       string // absolute path of IMB-MPI1, as the nodes see it
-	Iterations int    // most repetitions of each size; IMB's own 1000 when zero
-	OneHost    bool   // the nodes of a layout are imagined: all ranks are on this host
+	Path       string // absolute path of IMB-MPI1 on the nodes
+	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
+	OneHost    bool   // all nodes of a layout are simulated on this host
 }
 
-// Program is IMB-MPI1 as a benchrunner.Program.
+// IMB is IMB-MPI1. It implements benchrunner.Program.
 type IMB struct{ opt IMBOptions }
 
-// New checks the options. It does not look for the program: it may be on other
+// NewIMB checks the options. It does not look for the program, which may exist on other
 // machines only.
 func NewIMB(opt IMBOptions) (*IMB, error) {
 	if !path.IsAbs(opt.Path) {
@@ -40,7 +40,7 @@ func NewIMB(opt IMBOptions) (*IMB, error) {
 // Name returns imb.
 func (*IMB) Name() string { return "imb" }
 
-// benchmarks are IMB's names of the collectives it has.
+// imbNames are IMB's names of the collectives that it can measure.
 var imbNames = map[coll.Collective]string{
 	coll.Allgather:          "Allgather",
 	coll.Allgatherv:         "Allgatherv",
@@ -56,14 +56,14 @@ var imbNames = map[coll.Collective]string{
 	coll.Scatter:            "Scatter",
 }
 
-// Group puts all sizes of a collective and algorithm into one start. A case that
-// is there twice gets a start of its own.
+// Group implements benchrunner.Program. A group has all sizes of a collective and
+// algorithm; duplicates get their own launch.
 func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.CallTimeout, at least half a minute. IMB gives each size 10 s.
+// Allowance returns the timeouts of all calls and as many barriers, at least
+// benchrunner.MinAllowance. IMB spends at most 10 s on each size.
 func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
 	repetitions := 1000
@@ -79,8 +79,7 @@ func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 
 const imbLengthsFile = "lengths"
 
-// Command returns the call of the program for the cases, which must be one of the
-// groups of Group. The error says what IMB cannot measure.
+// Command implements benchrunner.Program. The cases must be one group of Group.
 func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("imb", s, checkIMB, benchrunner.Ascending); err != nil {
 		return benchrunner.Command{}, err
@@ -103,7 +102,7 @@ func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, cmd), nil
 }
 
-// check reports why IMB cannot measure a case.
+// checkIMB returns why IMB cannot measure a case.
 func checkIMB(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	ranks := int64(c.Ranks())
@@ -120,7 +119,7 @@ func checkIMB(c benchrunner.Case) error {
 	return nil
 }
 
-// length is what IMB calls the size of a case: of Reduce_scatter_block the part of one
+// imbLength returns IMB's size of a case. For Reduce_scatter_block it is the part of one
 // rank.
 func imbLength(c benchrunner.Case) int64 {
 	if c.Collective == coll.ReduceScatterBlock {
@@ -129,7 +128,7 @@ func imbLength(c benchrunner.Case) int64 {
 	return c.MsgBytes
 }
 
-// Read makes outcomes of a listing.
+// Read implements benchrunner.Program.
 func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parseIMB(out.Lines())
 	if phase, text := p.unfit(s, out, l); text != "" {
@@ -155,13 +154,14 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// unfit says why nothing of the output can be used; text is empty when it can.
+// unfit returns why no line of the output can be used, with the phase that failed. text is
+// empty if lines can be used.
 func (p *IMB) unfit(s benchrunner.Launch, out benchrunner.Output, l imbListing) (phase, text string) {
 	want := s.Layout.Ranks()
 	if refusal := out.Refusal(); refusal != "" {
 		return benchrunner.PhaseRun, refusal
 	}
-	if l.worlds == 0 { // the program may not have come to start
+	if l.worlds == 0 { // the program may not have started
 		return "", ""
 	}
 	if l.worlds > 1 {
@@ -178,7 +178,7 @@ func (p *IMB) unfit(s benchrunner.Launch, out benchrunner.Output, l imbListing) 
 	return "", ""
 }
 
-// rows returns the lines of a benchmark with a number of ranks.
+// rows returns the rows of a benchmark with the given number of ranks.
 func (l imbListing) rows(benchmark string, ranks int) []imbRow {
 	var out []imbRow
 	for _, s := range l.sections {
@@ -201,27 +201,27 @@ func imbOutcome(r imbRow) benchrunner.Outcome {
 	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.repetitions, CostSeconds: r.max * float64(r.repetitions)}
 }
 
-// row is one line of results in seconds.
+// imbRow is one row of results in seconds.
 type imbRow struct {
 	bytes         int64 // zero for a barrier
 	repetitions   int
 	min, max, avg float64
-	excuse        string // why IMB did not measure the size, in its own words
+	excuse        string // IMB's reason for not measuring the size
 }
 
-// section is one benchmark with one number of ranks.
+// imbSection is one benchmark with one number of ranks.
 type imbSection struct {
 	benchmark string
 	ranks     int
 	rows      []imbRow
 }
 
-// listing is what was printed.
+// imbListing is the content of an output.
 type imbListing struct {
-	worlds   int // how often the banner came
+	worlds   int // number of banners: one for each world
 	version  string
 	sections []imbSection
-	damaged  []string // lines that look like results and are not
+	damaged  []string // lines that look like rows but cannot be read
 }
 
 var (
@@ -230,8 +230,8 @@ var (
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
 
-// parse reads the lines of a listing: sections with a header whose names tell the
-// columns. Lines of libraries and launchers between them are passed over.
+// parseIMB reads the lines of an output: sections with a header that names the columns. It
+// skips lines of libraries and launchers.
 func parseIMB(lines []string) imbListing {
 	var l imbListing
 	var columns []string
@@ -263,8 +263,8 @@ func parseIMB(lines []string) imbListing {
 	return l
 }
 
-// parseRow reads a line under the columns; it is not ok when a field is missing,
-// too much or no number. Sizes that IMB leaves out have its reason behind them, as
+// parseIMBRow reads a row. It returns false if the number of fields is wrong or a field is
+// not a number. A size that IMB does not measure has a reason instead of times, such as
 // "4194304 out-of-mem.; needed X=  4.003 GB".
 func parseIMBRow(columns, fields []string) (imbRow, bool) {
 	var r imbRow

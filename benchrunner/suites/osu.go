@@ -15,39 +15,39 @@ import (
 	"tutti/mpi"
 )
 
-// Options say how the programs are called. Zero values leave a number to OSU.
+// OSUOptions say how the programs are called. OSU chooses numbers that are zero.
 type OSUOptions struct {
-	Dir        string // absolute folder of osu_bcast and the others, as the nodes see it
-	Version    string // as 7.4; empty when unknown: what only some releases can is not used
+	Dir        string // absolute folder of osu_bcast and the others on the nodes
+	Version    string // such as 7.4; empty when unknown, then features of some releases are not used
 	Iterations int    // timed calls of each size; OSU: 1000 up to 8 KiB, 100 above
 	Warmup     int    // calls before them; OSU: 200 up to 8 KiB, 10 above
-	MemLimit   int64  // bytes of one rank; OSU: 512 MiB, larger sizes are left out
-	Tail       bool   // median of the calls, from 7.3 on
-	OneHost    bool   // the nodes of a layout are imagined: all ranks are on this host
+	MemLimit   int64  // bytes of one rank; OSU: 512 MiB; larger sizes are not measured
+	Tail       bool   // print the median of the calls, from 7.3 on
+	OneHost    bool   // all nodes of a layout are simulated on this host
 }
 
-// Program is the OSU Micro-Benchmarks as a benchrunner.Program.
+// OSU is the OSU Micro-Benchmarks. It implements benchrunner.Program.
 type OSU struct {
 	opt     OSUOptions
 	release osuRelease
 }
 
-// release is major and minor version; zero when unknown.
+// osuRelease is a major and minor version; zero when unknown.
 type osuRelease struct{ major, minor int }
 
-// from reports whether the release is known and not older than another one.
+// from reports whether the release is known and at least the given one.
 func (r osuRelease) from(major, minor int) bool {
 	return r.major > major || r.major == major && r.minor >= minor
 }
 
-// The oldest releases that can do something.
+// The first releases with a feature.
 var (
-	anySizeSince = osuRelease{5, 6} // sizes that are no power of two; older ones round them up
+	anySizeSince = osuRelease{5, 6} // sizes that are not powers of two; older releases round them up
 	typesSince   = osuRelease{7, 1} // -T
 	tailSince    = osuRelease{7, 3} // -z
 )
 
-// New checks the options. It does not look for the programs: they may be on other
+// NewOSU checks the options. It does not look for the programs, which may exist on other
 // machines only.
 func NewOSU(opt OSUOptions) (*OSU, error) {
 	if !path.IsAbs(opt.Dir) {
@@ -73,8 +73,8 @@ func NewOSU(opt OSUOptions) (*OSU, error) {
 	return p, nil
 }
 
-// HasTail reports whether a release can print the median of the calls; false for one
-// that is not known.
+// OSUHasTail reports whether a release can print the median of the calls. It returns false
+// for an unknown release.
 func OSUHasTail(version string) bool {
 	r, err := parseOSURelease(version)
 	return err == nil && r.from(tailSince.major, tailSince.minor)
@@ -91,7 +91,8 @@ func parseOSURelease(s string) (osuRelease, error) {
 // Name returns osu.
 func (*OSU) Name() string { return "osu" }
 
-// titles are what the programs call themselves; OSU has no others of ours.
+// osuTitles are the titles that the programs print. OSU has no programs for other
+// collectives.
 var osuTitles = map[coll.Collective]string{
 	coll.Allgather:          "Allgather",
 	coll.Allgatherv:         "Allgatherv",
@@ -107,19 +108,19 @@ var osuTitles = map[coll.Collective]string{
 	coll.Scatter:            "Scatter",
 }
 
-// Group puts sizes that follow each other by doubling, of one collective and
-// algorithm, into one start; the sweep of OSU measures nothing between them.
+// Group implements benchrunner.Program. A group has one collective and algorithm, and its
+// sizes double: OSU measures no sizes between them.
 func (*OSU) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, doubles)
 }
 
-// follows reports whether the sweep comes from a directly to b.
+// doubles reports whether b follows a in the sweep of OSU.
 func doubles(a, b benchrunner.Case) bool {
 	return benchrunner.Ascending(a, b) && a.Collective.Sized() && b.MsgBytes == 2*a.MsgBytes
 }
 
-// Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.CallTimeout, at least half a minute.
+// Allowance returns the timeouts of all calls and as many barriers, at least
+// benchrunner.MinAllowance.
 func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
@@ -129,7 +130,7 @@ func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	return max(benchrunner.MinAllowance, total)
 }
 
-// calls returns how often OSU makes a call.
+// calls returns how many times OSU calls the collective.
 func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	timed, warmup = 1000, 200
 	if c.MsgBytes > 8192 {
@@ -144,8 +145,7 @@ func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	return timed, warmup
 }
 
-// Command returns the call of the program for the cases, which must be one of the
-// groups of Group. The error says what OSU cannot measure.
+// Command implements benchrunner.Program. The cases must be one group of Group.
 func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("osu", s, p.check, doubles); err != nil {
 		return benchrunner.Command{}, err
@@ -173,7 +173,7 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// check reports why OSU cannot measure a case.
+// check returns why OSU cannot measure a case.
 func (p *OSU) check(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	switch {
@@ -193,10 +193,10 @@ func (p *OSU) check(c benchrunner.Case) error {
 	return nil
 }
 
-// alone is what OSU says on standard error to a world of one rank.
+// osuOneRank is OSU's message on standard error in a world of one rank.
 const osuOneRank = "This test requires at least two processes"
 
-// Read makes outcomes of a listing.
+// Read implements benchrunner.Program.
 func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
 	if phase, text := p.unfit(s, out, l, err); text != "" {
@@ -218,11 +218,12 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// unfit says why nothing of the output can be used; text is empty when it can.
+// unfit returns why no line of the output can be used, with the phase that failed. text is
+// empty if lines can be used.
 func (p *OSU) unfit(s benchrunner.Launch, out benchrunner.Output, l osuListing, err error) (phase, text string) {
 	refusal := out.Refusal()
 	misplaced := ""
-	if l.headers > 0 { // before that the program may not have come to start
+	if l.headers > 0 { // before the header the program may not have started
 		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch want := osuTitles[s.Cases[0].Collective]; {
@@ -242,8 +243,8 @@ func (p *OSU) unfit(s benchrunner.Launch, out benchrunner.Output, l osuListing, 
 	return "", ""
 }
 
-// choose returns the results for the datatype that the collective is asked with,
-// or the only ones there are.
+// chooseDatatype returns the section of the datatype that Command requests, or the only
+// section.
 func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 	want := "MPI_CHAR"
 	if c.Reduces() {
@@ -260,7 +261,7 @@ func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 	return osuSection{}
 }
 
-// outcome makes an outcome of a line and adds its time to the reading.
+// outcome returns the outcome of a row and adds its time to the reading.
 func (p *OSU) outcome(c benchrunner.Case, r osuRow, reading *benchrunner.Reading) benchrunner.Outcome {
 	switch {
 	case r.wrong:
@@ -284,7 +285,7 @@ func (p *OSU) outcome(c benchrunner.Case, r osuRow, reading *benchrunner.Reading
 	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.iterations, CostSeconds: timed + before}
 }
 
-// row is one line of results in seconds. What a listing does not have is zero.
+// osuRow is one row of results in seconds. Missing columns are zero.
 type osuRow struct {
 	bytes         int64 // zero for a barrier
 	avg, min, max float64
@@ -293,31 +294,31 @@ type osuRow struct {
 	wrong         bool // the check of the data failed
 }
 
-// section is the results for one datatype.
+// osuSection has the results for one datatype.
 type osuSection struct {
-	datatype string // as MPI_CHAR; empty before 7.1
+	datatype string // such as MPI_CHAR; empty before 7.1
 	rows     []osuRow
 }
 
-// listing is what was printed.
+// osuListing is the content of an output.
 type osuListing struct {
-	title    string // as Allreduce
-	version  string // as 7.4
-	headers  int    // how often the title came: once for each world
+	title    string // such as Allreduce
+	version  string // such as 7.4
+	headers  int    // number of titles: one for each world
 	sections []osuSection
-	damaged  []string // lines that look like results and are not
+	damaged  []string // lines that look like rows but cannot be read
 }
 
-// The title of a release built for accelerators has -CUDA or the like after MPI.
+// The title of a release for accelerators has -CUDA or the like after MPI.
 var osuTitle = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
-// parse reads the lines of a listing. Lines of libraries and launchers between
-// them are passed over.
+// parseOSU reads the lines of an output. It skips lines of libraries and launchers.
 func parseOSU(lines []string) (osuListing, error) {
 	var l osuListing
 	var columns []string
 	for _, line := range lines {
-		// A warning about memory has no end of line: the title follows in it.
+		// A warning about memory has no line end, so the title may follow it in the same
+		// line.
 		if m := osuTitle.FindStringSubmatch(line); m != nil {
 			l.headers++
 			l.title, l.version, columns = m[1], m[2], nil
@@ -352,8 +353,8 @@ func parseOSU(lines []string) (osuListing, error) {
 
 var osuColumnGap = regexp.MustCompile(`\s{2,}`)
 
-// header returns the names of the columns, which have single spaces inside. The
-// error is for listings of other kinds of programs.
+// osuColumns returns the names of the columns, which contain single spaces only. It fails
+// for listings of non-blocking collectives and other programs.
 func osuColumns(text string) ([]string, error) {
 	names := osuColumnGap.Split(strings.TrimSpace(strings.TrimPrefix(text, "#")), -1)
 	for _, n := range names {
@@ -369,8 +370,8 @@ func osuColumns(text string) ([]string, error) {
 
 var osuTail = regexp.MustCompile(`^P([0-9]+) Tail Lat\(us\)$`)
 
-// parseRow reads a line under the columns; it is not ok when a field is missing,
-// too much or no number.
+// parseOSURow reads a row. It returns false if the number of fields is wrong or a field is
+// not a number.
 func parseOSURow(columns []string, text string) (osuRow, bool) {
 	fields := strings.Fields(text)
 	if len(fields) != len(columns) {

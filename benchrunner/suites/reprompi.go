@@ -14,19 +14,19 @@ import (
 	"tutti/metrics"
 )
 
-// Options say how the program is called.
+// ReproMPIOptions say how the program is called.
 type ReproMPIOptions struct {
-	Path        string // absolute path of mpibenchmark, as the nodes see it
+	Path        string // absolute path of mpibenchmark on the nodes
 	Repetitions int    // timed calls of each size; 100 when zero
-	Summary     bool   // medians only, without an interval
-	OneHost     bool   // the nodes of a layout are imagined: all ranks are on this host
+	Summary     bool   // print medians only, without an interval
+	OneHost     bool   // all nodes of a layout are simulated on this host
 }
 
-// Program is ReproMPI as a benchrunner.Program.
+// ReproMPI is mpibenchmark of ReproMPI. It implements benchrunner.Program.
 type ReproMPI struct{ opt ReproMPIOptions }
 
-// New checks the options. It does not look for the program: it may be on other
-// machines only.
+// NewReproMPI checks the options. It does not look for the program, which may exist on
+// other machines only.
 func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 	if !path.IsAbs(opt.Path) {
 		return nil, fmt.Errorf("reprompi: path %q of mpibenchmark: want an absolute path", opt.Path)
@@ -43,7 +43,7 @@ func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
 
-// calls are ReproMPI's names of the collectives it has.
+// reproNames are ReproMPI's names of the collectives that it can measure.
 var reproNames = map[coll.Collective]string{
 	coll.Allgather:          "MPI_Allgather",
 	coll.Allreduce:          "MPI_Allreduce",
@@ -59,14 +59,14 @@ var reproNames = map[coll.Collective]string{
 	coll.Scatter:            "MPI_Scatter",
 }
 
-// Group puts all sizes of a collective and algorithm into one start. A case that
-// is there twice gets a start of its own.
+// Group implements benchrunner.Program. A group has all sizes of a collective and
+// algorithm; duplicates get their own launch.
 func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.CallTimeout, at least half a minute.
+// Allowance returns the timeouts of all calls and as many barriers, at least
+// benchrunner.MinAllowance.
 func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
@@ -75,8 +75,7 @@ func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
 	return max(benchrunner.MinAllowance, total)
 }
 
-// Command returns the call of the program for the cases, which must be one of the
-// groups of Group. The error says what ReproMPI cannot measure.
+// Command implements benchrunner.Program. The cases must be one group of Group.
 func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	check := func(c benchrunner.Case) error { _, err := reproSize(c); return err }
 	if err := checkLaunch("reprompi", s, check, benchrunner.Ascending); err != nil {
@@ -99,7 +98,8 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// sizeOf returns what ReproMPI calls the size of a case.
+// reproSize returns ReproMPI's size of a case. The error says why ReproMPI cannot measure
+// the case.
 func reproSize(c benchrunner.Case) (int64, error) {
 	element, size := c.Collective.ElementBytes(), c.MsgBytes
 	switch {
@@ -122,7 +122,7 @@ func reproSize(c benchrunner.Case) (int64, error) {
 	return size, nil
 }
 
-// Read makes outcomes of a listing, raw, verbose or a summary.
+// Read implements benchrunner.Program. It reads raw, verbose and summary listings.
 func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseReproMPI(out.Lines())
 	if phase, text := p.unfit(s, out, l, err); text != "" {
@@ -136,7 +136,7 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 		}
 		cut := !out.Ended || out.TimedOut || out.Exit != 0
 		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.opt.Repetitions {
-			return benchrunner.Outcome{}, false // cut off among its calls
+			return benchrunner.Outcome{}, false // the output ends among the calls of the case
 		}
 		o := reproOutcome(r)
 		reading.MeasureSeconds += o.CostSeconds
@@ -149,11 +149,12 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 	return reading
 }
 
-// unfit says why nothing of the output can be used; text is empty when it can.
+// unfit returns why no line of the output can be used, with the phase that failed. text is
+// empty if lines can be used.
 func (p *ReproMPI) unfit(s benchrunner.Launch, out benchrunner.Output, l reproListing, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	misplaced := ""
-	if l.worlds > 0 { // before that the program may not have come to start
+	if l.worlds > 0 { // before that line the program may not have started
 		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch {
@@ -171,7 +172,7 @@ func (p *ReproMPI) unfit(s benchrunner.Launch, out benchrunner.Output, l reproLi
 	return "", ""
 }
 
-// find returns what was printed for a case, nil when nothing was.
+// find returns the result of a case, nil if there is none.
 func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	want, err := reproSize(c)
 	if err != nil {
@@ -185,7 +186,7 @@ func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	return nil
 }
 
-// level is the probability that the interval holds the median.
+// medianConfidence is the confidence level of the interval of the median.
 const medianConfidence = 0.95
 
 func reproOutcome(r *reproResult) benchrunner.Outcome {
@@ -215,36 +216,37 @@ func sumSeconds(values []float64) float64 {
 	return total
 }
 
-// key is a collective as ReproMPI calls it and the number in its column count.
+// reproKey is ReproMPI's name of a collective and the number in the column count.
 type reproKey struct {
 	call  string
 	count int64
 }
 
-// result is what was printed for a key.
+// reproResult has the results of a key.
 type reproResult struct {
-	seconds []float64 // of each valid call, latest rank; raw listings
-	median  float64   // of a summary
-	valid   int       // calls of a summary
-	invalid int       // calls that the synchronisation threw away
+	seconds []float64 // of each valid call, latest rank; in raw listings
+	median  float64   // in summaries
+	valid   int       // number of valid calls; in summaries
+	invalid int       // number of calls that the synchronisation found invalid
 }
 
-// listing is what was printed. Sizes of the datatype turn counts into bytes.
+// reproListing is the content of an output. typeBytes converts counts to bytes.
 type reproListing struct {
-	worlds    int // how often the number of ranks came
+	worlds    int // number of lines with the number of ranks: one for each world
 	ranks     int
 	typeBytes int64
-	inBytes   bool // the column of sizes has bytes
-	columns   bool // a header of results came
+	inBytes   bool // the column of sizes has bytes instead of counts
+	columns   bool // there was a header of results
 	results   map[reproKey]*reproResult
-	damaged   []string // lines that look like results and are not
+	damaged   []string // lines that look like rows but cannot be read
 }
 
-// maxErrors bounds how many damaged lines are kept: a raw listing has many lines.
+// maxDamaged limits the number of damaged lines that are kept, since raw listings have many
+// lines.
 const maxDamaged = 10
 
-// parse reads the lines of a listing: lines "#@key=value", a header and rows of
-// columns divided by white space.
+// parseReproMPI reads the lines of an output: lines "#@key=value", a header, and rows whose
+// columns are separated by white space.
 func parseReproMPI(lines []string) (reproListing, error) {
 	l := reproListing{typeBytes: 1, results: map[reproKey]*reproResult{}}
 	spans := map[reproCall]*reproSpan{}
@@ -278,7 +280,7 @@ func hasCallName(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
 }
 
-// setting reads one key=value.
+// setting reads one line key=value.
 func (l *reproListing) setting(text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	switch name {
@@ -299,7 +301,7 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// bytes returns the size that a count stands for.
+// bytes converts a number in the column of sizes to bytes.
 func (l *reproListing) bytes(count int64) int64 {
 	if l.inBytes {
 		return count
@@ -307,7 +309,7 @@ func (l *reproListing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// spanKey is one call of a verbose listing, span what its ranks took.
+// reproCall is one call of a verbose listing; reproSpan has the times of its ranks.
 type reproCall struct {
 	reproKey
 	nrep int
@@ -317,8 +319,8 @@ type reproSpan struct {
 	ranks   int
 }
 
-// row reads one line of results; it is not ok when a field is missing, too much or
-// no number.
+// row reads one row of results. It returns false if the number of fields is wrong or a
+// field is not a number.
 func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproSpan) bool {
 	if len(fields) != len(columns) {
 		return false
@@ -330,7 +332,7 @@ func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproS
 			k.call = fields[i]
 			continue
 		}
-		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // of the user's locale
+		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // the user's locale may use a comma
 		if err != nil || math.IsInf(v, 0) || !(v >= 0) {
 			return false
 		}
@@ -363,7 +365,7 @@ func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproS
 	return addSpan(k, values, spans)
 }
 
-// verbose keeps the time of one rank in one call, by its own clock.
+// addSpan adds the time of one rank in one call, by the rank's own clock.
 func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSpan) bool {
 	begin, ok1 := values["loc_tstart_sec"]
 	end, ok2 := values["loc_tend_sec"]
@@ -381,7 +383,7 @@ func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSp
 	return true
 }
 
-// join makes calls of what a verbose listing has of each rank.
+// join computes the times of calls from the times of their ranks in verbose listings.
 func (l *reproListing) join(spans map[reproCall]*reproSpan) {
 	keys := make([]reproCall, 0, len(spans))
 	for k := range spans {
