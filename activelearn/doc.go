@@ -1,15 +1,17 @@
-// Package activelearn says what to measure next and when to stop. A [Strategy] proposes
-// candidates from what a [Ledger] knows; a [Watch] turns evaluations, budgets and the state
-// of the ledger into a [StopReason]. The strategies, by the name that [New] takes, are
+// Package activelearn decides what to measure next and when to stop.
 //
-//   - regret, the default of campaigns: single candidates that are expected to spare the
-//     selection most loss for a second of machine time, by a Gaussian process of all
-//     algorithms (knowledge gradients: Frazier, Powell and Dayanik, INFORMS J. Computing 21,
-//     2009);
-//   - uncertainty: the points whose fastest time a Gaussian process is most uncertain of
-//     (Wilkins et al., "FACT", ExaMPI 2021).
+// A [Strategy] selects candidates, given the [Ledger] of what was measured so far. A [StopRule]
+// evaluates the selection after each round, finds outliers that are measured again, and compares
+// the evaluations with the criteria and the limits. [Models] fits the models that both use. The
+// strategies are
 //
-// Use:
+//   - regret, the default of campaigns: single candidates that are expected to lower the loss of
+//     the selection most for a second of machine time, by a Gaussian process of all algorithms
+//     (knowledge gradients: Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009);
+//   - uncertainty: all algorithms at the points where a Gaussian process is most uncertain of the
+//     fastest time (Wilkins et al., "FACT", ExaMPI 2021).
+//
+// Example:
 //
 //	ledger := activelearn.NewLedger(space)
 //	strategy, err := activelearn.New("regret", activelearn.Options{Seed: 1})

@@ -115,7 +115,7 @@ func TestRegretOfForeignCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := NewLedger(crossing())
-	for round, want := range []int{3 * beginPoints, 1} { // one more costs more than half of what was spent
+	for round, want := range []int{3 * initialPoints, 1} { // one more costs more than half of what was spent
 		batch, err := s.Ask(State{Round: round + 1, Want: 2, Ledger: l})
 		if err != nil || len(batch) != want {
 			t.Fatalf("round %d: %v, %v, want %d candidates", round+1, batch, err, want)

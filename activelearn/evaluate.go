@@ -79,7 +79,7 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 // The upper ends are those of averages over independent points. It reports false where no point
 // that matters was measured.
 func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
-	noise := preprocess.NoiseOf(r.ledger.Repeats())
+	noise := preprocess.NoiseOf(r.ledger.Replicates())
 	at := map[coll.Point][]coll.Measurement{}
 	for _, m := range r.ledger.Measurements() {
 		at[m.Point] = append(at[m.Point], m)

@@ -15,20 +15,20 @@ const (
 	free status = iota
 	pending
 	done
-	again // done, and asked for once more
+	repeating // done, and being measured once more
 	abandoned
 )
 
-// Ledger keeps what became of each candidate of a space.
+// Ledger records what became of each candidate of a space.
 type Ledger struct {
 	space        *coll.Space
 	status       []status // of every candidate of the space, in its order
 	first        []int    // point index -> its first candidate in status
 	left         []int    // point index -> candidates still free
 	free         int
-	abandoned    int                // candidates given up
-	measurements []coll.Measurement // in the order they came
-	repeats      []preprocess.Replicate
+	abandoned    int                // candidates that were given up
+	measurements []coll.Measurement // in the order of their trials
+	replicates   []preprocess.Replicate
 	costSeconds  float64
 	nodeSeconds  float64
 	trials       int
@@ -47,8 +47,8 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow makes the candidates of a larger space free that are not in the ledger's own. s has
-// the same points.
+// Grow replaces the ledger's space by a larger one with the same points. Its new candidates are
+// free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for _, c := range l.space.Candidates() {
@@ -58,7 +58,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
-	grown.repeats, grown.trials, grown.failed = l.repeats, l.trials, l.failed
+	grown.replicates, grown.trials, grown.failed = l.replicates, l.trials, l.failed
 	*l = *grown
 }
 
@@ -77,7 +77,7 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	return 0, 0, false
 }
 
-// among returns the candidates at point i whose status is one of some.
+// among returns the candidates at the i-th point that have one of some statuses.
 func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	var out []coll.Candidate
 	for k, a := range l.space.Feasible(i) {
@@ -88,10 +88,10 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	return out
 }
 
-// Space returns the space the ledger is kept for.
+// Space returns the space of the ledger.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
-// Free returns the candidates at point i that may be asked for.
+// Free returns the free candidates at the i-th point.
 func (l *Ledger) Free(i int) []coll.Candidate {
 	if l.left[i] == 0 {
 		return nil
@@ -99,14 +99,14 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	return l.among(i, free)
 }
 
-// IsFree reports whether a candidate is of the space and may be asked for.
+// IsFree reports whether a candidate is in the space and free.
 func (l *Ledger) IsFree(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == free
 }
 
-// Missing returns the algorithms at a point that have not been measured and may
-// be yet, free or pending; those given up are not missed.
+// Missing returns the algorithms at a point that are free or pending: their times are unknown, and
+// they are not given up.
 func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
 	if !ok {
@@ -119,27 +119,27 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	return out
 }
 
-// Left is the number of candidates that may be asked for.
+// Left returns the number of free candidates.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns what was measured, in the order it came: of a candidate that was measured
-// twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
-// what it has returned.
+// Measurements returns one measurement of each measured candidate, in the order of the trials. Of a
+// candidate that was measured twice it is the first one, unless that was disturbed. Neither the
+// caller nor the ledger changes the slice afterwards.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
-// CostSeconds is the machine time of all trials, failed ones included.
+// CostSeconds returns the machine time of all trials, failed ones included.
 func (l *Ledger) CostSeconds() float64 { return l.costSeconds }
 
-// NodeSeconds is the same weighted by the nodes each trial used.
+// NodeSeconds returns the machine time of all trials multiplied by their nodes.
 func (l *Ledger) NodeSeconds() float64 { return l.nodeSeconds }
 
-// Trials is the number of attempts that ended, Failed that of those that failed.
+// Trials returns the number of trials that ended.
 func (l *Ledger) Trials() int { return l.trials }
 
-// Failed is the number of attempts that failed.
+// Failed returns the number of trials that failed.
 func (l *Ledger) Failed() int { return l.failed }
 
-// PointsMeasured is the number of points with a measurement.
+// PointsMeasured returns the number of points with a measurement.
 func (l *Ledger) PointsMeasured() int {
 	seen := map[coll.Point]bool{}
 	for _, m := range l.measurements {
@@ -160,30 +160,31 @@ func (l *Ledger) Pending() []coll.Candidate {
 	return out
 }
 
-// Pend marks a candidate as asked for. It returns an error unless it was free.
+// Pend marks a free candidate as pending, or a measured one as being measured again. It returns an
+// error for any other candidate.
 func (l *Ledger) Pend(c coll.Candidate) error {
 	if !l.IsFree(c) && !l.IsDone(c) {
-		return fmt.Errorf("%v cannot be asked for: it is outside the space, pending or ended", c)
+		return fmt.Errorf("%v cannot be measured: it is outside the space, pending or given up", c)
 	}
 	if l.IsDone(c) {
-		l.move(c, again)
+		l.move(c, repeating)
 	} else {
 		l.move(c, pending)
 	}
 	return nil
 }
 
-// Record enters a trial that ended. A failed one leaves its candidate pending,
-// to be tried again or abandoned.
+// Record enters a trial that ended. The candidate of a failed trial stays pending until it is tried
+// again or abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
-	if !ok || l.status[at] != pending && l.status[at] != again {
+	if !ok || l.status[at] != pending && l.status[at] != repeating {
 		return fmt.Errorf("%v ended, but was not pending", t.Candidate)
 	}
 	l.trials++
 	l.costSeconds += t.CostSeconds
 	l.nodeSeconds += t.NodeSeconds()
-	repeated := l.status[at] == again
+	repeated := l.status[at] == repeating
 	if repeated {
 		l.status[at] = done
 	}
@@ -192,7 +193,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 		return nil
 	}
 	if repeated {
-		l.repeat(t.Measurement)
+		l.replicate(t.Measurement)
 		return nil
 	}
 	l.measurements = append(l.measurements, t.Measurement)
@@ -200,38 +201,39 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// repeat enters the second measurement of a candidate. It takes the place of a first one that was
+// replicate enters the second measurement of a candidate. It replaces the first one if that was
 // disturbed.
-func (l *Ledger) repeat(m coll.Measurement) {
+func (l *Ledger) replicate(m coll.Measurement) {
 	at := l.place(m.Candidate)
 	r := preprocess.Replicate{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
-	if preprocess.NoiseOf(l.repeats).Disturbed(r) {
-		l.measurements = slices.Clone(l.measurements) // others may hold them
+	if preprocess.NoiseOf(l.replicates).Disturbed(r) {
+		l.measurements = slices.Clone(l.measurements) // Measurements has returned the old slice
 		l.measurements[at] = m
 	}
-	l.repeats = append(l.repeats, r)
+	l.replicates = append(l.replicates, r)
 }
 
-// place is where in measurements that of a candidate is.
+// place returns the index of a candidate's measurement.
 func (l *Ledger) place(c coll.Candidate) int {
 	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
 }
 
-// Measured is the measurement of a candidate that is done.
+// Measured returns the measurement of a measured candidate.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
-// Repeats are the candidates that were measured twice, in the order of the second time.
-func (l *Ledger) Repeats() []preprocess.Replicate { return l.repeats }
+// Replicates returns the pairs of measurements of one candidate, in the order of the second one.
+func (l *Ledger) Replicates() []preprocess.Replicate { return l.replicates }
 
-// IsDone reports whether a candidate was measured and is not asked for again.
+// IsDone reports whether a candidate is measured and is not being measured again.
 func (l *Ledger) IsDone(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == done
 }
 
-// Abandon gives up a pending candidate.
+// Abandon marks a pending candidate as given up.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
 
+// move changes the status of a candidate.
 func (l *Ledger) move(c coll.Candidate, to status) {
 	point, at, ok := l.find(c)
 	if !ok {

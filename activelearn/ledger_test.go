@@ -267,7 +267,7 @@ func TestLedgerRepeats(t *testing.T) {
 	failed.State = coll.TrialFailed
 	record(t, l, failed)
 	want := []preprocess.Replicate{{First: first.Measurement, Again: again.Measurement, Seen: 2}}
-	if got := l.Repeats(); !slices.Equal(got, want) {
+	if got := l.Replicates(); !slices.Equal(got, want) {
 		t.Errorf("repeats %v, want %v", got, want)
 	}
 	if !l.IsDone(all[0]) || !l.IsDone(all[1]) || len(l.Measurements()) != 2 || l.Trials() != 4 || l.Failed() != 1 || l.Left() != len(all)-2 {
@@ -304,7 +304,7 @@ func TestLedgerPutsRight(t *testing.T) {
 	if before[0].Seconds == want[0].Seconds {
 		t.Error("a slice that was given out has changed")
 	}
-	if got := l.Repeats(); len(got) != 3 || got[0].First != before[0] || got[0].Again != want[0] {
+	if got := l.Replicates(); len(got) != 3 || got[0].First != before[0] || got[0].Again != want[0] {
 		t.Errorf("repeats %v", got)
 	}
 }

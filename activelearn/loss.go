@@ -19,111 +19,111 @@ type pair struct {
 	loss        float64 // weighted
 }
 
-// boardPairs are kept, those of greatest loss.
-const boardPairs = 500
+// maxPairs is how many pairs are kept, those of greatest loss.
+const maxPairs = 500
 
-// A Gaussian process underestimates its error where an algorithm behaves differently from
-// some point on, at an eager limit or another number of switches: errors of five
-// deviations are not rare. So in one case of ten its deviations are taken to be four times
-// as large. Without this an algorithm that was slow where it was measured is not tried
-// elsewhere.
+// A Gaussian process underestimates its error where an algorithm behaves differently from some
+// point on, at an eager limit or another number of switches: errors of five deviations are not
+// rare. So with probability tailWeight its variance is taken to be tailFactor times as large.
+// Without the tail an algorithm that was slow where it was measured is not tried elsewhere.
 const (
 	tailWeight = 0.1
-	tailFactor = 16 // of variances
+	tailFactor = 16
 )
 
-// stakes say what is lost: the criteria, and by how many decades a mistake is slower.
-type stakes struct {
+// lossModel computes losses in units of what the criteria allow.
+type lossModel struct {
 	metrics.Allowed
-	mistake float64
+	mistake float64 // a mistake is slower by so many decades
 }
 
-func stakesOf(a metrics.Allowed) stakes {
+func newLossModel(a metrics.Allowed) lossModel {
 	a = a.WithDefaults()
-	return stakes{a, math.Log10(1 + a.Threshold)}
+	return lossModel{a, math.Log10(1 + a.Threshold)}
 }
 
-// loss is what choosing the first of two algorithms is expected to lose to the second:
-// the time of the first over that of the second, in decades, is normal with mean -gap
-// and the given variance, with tails. It adds up the expected slowdown and the probability
-// of a mistake, each in units of what the criteria allow.
-func (s stakes) loss(gap, variance float64) float64 {
+// loss is the expected loss of choosing the first of two algorithms: the time of the first over
+// that of the second, in decades, is normal with mean -gap and the given variance, with tails. It
+// is the sum of the expected slowdown and the probability of a mistake, each divided by what the
+// criteria allow.
+func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
-		return lost(gap, deviation)/s.Slowdown + distuv.UnitNormal.CDF(-(gap+s.mistake)/deviation)/s.Mistakes
+		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
 	})
 }
 
-// slowdown is the expected slowdown in loss, as a part: 0.1 is 10 %.
-func slowdown(gap, variance float64) float64 { return withTails(gap, variance, lost) }
+// expectedSlowdown is the expected slowdown of the choice in loss, as a part: 0.1 is 10 %.
+func expectedSlowdown(gap, variance float64) float64 {
+	return withTails(gap, variance, normalSlowdown)
+}
 
-// Nothing is lost across a gap of more than so many deviations.
-const surely = 6
+// certainGap is the number of deviations from which a gap leaves no loss.
+const certainGap = 6
 
-// withTails is the mean of f over what the deviation may be.
+// withTails is the mean of f over the two possible deviations.
 func withTails(gap, variance float64, f func(gap, deviation float64) float64) float64 {
 	s, sum := math.Sqrt(variance), 0.0
-	if gap < surely*s {
+	if gap < certainGap*s {
 		sum = (1 - tailWeight) * f(gap, s)
 	}
-	if s *= math.Sqrt(tailFactor); gap < surely*s {
+	if s *= math.Sqrt(tailFactor); gap < certainGap*s {
 		sum += tailWeight * f(gap, s)
 	}
 	return sum
 }
 
-// lost is the expected slowdown, as a part, for a normal variable: ln 10 · E[max(x, 0)]
+// normalSlowdown is the expected slowdown for a normal variable, as a part: ln 10 · E[max(x, 0)]
 // with x normal of mean -gap and deviation s.
-func lost(gap, s float64) float64 {
+func normalSlowdown(gap, s float64) float64 {
 	z := gap / s
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
-// shrink takes from a pair's variance what an observation explains of it, the square
-// of the covariance with it over its deviation.
-func (p *pair) shrink(step float64, at stakes) {
+// shrink lowers a pair's variance by an observation. step is the covariance of the pair's
+// difference with the observation, divided by the deviation of the observation.
+func (p *pair) shrink(step float64, m lossModel) {
 	p.variance = max(0, p.variance-step*step)
-	p.loss = p.weight * at.loss(p.gap, p.variance)
+	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs keeps the pairs of greatest loss, and the doubt at each point. What must not be
-// selected is in no pair.
-func (b *board) addPairs(barred *Excluded) {
+// addPairs adds the pairs of greatest loss, and the open choice at each point. Excluded candidates
+// are in no pair.
+func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first
-		var open []int
+		var selectable []int
 		for ; end < len(b.entries) && b.entries[end].Row == b.entries[first].Row; end++ {
-			if !barred.Has(b.candidates[end]) {
-				open = append(open, end)
+			if !excluded.Has(b.candidates[end]) {
+				selectable = append(selectable, end)
 			}
 		}
-		b.addPoint(first, open)
+		b.addPoint(first, selectable)
 		first = end
 	}
 	slices.SortStableFunc(b.pairs, func(p, q pair) int { return cmp.Compare(q.loss, p.loss) })
-	b.pairs = b.pairs[:min(len(b.pairs), boardPairs)]
+	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the doubt of the point whose first entry is given; open are
-// those of its entries that may be selected.
-func (b *board) addPoint(first int, open []int) {
-	if len(open) == 0 {
-		b.doubts = append(b.doubts, doubt{best: first, rival: first})
+// addPoint adds the pairs and the open choice of the point whose first entry is given.
+func (b *batchSelector) addPoint(first int, selectable []int) {
+	if len(selectable) == 0 {
+		b.choices = append(b.choices, openChoice{best: first, rival: first})
 		return
 	}
-	best := slices.MinFunc(open, func(d, e int) int { return cmp.Compare(b.means[d], b.means[e]) })
-	d := doubt{best: best, rival: best}
-	for _, e := range open {
+	best := slices.MinFunc(selectable, func(d, e int) int { return cmp.Compare(b.means[d], b.means[e]) })
+	c := openChoice{best: best, rival: best}
+	for _, e := range selectable {
 		if e == best {
 			continue
 		}
 		p := pair{best: best, other: e, weight: b.weights[b.entries[first].Row], gap: b.means[e] - b.means[best]}
 		p.variance = b.posterior.Difference(best, e)
-		if v := slowdown(p.gap, p.variance); v > d.slowdown || d.rival == best {
-			d.slowdown, d.rival = v, e
+		if v := expectedSlowdown(p.gap, p.variance); v > c.slowdown || c.rival == best {
+			c.slowdown, c.rival = v, e
 		}
-		if p.shrink(0, b.stakes); p.loss > 0 {
+		if p.shrink(0, b.model); p.loss > 0 {
 			b.pairs = append(b.pairs, p)
 		}
 	}
-	b.doubts = append(b.doubts, d)
+	b.choices = append(b.choices, c)
 }

@@ -34,7 +34,7 @@ func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 // DataOf returns what models of a ledger and of the measurements of earlier campaigns are fitted
 // to.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
-	return learner.Data{Measurements: l.Measurements(), Replicates: l.Repeats(), Earlier: earlier, Missing: l.Missing}
+	return learner.Data{Measurements: l.Measurements(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
 }
 
 // Posterior returns the posterior given all measurements and those of earlier campaigns.

@@ -10,56 +10,57 @@ import (
 	"tutti/coll"
 )
 
-// prices are what measurements have been seen to cost: a launch, and runs whose
-// cost grows with a power of the time of one execution. It is 1 where a benchmark
-// makes so many executions, depending on the size, and 0 where it measures for a
-// while whatever it measures.
+// prices estimate the machine time of measurements from those so far: a launch, and executions
+// whose machine time grows with a power of the time of one execution. The power is 1 where a
+// benchmark makes a fixed number of executions for a size, and 0 where it measures for a fixed
+// time.
 type prices struct {
 	launch float64   // seconds
 	power  float64   // 0 to 1
 	sizes  []float64 // log2 of bytes + 1, ascending
-	unit   []float64 // for each of sizes: cost over time to the power
+	unit   []float64 // for each of sizes: machine time over time to the power
 }
 
-// leastPrice keeps what costs nothing from being worth infinitely much.
-const leastPrice = 1e-9 // seconds
+const (
+	// minPrice in seconds keeps the rate of a candidate without cost finite.
+	minPrice = 1e-9
+	// powerRuns measurements are needed to estimate the power; it is 1 before.
+	powerRuns = 12
+)
 
-// The power of the price is learnt from so many runs, and taken to be 1 before.
-const powerRuns = 12
-
-// seenRun is what the executions of a measurement took.
-type seenRun struct {
+// executions are the machine time of one measurement without its launch.
+type executions struct {
 	bytes         int64
-	time, seconds float64 // of one, of all
+	time, seconds float64 // of one execution, of all
 }
 
-// prices are those of the measurements of a ledger and of earlier campaigns, which tell what
-// runs of sizes cost that were not measured again.
+// prices returns the prices by the measurements of a ledger and of earlier campaigns, which know
+// the price of sizes that were not measured again.
 func (r *regret) prices(l *Ledger) prices {
-	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.paid)
+	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
 }
 
-// pricesOf learns from measurements; paid are those that paid for a launch, the
-// cheapest of which is taken to have paid for nothing else. The unit of a size is
-// the median of its runs.
-func pricesOf(ms []coll.Measurement, paid map[coll.Candidate]bool) prices {
+// pricesOf estimates prices from measurements. launching are the candidates whose machine time
+// includes a launch; the cheapest of them is taken to have cost nothing else. The unit of a size
+// is the median of its measurements.
+func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	for _, m := range ms {
-		if paid[m.Candidate] {
+		if launching[m.Candidate] {
 			p.launch = min(p.launch, m.CostSeconds)
 		}
 	}
 	if math.IsInf(p.launch, 1) {
 		p.launch = 0
 	}
-	runs := make([]seenRun, len(ms))
+	runs := make([]executions, len(ms))
 	for i, m := range ms {
-		runs[i] = seenRun{m.MsgBytes, m.Seconds, m.CostSeconds}
-		if paid[m.Candidate] {
+		runs[i] = executions{m.MsgBytes, m.Seconds, m.CostSeconds}
+		if launching[m.Candidate] {
 			runs[i].seconds = max(0, m.CostSeconds-p.launch)
 		}
 	}
-	slices.SortStableFunc(runs, func(r, s seenRun) int { return cmp.Compare(r.bytes, s.bytes) })
+	slices.SortStableFunc(runs, func(r, s executions) int { return cmp.Compare(r.bytes, s.bytes) })
 	p.power = powerOf(runs)
 	for first := 0; first < len(runs); {
 		var units []float64
@@ -74,9 +75,9 @@ func pricesOf(ms []coll.Measurement, paid map[coll.Candidate]bool) prices {
 	return p
 }
 
-// powerOf is the slope of the logarithm of what runs took over that of the time of
-// one execution, by least squares within sizes; runs are sorted by size.
-func powerOf(runs []seenRun) float64 {
+// powerOf returns the slope of the logarithm of machine time over the logarithm of the time of one
+// execution, by least squares within sizes. runs are sorted by size.
+func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
 	for first := 0; first < len(runs); {
 		var x, y []float64
@@ -102,8 +103,8 @@ func powerOf(runs []seenRun) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run is the price of measuring what takes t seconds each time, by the unit of the
-// nearest size that was measured.
+// run returns the machine time of measuring a candidate whose execution takes t seconds, by the
+// unit of the nearest size that was measured.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

@@ -12,108 +12,110 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// regret measures the candidates that are expected to spare the final selection
-// most loss for a second of machine time.
+// regret measures the candidates that are expected to lower the loss of the final selection most
+// for a second of machine time.
 //
-// A Gaussian process of log10 times of all algorithms (gp.GP) predicts the fastest
-// algorithm at each point. For every other algorithm it gives the variance of the
-// difference of the two, and from that follows what the choice is expected to lose to it;
-// see loss. A candidate's worth is by how much these losses fall, summed over a sample of
-// the space, when its measurement shrinks the variances. Its price is the executions at
-// the predicted time and, for the first of a batch that needs it, the launch. A batch is
-// picked greedily by worth over price; picks and what is pending count as observed.
+// The posterior (a Gaussian process of log10 times of all algorithms, gp.GP) predicts the fastest
+// algorithm at each point. For every other algorithm it gives the variance of the difference of
+// the two times. From that follows the expected loss of the choice, see lossModel. The acquisition
+// value of a candidate is the fall of these losses, summed over a sample of the space, when its
+// measurement shrinks the variances. Its price is the machine time of its executions at the
+// predicted time and, for the first candidate of a batch that needs it, of the launch. Batches are
+// selected greedily by acquisition value over price. Selected and pending candidates count as
+// observed.
 //
-// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J.
-// Computing 21, 2009) with the means kept as they are: their criterion is zero where no
-// single measurement can change the choice, this one is not.
+// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J. Computing
+// 21, 2009) with constant means. Theirs is zero where no single measurement can change the choice;
+// this one is not.
 //
-// Measurements of earlier campaigns are other sources of the Gaussian process. A few of
-// them are measured anew first, which teaches it what the others are worth.
+// Measurements of earlier campaigns are other sources of the Gaussian process. A few of them are
+// measured again first, which shows how much the others are worth.
 type regret struct {
-	opt     Options
-	rows    [][]float64            // of every point of the space
-	index   map[coll.Algorithm]int // in the space
-	paid    map[coll.Candidate]bool
-	reasons map[coll.Candidate]Reason
-	belief  *learner.Posterior // computed last
+	opt       Options
+	rows      [][]float64             // of every point of the space
+	index     map[coll.Algorithm]int  // in the space
+	launching map[coll.Candidate]bool // whether a candidate paid for a launch
+	reasons   map[coll.Candidate]Reason
+	posterior *learner.Posterior // of the last Ask
 }
 
 const (
-	// Points of which all algorithms are measured first. On machines A, C and D campaigns
-	// that begin with 3 took less machine time than those that begin with 5.
-	beginPoints = 3
-	// They are drawn from the lesser half of the space, which is likely cheap: points
-	// whose nodes, ppn and bytes are on average at most so far from least to greatest.
-	beginWithin = 0.5
-	// Points that losses are summed over, drawn anew in each round.
-	regretPoints = 300
-	// Where points have weights, so many more are drawn evenly: a measurement there may
-	// tell of the points that matter.
-	regretAside = 100
+	// samplePoints that losses are summed over, drawn again in each round.
+	samplePoints = 300
+	// Where points have weights, so many more are drawn evenly: a measurement there may be
+	// informative about the points that matter.
+	evenPoints = 100
 )
 
-// Ask returns the candidates worth most for their price.
+// Ask returns the candidates of highest acquisition value over price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err := r.start(s.Ledger); err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
 	if len(s.Ledger.Measurements()) == 0 {
-		return r.pay(r.begin(s)), nil
+		return r.recordLaunches(r.initialDesign(s)), nil
 	}
-	m, err := r.model(s)
+	batch, err := r.ask(s)
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
+	return r.recordLaunches(batch), nil
+}
+
+// ask returns the batch of a round after the first.
+func (r *regret) ask(s State) ([]coll.Candidate, error) {
+	m, err := r.model(s)
+	if err != nil {
+		return nil, err
+	}
 	var batch []coll.Candidate
 	if s.Confirm {
-		if batch, err = r.check(s, m); err != nil {
-			return nil, fmt.Errorf("regret: %w", err)
+		if batch, err = r.validationSample(s, m); err != nil {
+			return nil, err
 		}
 		s.Want += len(batch)
 	}
-	over := r.sample(s)
-	for _, want := range r.portions(s.Want) {
+	over := r.samplePoints(s)
+	for _, want := range r.stages(s.Want) {
 		if len(batch) >= s.Want {
 			break
 		}
 		over.asked = asSet(batch)
-		b, err := r.board(s, m, over)
+		b, err := r.newSelector(s, m, over)
 		if err != nil {
-			return nil, fmt.Errorf("regret: %w", err)
+			return nil, err
 		}
-		picks := b.pick(want - len(batch))
-		if len(picks) > 0 && b.launch <= b.picks[0].run { // a launch is no reason to wait
-			picks = append(picks, b.pick(s.Want-len(batch)-len(picks))...)
+		picks := b.selectBatch(want - len(batch))
+		if len(picks) > 0 && b.launch <= b.picks[0].run { // the launch is cheap, so there is no need to fill it first
+			picks = append(picks, b.selectBatch(s.Want-len(batch)-len(picks))...)
 		}
 		batch = append(batch, picks...)
 		b.explain(r.reasons)
-		riders, err := r.riders(s, m, b, batch)
+		more, err := r.fillLaunches(s, m, b, batch)
 		if err != nil {
-			return nil, fmt.Errorf("regret: %w", err)
+			return nil, err
 		}
-		batch = append(batch, riders...)
-		if b.full {
-			return r.pay(batch), nil
+		batch = append(batch, more...)
+		if b.overBudget {
+			return batch, nil
 		}
 	}
-	return r.pay(r.fill(s, batch)), nil
+	return r.complete(s, batch), nil
 }
 
-// portions are the sizes up to which a batch is picked before its launches are filled.
-// Where launches are shared the first is a single pick: what rides on its launch may be
-// enough.
-func (r *regret) portions(want int) []int {
-	if !r.sharing() || want < 2 {
+// stages returns the batch sizes after which launches are filled. Where launches are shared the
+// first stage is a single candidate: those that share its launch may be enough.
+func (r *regret) stages(want int) []int {
+	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
 	}
 	return []int{1, want}
 }
 
-// sharing reports whether one launch serves several candidates.
-func (r *regret) sharing() bool {
-	return r.opt.SharedLaunch != nil
-}
+// sharesLaunches reports whether one launch measures several candidates.
+func (r *regret) sharesLaunches() bool { return r.opt.SharedLaunch != nil }
 
+// asSet returns a set of candidates.
 func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	out := make(map[coll.Candidate]bool, len(candidates))
 	for _, c := range candidates {
@@ -122,13 +124,13 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	return out
 }
 
-// Reason is why a candidate was asked for; see Explainer.
+// Reason implements Explainer.
 func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
 
-// start looks at the space once.
+// start reads the space at the first Ask.
 func (r *regret) start(l *Ledger) error {
 	if r.rows != nil {
 		return nil
@@ -141,31 +143,32 @@ func (r *regret) start(l *Ledger) error {
 	for a, alg := range l.Space().Algorithms() {
 		r.index[alg] = a
 	}
-	r.paid = map[coll.Candidate]bool{}
+	r.launching = map[coll.Candidate]bool{}
 	r.reasons = map[coll.Candidate]Reason{}
 	return nil
 }
 
-// pay remembers which candidates of a batch pay for a launch: the first of each.
-func (r *regret) pay(batch []coll.Candidate) []coll.Candidate {
+// recordLaunches records which candidates of a batch pay for a launch: the first of each.
+func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	seen := map[any]bool{}
 	for _, c := range batch {
 		k := r.opt.launch(c)
-		r.paid[c] = !seen[k]
+		r.launching[c] = !seen[k]
 		seen[k] = true
 	}
 	return batch
 }
 
-// fill draws what a batch lacks from all that is free: the board holds a sample.
-func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
+// complete adds random free candidates to a batch that is too small: the selector has only a
+// sample of the points.
+func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
 	}
-	taken := asSet(batch)
+	asked := asSet(batch)
 	for _, i := range r.opt.rng(s.Round).Perm(len(r.rows)) {
 		for _, c := range s.Ledger.Free(i) {
-			if len(batch) < s.Want && !taken[c] {
+			if len(batch) < s.Want && !asked[c] {
 				batch = append(batch, c)
 			}
 		}
@@ -173,25 +176,25 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model is the Gaussian process of what is believed, without steps. The tails of loss allow
-// for what is unlike its surroundings.
+// model returns the smooth Gaussian process of the posterior. Losses have tails for points that
+// differ from their neighbours.
 func (r *regret) model(s State) (m *gp.GP, err error) {
-	if r.belief, err = s.believe(r.opt.Earlier); err != nil {
+	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
 	}
-	return r.belief.Smooth()
+	return r.posterior.Smooth()
 }
 
-// sample returns the points of a round, in order, with their weights. Up to regretPoints
-// points are all taken with their own weights. Of more, points are drawn in proportion to
-// their weights, and one weighs as often as it was drawn. Points with something pending
-// are always among them.
-func (r *regret) sample(s State) layout {
+// samplePoints returns the points of a round, in order, with their weights. Up to samplePoints
+// points are all included with their own weights. Of more, points are drawn in proportion to their
+// weights, and each weighs as often as it was drawn. Points with pending candidates are always
+// included.
+func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
 	n := len(r.rows)
 	switch {
-	case n <= regretPoints:
+	case n <= samplePoints:
 		for i := range n {
 			counts[i] = r.opt.weight(i)
 		}
@@ -199,7 +202,7 @@ func (r *regret) sample(s State) layout {
 		for _, i := range r.draw(rng) {
 			counts[i]++
 		}
-		for k := 0; r.opt.Weights != nil && k < regretAside; k++ {
+		for k := 0; r.opt.Weights != nil && k < evenPoints; k++ {
 			counts[rng.IntN(n)] += 0
 		}
 	}
@@ -207,14 +210,14 @@ func (r *regret) sample(s State) layout {
 		i, _ := s.Ledger.Space().Index(c.Point)
 		counts[i] += 0
 	}
-	out := layout{points: slices.Sorted(maps.Keys(counts))}
+	out := pointSample{points: slices.Sorted(maps.Keys(counts))}
 	for _, i := range out.points {
 		out.weights = append(out.weights, counts[i])
 	}
 	return out
 }
 
-// weight of a point.
+// weight returns the weight of a point.
 func (o Options) weight(i int) float64 {
 	if o.Weights == nil {
 		return 1
@@ -222,14 +225,14 @@ func (o Options) weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// draw divides the space, in order, into regretPoints parts of equal weight and draws one
-// point of each. A heavy point can come several times.
+// draw divides the space, in order, into samplePoints parts of equal weight and draws one point of
+// each. A heavy point can be drawn several times.
 func (r *regret) draw(rng *rand.Rand) []int {
-	total := r.total()
+	total := r.totalWeight()
 	var out []int
 	passed, i := r.opt.weight(0), 0
-	for k := range regretPoints {
-		at := total * (float64(k) + rng.Float64()) / regretPoints
+	for k := range samplePoints {
+		at := total * (float64(k) + rng.Float64()) / samplePoints
 		for ; passed <= at && i < len(r.rows)-1; i++ {
 			passed += r.opt.weight(i + 1)
 		}
@@ -238,8 +241,8 @@ func (r *regret) draw(rng *rand.Rand) []int {
 	return out
 }
 
-// total is the weight of all points.
-func (r *regret) total() float64 {
+// totalWeight returns the weight of all points.
+func (r *regret) totalWeight() float64 {
 	if r.opt.Weights == nil {
 		return float64(len(r.rows))
 	}

@@ -69,17 +69,17 @@ func TestPricesOfBoxedRuns(t *testing.T) {
 }
 
 func TestLoss(t *testing.T) {
-	stakes := stakesOf(metrics.Allowed{})
-	if got := stakes.loss(0.1, 0); got != 0 {
+	model := newLossModel(metrics.Allowed{})
+	if got := model.loss(0.1, 0); got != 0 {
 		t.Errorf("a sure choice loses %g", got)
 	}
-	tie, close, far := stakes.loss(0, 0.01*0.01), stakes.loss(0, 0.1*0.1), stakes.loss(0.5, 0.1*0.1)
+	tie, close, far := model.loss(0, 0.01*0.01), model.loss(0, 0.1*0.1), model.loss(0.5, 0.1*0.1)
 	if !(far < tie && tie < close) {
 		t.Errorf("losses: far apart %g, a tie within 2 %% %g, open %g: want them to rise", far, tie, close)
 	}
 	before := math.Inf(1)
 	for s := 0.3; s > 0.01; s -= 0.01 {
-		now := stakes.loss(0.05, s*s)
+		now := model.loss(0.05, s*s)
 		if now > before {
 			t.Fatalf("deviation %g: loss rises to %g from %g as it becomes sure", s, now, before)
 		}
@@ -199,7 +199,7 @@ func TestRegretFillsLaunches(t *testing.T) {
 
 // What is under way counts as known: it changes the worth of all else as a pick does.
 func TestRegretSeesThePending(t *testing.T) {
-	laid := func(under ...coll.Candidate) *board {
+	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())
 		for i := 0; i < 100; i += 9 {
 			for _, c := range l.Space().At(i) {
@@ -220,7 +220,7 @@ func TestRegretSeesThePending(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := State{Round: 2, Want: 1, Ledger: l}
-		b, err := r.board(s, m, r.sample(s))
+		b, err := r.newSelector(s, m, r.samplePoints(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,22 +228,22 @@ func TestRegretSeesThePending(t *testing.T) {
 	}
 	picked := laid()
 	first, _ := picked.best()
-	before := first.worth
-	picked.take(first)
-	if again := picked.worth(first); again > before/2 {
+	before := first.acquisition
+	picked.pick(first)
+	if again := picked.acquisition(first); again > before/2 {
 		t.Errorf("%v is worth %g, and %g once it is known", first.candidate, before, again)
 	}
 	pending := laid(first.candidate)
 	worth := map[coll.Candidate]float64{}
-	for i := range pending.options {
-		worth[pending.options[i].candidate] = pending.options[i].worth
+	for i := range pending.scored {
+		worth[pending.scored[i].candidate] = pending.scored[i].acquisition
 	}
-	for i := range picked.options {
-		o := &picked.options[i]
-		if o.taken {
+	for i := range picked.scored {
+		o := &picked.scored[i]
+		if o.picked {
 			continue
 		}
-		if got, want := picked.worth(o), worth[o.candidate]; math.Abs(got-want) > 1e-6*max(1, want) {
+		if got, want := picked.acquisition(o), worth[o.candidate]; math.Abs(got-want) > 1e-6*max(1, want) {
 			t.Errorf("with %v picked %v is worth %g, with it under way %g", first.candidate, o.candidate, got, want)
 		}
 	}
@@ -257,8 +257,8 @@ func TestRegretBeginsCheaply(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch, err := s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(sp)})
-	if err != nil || len(batch) != 3*beginPoints {
-		t.Fatalf("first batch %v, %v, want all algorithms at %d points", batch, err, beginPoints)
+	if err != nil || len(batch) != 3*initialPoints {
+		t.Fatalf("first batch %v, %v, want all algorithms at %d points", batch, err, initialPoints)
 	}
 	for _, c := range batch {
 		if where := (math.Log2(float64(c.Nodes)/2)/4 + math.Log2(float64(c.MsgBytes))/19) / 2; where > 0.5+1e-12 {

@@ -59,7 +59,7 @@ func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
 	for _, c := range slices.Concat(asked...) {
 		twice[c] = true
 	}
-	for _, p := range r.ledger.Repeats() {
+	for _, p := range r.ledger.Replicates() {
 		count[p.First.MsgBytes]++
 		twice[p.First.Candidate] = true
 	}
@@ -94,7 +94,7 @@ func (r *StopRule) launched(c coll.Candidate, asked [][]coll.Candidate) bool {
 // measurements of outliers, or after all replicates.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
-	for _, p := range r.ledger.Repeats() {
+	for _, p := range r.ledger.Replicates() {
 		if (r.rounds[p.First.Candidate] > 0) == outliers {
 			seconds -= p.Again.CostSeconds
 		}

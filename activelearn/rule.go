@@ -86,7 +86,7 @@ func (r *StopRule) Observe(e Evaluation) (converged bool) {
 // meetsCriteria reports whether the last evaluation meets the criteria.
 func (r *StopRule) meetsCriteria() bool {
 	e, ok := r.last()
-	return ok && r.watch.Holds(e.figures())
+	return ok && r.watch.Meets(e.figures())
 }
 
 // Confirming reports whether the next round draws a validation sample: the last prediction meets
@@ -95,15 +95,15 @@ func (r *StopRule) Confirming() bool { return r.opt.Source == Predicted && r.mee
 
 // OnlyRemeasures reports whether the next round measures outliers alone: the criteria have held
 // for long enough, and outliers are all that keeps the campaign from stopping.
-func (r *StopRule) OnlyRemeasures() bool { return r.watch.Held() && len(r.outliers) > 0 }
+func (r *StopRule) OnlyRemeasures() bool { return r.watch.Satisfied() && len(r.outliers) > 0 }
 
 // SpaceGrew makes the criteria hold again for as long as from the start.
-func (r *StopRule) SpaceGrew() { r.watch.Again() }
+func (r *StopRule) SpaceGrew() { r.watch.Reset() }
 
 // LimitReached returns why no further round begins, "" where one does. Outliers and candidates
 // that failed and are tried again, so many of them, are left to be measured after all others.
 func (r *StopRule) LimitReached(elapsed time.Duration, failed int) StopReason {
-	stop := r.watch.Spent(r.ledger, elapsed)
+	stop := r.watch.LimitReached(r.ledger, elapsed)
 	if stop == SpaceExhausted && failed+len(r.outliers) > 0 {
 		return ""
 	}

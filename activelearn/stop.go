@@ -6,25 +6,23 @@ import (
 	"tutti/metrics"
 )
 
-// StopReason says why a campaign ended. Only Converged means good: the criteria held, or
-// everything was measured and noise alone keeps better from being known.
+// StopReason says why a campaign stopped.
 type StopReason string
 
-// The closed list of stop reasons.
+// All stop reasons. Converged is the only good one: the criteria held, or everything was measured
+// and noise alone hides a better selection.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
 	TimeUp         StopReason = "time"
-	SpaceExhausted StopReason = "space exhausted"
+	SpaceExhausted StopReason = "exhausted"
 	Cancelled      StopReason = "cancelled"
 )
 
-// Good reports whether the criteria held.
+// Good reports whether the campaign converged.
 func (r StopReason) Good() bool { return r == Converged }
 
-// Criteria say when a selection is good enough: both must hold for Patience
-// evaluations in a row. Where points were held out there must be 1/Mistakes of them or
-// more, since fewer cannot tell a smaller proportion from it.
+// Criteria say when a selection is good enough: both must hold for Patience evaluations in a row.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
@@ -38,49 +36,49 @@ type Limits struct {
 	Wall           time.Duration
 }
 
-// Watch decides when to stop.
+// Watch counts for how many evaluations in a row the criteria hold, and checks the limits.
 type Watch struct {
 	criteria Criteria
 	limits   Limits
-	held     int
+	inRow    int // evaluations that met the criteria
 }
 
-// NewWatch returns a watch that has seen nothing.
+// NewWatch returns a watch without evaluations.
 func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
 
 // Observe counts the evaluation of a round and reports whether the criteria have held for
-// long enough. An evaluation of fewer than 1/Mistakes points does not meet them.
+// Patience evaluations in a row. An evaluation of fewer than 1/Mistakes points does not count:
+// so few cannot show a smaller proportion.
 func (w *Watch) Observe(s metrics.Summary) bool {
-	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s))
+	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
 // ObserveAll is Observe for an evaluation of the whole space, however few its points are.
-func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Holds(s)) }
+func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
-func (w *Watch) observe(holds bool) bool {
-	if holds {
-		w.held++
+func (w *Watch) observe(meets bool) bool {
+	if meets {
+		w.inRow++
 	} else {
-		w.held = 0
+		w.inRow = 0
 	}
-	return w.Held()
+	return w.Satisfied()
 }
 
-// Held reports whether the criteria have held for Patience evaluations in a row.
-func (w *Watch) Held() bool { return w.held >= max(1, w.criteria.Patience) }
+// Satisfied reports whether the criteria have held for Patience evaluations in a row.
+func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience) }
 
-// Again begins to count anew for how long the criteria hold: of a space that has grown.
-func (w *Watch) Again() { w.held = 0 }
+// Reset makes the criteria hold again for Patience evaluations.
+func (w *Watch) Reset() { w.inRow = 0 }
 
-// Holds reports whether an evaluation of everything there is meets the criteria: when
-// nothing is left to measure there is neither patience to have nor a point to add.
-func (w *Watch) Holds(s metrics.Summary) bool {
+// Meets reports whether an evaluation meets the criteria.
+func (w *Watch) Meets(s metrics.Summary) bool {
 	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
 }
 
-// Spent reports whether a limit is reached: the machine time or the
-// node-seconds of the ledger, the wall time elapsed, or nothing left to ask for. It returns "" to go on.
-func (w *Watch) Spent(l *Ledger, elapsed time.Duration) StopReason {
+// LimitReached returns the limit that is reached, "" for none: the machine time or the
+// node-seconds of the ledger, the elapsed wall time, or no free candidates.
+func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:
 		return Budget

@@ -98,7 +98,7 @@ func TestWatchSpent(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			w := activelearn.NewWatch(activelearn.Criteria{}, tc.limits)
-			if got := w.Spent(tc.ledger, tc.elapsed); got != tc.want {
+			if got := w.LimitReached(tc.ledger, tc.elapsed); got != tc.want {
 				t.Errorf("Spent() = %q, want %q", got, tc.want)
 			}
 		})
@@ -124,7 +124,7 @@ func TestWatchHolds(t *testing.T) {
 		slowdown, mistakes float64
 		want               bool
 	}{{4, 1.02, 0.04, true}, {400, 1.03, 0, false}, {400, 1, 0.05, false}, {4, math.NaN(), 0, false}} {
-		if got := w.Holds(evaluation(tc.points, tc.slowdown, tc.mistakes)); got != tc.want {
+		if got := w.Meets(evaluation(tc.points, tc.slowdown, tc.mistakes)); got != tc.want {
 			t.Errorf("Holds(%d points, %g, %g) = %v", tc.points, tc.slowdown, tc.mistakes, got)
 		}
 	}

@@ -10,40 +10,40 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// State is what a strategy may look at.
+// State is what a strategy asks by.
 type State struct {
 	Round  int     // 1 for the first
-	Want   int     // candidates wanted; a strategy that measures whole points may give more
-	Ledger *Ledger // who is free, pending, done
-	// Posterior is that of the ledger's measurements and of Options.Earlier, for strategies
-	// that Believe; nil: they form it themselves.
+	Want   int     // candidates wanted; a strategy that measures whole points may return more
+	Ledger *Ledger // which candidates are free, pending or done
+	// Posterior is that of the ledger's measurements and of Options.Earlier, for strategies that
+	// use one; nil: the strategy computes it.
 	Posterior *learner.Posterior
-	// Confirm says that the criteria are believed to hold: strategies that Believe then
-	// check it.
+	// Confirm says that the criteria hold by prediction: strategies that use the posterior then
+	// add a validation sample.
 	Confirm bool
 }
 
-// believe returns the belief of the state, formed now where nobody gave it.
-func (s State) believe(earlier [][]coll.Measurement) (*learner.Posterior, error) {
+// posterior returns the posterior of the state. It computes it if the state has none.
+func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, error) {
 	if s.Posterior != nil {
 		return s.Posterior, nil
 	}
-	return learner.NewPosterior(learner.Data{Measurements: s.Ledger.Measurements(), Replicates: s.Ledger.Repeats(), Earlier: earlier})
+	return learner.NewPosterior(learner.Data{Measurements: s.Ledger.Measurements(), Replicates: s.Ledger.Replicates(), Earlier: earlier})
 }
 
 // Strategy proposes what to measure next.
 type Strategy interface {
-	// Ask returns free candidates of the ledger, at least Want unless fewer are
-	// left, none twice; fewer, but one at least, where regret finds that so many would cost
-	// more than half of what was spent so far, or checks. It depends on the strategy's options, the state and the
-	// states it was asked in before, so a campaign told again asks the same.
+	// Ask returns free candidates of the ledger, none twice: at least Want unless fewer are left.
+	// The strategy regret returns fewer, but one at least, where Want candidates would cost more
+	// than half of the machine time so far. The result depends on the strategy's options, the
+	// state and the earlier states alone, so a resumed campaign asks for the same.
 	Ask(s State) ([]coll.Candidate, error)
 }
 
-// Explainer is a strategy that says why it asks.
+// Explainer is a strategy that gives reasons.
 type Explainer interface {
-	// Reason is why a candidate was asked for when it last was, as known then.
-	// False when nothing was known: the first candidates, and random ones.
+	// Reason returns why a candidate was asked for last. It is false for candidates without a
+	// reason: those of the initial design, and random ones.
 	Reason(c coll.Candidate) (Reason, bool)
 }
 
@@ -54,26 +54,26 @@ type Options struct {
 	// SharedLaunch is equal for candidates that one launch can measure; nil: each candidate needs
 	// a launch of its own.
 	SharedLaunch func(coll.Candidate) any
-	// Allowed is what the selection may lose, in whose units regret counts.
+	// Allowed is what the selection may lose; regret computes losses in its units.
 	Allowed metrics.Allowed
-	// Weights say how much each point of the space matters to regret, 0 or more; nil:
-	// all alike. What is chosen at a point of weight 0 is worth nothing, though a
-	// measurement there may tell of others.
+	// Weights are those of the points of the space for regret, 0 or more; nil: all alike. The
+	// selection at a point of weight 0 does not matter, but a measurement there may be
+	// informative about other points.
 	Weights []float64
-	// Earlier are measurements of earlier campaigns, a slice of each. regret begins by
-	// measuring a few of them anew; algorithms that the space does not have are left out.
+	// Earlier are measurements of earlier campaigns, a slice of each. The initial design of regret
+	// measures a few of them again. Algorithms that the space does not have are ignored.
 	Earlier [][]coll.Measurement
 }
 
-// defaultInitial is the number of hyper-parameters that uncertainty learns: three length
-// scales, a signal and a noise variance.
+// defaultInitial is the number of hyperparameters that uncertainty learns: three length scales, a
+// signal variance and a noise variance.
 const defaultInitial = 5
 
 func (o Options) withDefaults(strategy string) Options {
 	switch {
 	case o.Initial > 0:
 	case UsesPosterior(strategy):
-		o.Initial = beginPoints
+		o.Initial = initialPoints
 	default:
 		o.Initial = defaultInitial
 	}
@@ -94,7 +94,7 @@ func UsesPosterior(strategy string) bool { return strategy == "regret" }
 // Names returns the strategies that New makes.
 func Names() []string { return []string{"regret", "uncertainty"} }
 
-// New returns the strategy called name. The error names what is allowed.
+// New returns the strategy called name. The error lists the names.
 func New(name string, opt Options) (Strategy, error) {
 	opt = opt.withDefaults(name)
 	switch name {
@@ -106,7 +106,7 @@ func New(name string, opt Options) (Strategy, error) {
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// rng of one round: nothing to save between rounds.
+// rng returns the random numbers of a round. They depend on seed and round alone.
 func (o Options) rng(round int) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, uint64(round)))
 }

@@ -11,39 +11,38 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// checkStream keeps what checks draw apart from what else is drawn in a round. Any odd
-// number would do.
-const checkStream = 0xd1342543de82ef95
+// validationStream separates the random numbers of validation samples from others of the same
+// round. Any odd number would do.
+const validationStream = 0xd1342543de82ef95
 
 const (
-	// checkShare is the part of what a batch may cost that the checks in it cost at most.
-	checkShare = 0.4
-	// besideShare is the part of it that what the strategy picks beside them costs at most: what is
-	// most doubted and what was drawn see different faults.
-	besideShare = 0.1
+	// validationShare is the part of a batch's budget that its validation sample costs at most.
+	validationShare = 0.4
+	// confirmShare is the part of the budget for candidates that are selected next to a validation
+	// sample: the most uncertain points and random ones show different errors.
+	confirmShare = 0.1
 )
 
-// check asks, when the criteria are believed to hold, whether they do: at points drawn by
-// their weights, whatever they cost, for what is chosen there and for a rival drawn in
-// proportion to what is expected to be lost to it. Nothing here is picked by what it is worth, so
-// that what the belief does not know of is seen as often as it is there. Points at which
-// nothing is left to doubt are passed over. What is dear is not: after the first draw that
-// the budget allows, one that it does not ends the batch.
-func (r *regret) check(s State, m *gp.GP) ([]coll.Candidate, error) {
-	over := r.sample(s)
-	b := &board{stakes: stakesOf(r.opt.Allowed), weights: over.weights}
+// validationSample draws points in proportion to their weights, whatever they cost. It returns the
+// candidates of the current choice there and of one rival, which is drawn in proportion to the
+// expected loss. Points are not selected by acquisition value, so that errors of the model occur
+// in the sample as often as in the space. Points where the choice is certain are skipped. The
+// sample ends at the first point that exceeds the budget, unless it is still empty.
+func (r *regret) validationSample(s State, m *gp.GP) ([]coll.Candidate, error) {
+	over := r.samplePoints(s)
+	b := &batchSelector{model: newLossModel(r.opt.Allowed), weights: over.weights}
 	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {
-		return nil, fmt.Errorf("check: %w", err)
+		return nil, fmt.Errorf("validation sample: %w", err)
 	}
-	at, budget := r.prices(s.Ledger), checkShare*budgetOf(s.Ledger)
-	rng := rand.New(rand.NewPCG(r.opt.Seed^checkStream, uint64(s.Round)))
-	barred := s.Ledger.Excluded()
+	prices, budget := r.prices(s.Ledger), validationShare*budgetOf(s.Ledger)
+	rng := rand.New(rand.NewPCG(r.opt.Seed^validationStream, uint64(s.Round)))
+	excluded := s.Ledger.Excluded()
 	priceOf := func(e int) float64 {
-		return at.launch + at.run(b.candidates[e].MsgBytes, math.Pow(10, b.means[e]))
+		return prices.launch + prices.run(b.candidates[e].MsgBytes, math.Pow(10, b.means[e]))
 	}
 	var batch []coll.Candidate
-	for _, row := range drawn(over.weights, rng) {
-		pair := b.drawPair(row, s.Ledger, barred, rng)
+	for _, row := range weightedOrder(over.weights, rng) {
+		pair := b.drawPair(row, s.Ledger, excluded, rng)
 		price := 0.0
 		for _, e := range pair {
 			price += priceOf(e)
@@ -64,9 +63,10 @@ func (r *regret) check(s State, m *gp.GP) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// drawn are the indices of weights above zero in an order drawn without replacement in
-// proportion to them (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
-func drawn(weights []float64, rng *rand.Rand) []int {
+// weightedOrder returns the indices of positive weights in an order that is drawn without
+// replacement in proportion to the weights (Efraimidis and Spirakis, Information Processing
+// Letters 97, 2006).
+func weightedOrder(weights []float64, rng *rand.Rand) []int {
 	var out []int
 	key := make([]float64, len(weights))
 	for i, w := range weights {
@@ -79,27 +79,27 @@ func drawn(weights []float64, rng *rand.Rand) []int {
 	return out
 }
 
-// drawPair draws a rival of what is chosen at a point of the sample and returns the entries
-// of the two that are free.
-func (b *board) drawPair(row int, l *Ledger, barred *Excluded, rng *rand.Rand) (free []int) {
+// drawPair draws a rival of the choice at a point of the sample and returns the entries of the two
+// that are free.
+func (b *batchSelector) drawPair(row int, l *Ledger, excluded *Excluded, rng *rand.Rand) (free []int) {
 	first, _ := slices.BinarySearchFunc(b.entries, row, func(e gp.Entry, row int) int { return cmp.Compare(e.Row, row) })
 	best := -1
-	var open []int
+	var selectable []int
 	for e := first; e < len(b.entries) && b.entries[e].Row == row; e++ {
-		if barred.Has(b.candidates[e]) {
+		if excluded.Has(b.candidates[e]) {
 			continue
 		}
-		open = append(open, e)
+		selectable = append(selectable, e)
 		if best < 0 || b.means[e] < b.means[best] {
 			best = e
 		}
 	}
 	rival, total := -1, 0.0
-	for _, e := range open {
+	for _, e := range selectable {
 		if e == best || !l.IsFree(b.candidates[e]) && !l.IsFree(b.candidates[best]) {
 			continue
 		}
-		loss := b.stakes.loss(b.means[e]-b.means[best], b.posterior.Difference(best, e))
+		loss := b.model.loss(b.means[e]-b.means[best], b.posterior.Difference(best, e))
 		if total += loss; loss > 0 && rng.Float64()*total < loss {
 			rival = e
 		}

@@ -45,7 +45,7 @@ func TestSampleByWeight(t *testing.T) {
 		if err := r.start(l); err != nil {
 			t.Fatal(err)
 		}
-		got := r.sample(State{Round: 3, Ledger: l})
+		got := r.samplePoints(State{Round: 3, Ledger: l})
 		first, all, aside := 0.0, 0.0, 0
 		for k, i := range got.points {
 			all += got.weights[k]
@@ -56,8 +56,8 @@ func TestSampleByWeight(t *testing.T) {
 				aside++
 			}
 		}
-		if all != regretPoints || math.Abs(first/all-tc.share) > 0.01 {
-			t.Errorf("%s: %g of %g counts in the first half, want a share of %g of %d", tc.name, first, all, tc.share, regretPoints)
+		if all != samplePoints || math.Abs(first/all-tc.share) > 0.01 {
+			t.Errorf("%s: %g of %g counts in the first half, want a share of %g of %d", tc.name, first, all, tc.share, samplePoints)
 		}
 		if (aside > 50) != (tc.weight != nil) || !slices.IsSorted(got.points) {
 			t.Errorf("%s: %d points aside, in order: %v", tc.name, aside, slices.IsSorted(got.points))

@@ -39,7 +39,7 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 		}
 	}
 	machine, cost, right := disturbed(), 0.0, 0
-	for _, r := range res.Ledger.Repeats() {
+	for _, r := range res.Ledger.Replicates() {
 		if doubted[r.First.Candidate] == 0 {
 			continue
 		}
@@ -83,10 +83,10 @@ func TestNoEndByWhatIsIncredible(t *testing.T) {
 		}
 		waited += roundsOfDoubts(t, log.records, s.Criteria)
 		ms, repeated := res.Ledger.Measurements(), map[coll.Candidate]bool{}
-		for _, r := range res.Ledger.Repeats() {
+		for _, r := range res.Ledger.Replicates() {
 			repeated[r.First.Candidate] = true
 		}
-		b, err := learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Repeats()})
+		b, err := learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Replicates()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 		}
 		rounds[rec.Trial.Candidate] = append(of, rec.Round)
 	}
-	for _, r := range res.Ledger.Repeats() {
+	for _, r := range res.Ledger.Replicates() {
 		if !doubted[r.First.Candidate] {
 			cost += r.Again.CostSeconds
 		}
@@ -64,12 +64,12 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 			t.Errorf("%v was measured %d times, want twice", r.First.Candidate, n)
 		}
 	}
-	repeats := len(res.Ledger.Repeats())
+	repeats := len(res.Ledger.Replicates())
 	if repeats < 5 || cost > 0.02*res.Ledger.CostSeconds() || failed == 0 {
 		t.Errorf("%d repeats for %g of %g s, %d failed trials", repeats, cost, res.Ledger.CostSeconds(), failed)
 	}
 	if got := res.Ledger.Trials(); got != len(res.Ledger.Measurements())+repeats+failed {
 		t.Errorf("%d trials of %d measurements, %d repeats and %d failures", got, len(res.Ledger.Measurements()), repeats, failed)
 	}
-	return res.Ledger.Repeats()
+	return res.Ledger.Replicates()
 }

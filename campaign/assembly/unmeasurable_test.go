@@ -22,7 +22,7 @@ func journalOf(t *testing.T, cfg *config.Campaign, begun ...journal.Problem) *jo
 	}
 	contents := &journal.Contents{Header: journal.Header{Spec: spec}}
 	for _, p := range begun {
-		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "space exhausted"})
+		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "exhausted"})
 	}
 	return contents
 }

@@ -25,7 +25,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
-		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Repeats()),
+		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Replicates()),
 		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, held),

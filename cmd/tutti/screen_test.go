@@ -126,9 +126,9 @@ openmpi allgather                                           waiting
 `
 	wantEnded := `$ tutti tune
                    slowdown  mistakes  measured    machine
-mpich allreduce       1.042       8 %      40 %   11h6m40s  space exhausted
-mpich bcast           1.042       8 %      40 %   11h6m40s  space exhausted
-openmpi allgather     1.042       8 %      40 %   11h6m40s  space exhausted
+mpich allreduce       1.042       8 %      40 %   11h6m40s  exhausted
+mpich bcast           1.042       8 %      40 %   11h6m40s  exhausted
+openmpi allgather     1.042       8 %      40 %   11h6m40s  exhausted
 $
 `
 	if running != wantRunning {
@@ -160,7 +160,7 @@ func TestScreenSizes(t *testing.T) {
 			if n := strings.Count(running, "\n"); n > max(size[1], 4) {
 				t.Errorf("%d lines while running:\n%s", n, running)
 			}
-			if strings.Count(ended, "\n") != 2+1+len(problems) || strings.Count(ended, "space exhausted\n") != len(problems) || strings.Contains(ended, "…") {
+			if strings.Count(ended, "\n") != 2+1+len(problems) || strings.Count(ended, "exhausted\n") != len(problems) || strings.Contains(ended, "…") {
 				t.Errorf("at the end:\n%s", ended)
 			}
 			for _, p := range problems {

@@ -199,7 +199,7 @@ func (c *calibrating) Evaluated(e activelearn.Evaluation, converged bool, select
 	if e.SlowdownUpper >= truth.Slowdown && e.MistakesUpper >= truth.Mistakes {
 		c.Covered++
 	}
-	good := c.truth.Holds(truth)
+	good := c.truth.Meets(truth)
 	if good && c.FirstSeconds == 0 {
 		c.FirstSeconds = e.MachineSeconds
 	}
@@ -248,7 +248,7 @@ func (c *calibrating) exhaust(res campaign.Result) {
 		return // every candidate of recorded data has a time
 	}
 	if res.Stop == activelearn.Converged {
-		c.at(e, truth, c.truth.Holds(truth))
+		c.at(e, truth, c.truth.Meets(truth))
 		c.Stopped, c.Exhausted = true, true
 	}
 }

@@ -10,16 +10,26 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// begin takes all algorithms at a few points, likely cheap ones first; where earlier
-// campaigns are known, some of what they measured.
-func (r *regret) begin(s State) []coll.Candidate {
+const (
+	// initialPoints of which all algorithms are measured first. On machines A, C and D campaigns
+	// with 3 took less machine time than those with 5.
+	initialPoints = 3
+	// Initial points are drawn from the lower half of the space, which is likely cheap: points
+	// whose average position between the smallest and the greatest nodes, ppn and bytes is at
+	// most this.
+	maxInitialPosition = 0.5
+)
+
+// initialDesign returns all algorithms at a few points, likely cheap ones first. Where earlier
+// campaigns measured something, it returns some of their candidates instead.
+func (r *regret) initialDesign(s State) []coll.Candidate {
 	if batch := r.probes(s); len(batch) > 0 {
 		return batch
 	}
 	order := r.opt.rng(s.Round).Perm(len(r.rows))
 	position := r.positions()
-	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= beginWithin })
-	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > beginWithin }), far...)
+	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= maxInitialPosition })
+	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > maxInitialPosition }), far...)
 	var out []coll.Candidate
 	points := 0
 	for _, i := range order {
@@ -34,8 +44,8 @@ func (r *regret) begin(s State) []coll.Candidate {
 	return out
 }
 
-// positions of the points between the least and the greatest of the space, from 0 to
-// 1, on average over nodes, ppn and bytes as far as they vary.
+// positions returns the positions of the points between the smallest and the greatest values of
+// the space, from 0 to 1, averaged over those of nodes, ppn and bytes that vary.
 func (r *regret) positions() []float64 {
 	out := make([]float64, len(r.rows))
 	varying := 0.0
@@ -58,10 +68,10 @@ func (r *regret) positions() []float64 {
 	return out
 }
 
-// probes are candidates that earlier campaigns measured, as many as are wanted and at
-// least one of each algorithm. The algorithms take turns; each gives the candidate of its
-// cheaper half that is farthest from the probes so far. So a change of one algorithm, of
-// large messages or of many nodes shows in them.
+// probes returns candidates that earlier campaigns measured, Want of them and one of each algorithm
+// at least. The algorithms take turns; each contributes the candidate of its cheaper half that is
+// farthest from the probes so far. So the probes show changes of one algorithm, of large messages
+// or of many nodes.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}
@@ -102,21 +112,21 @@ func (r *regret) probes(s State) []coll.Candidate {
 type probe struct {
 	coll.Candidate
 	point   int
-	seconds float64
+	seconds float64 // machine time
 }
 
-// farthest is the probe whose nearest neighbour among those taken is farthest, in
-// length scales, those of other algorithms being one farther off. With none taken it
-// is the most expensive.
-func (r *regret) farthest(some, taken []probe) int {
-	if len(taken) == 0 {
+// farthest returns the index of the probe whose nearest selected probe is farthest, in length
+// scales; other algorithms are one length scale farther away. With none selected it is the most
+// expensive probe.
+func (r *regret) farthest(some, selected []probe) int {
+	if len(selected) == 0 {
 		return len(some) - 1
 	}
 	length := learner.LengthScales()
-	at, most := 0, -1.0
+	at, greatest := 0, -1.0
 	for k, p := range some {
 		nearest := math.Inf(1)
-		for _, q := range taken {
+		for _, q := range selected {
 			d := 0.0
 			for c, v := range r.rows[p.point] {
 				t := (v - r.rows[q.point][c]) / length[c]
@@ -127,8 +137,8 @@ func (r *regret) farthest(some, taken []probe) int {
 			}
 			nearest = min(nearest, d)
 		}
-		if nearest > most {
-			at, most = k, nearest
+		if nearest > greatest {
+			at, greatest = k, nearest
 		}
 	}
 	return at

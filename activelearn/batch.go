@@ -1,0 +1,370 @@
+package activelearn
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"tutti/coll"
+	"tutti/surrogate/gp"
+)
+
+const (
+	// maxScored candidates are scored for a batch.
+	maxScored = 400
+	// The variance in squared decades up to which uncertainty raises a price: e^(2.3²/2) = 14.
+	maxPriceVariance = 1
+	// A fall of a variance by less than this part of it is not computed.
+	minFall = 1e-3
+	// minDeviation, in decades, avoids a division by zero for an observation without uncertainty
+	// and noise.
+	minDeviation = 1e-6
+	// batchShare is the part of the machine time so far that a batch costs at most, unless it has
+	// one candidate. Where the last candidates take most of the machine time, a larger batch would
+	// double the cost before anybody evaluates whether it was needed. Earlier campaigns do not
+	// count: what they know is asked for in small steps.
+	batchShare = 0.5
+)
+
+// scoredCandidate is a candidate that may be selected into the batch.
+type scoredCandidate struct {
+	candidate   coll.Candidate
+	entry       int
+	launch      any
+	run         float64   // seconds of executions
+	variance    float64   // of its time, given all picks
+	covariance  []float64 // of its time with the difference of each pair, given all picks
+	steps       []float64 // covariance with each pick over the pick's deviation
+	acquisition float64   // the fall of the losses when it is measured
+	outdated    bool      // candidates were picked since acquisition was computed
+	picked      bool
+}
+
+// openChoice is the choice at a point before a batch is selected.
+type openChoice struct {
+	best, rival int     // entries: the lowest mean, and the one that it is expected to lose most to
+	slowdown    float64 // expected of best relative to rival, as a part
+}
+
+// pick is a selected candidate, as it was when it was selected.
+type pick struct {
+	entry    int
+	launch   any
+	launches bool    // the first of the batch that needs the launch
+	run      float64 // seconds
+	gain     float64 // expected fall of the average slowdown, as a part
+}
+
+// batchSelector selects a batch greedily by acquisition value over price.
+type batchSelector struct {
+	posterior   *gp.Posterior
+	entries     []gp.Entry       // by row: algorithms at the points of the sample
+	candidates  []coll.Candidate // of the entries
+	means       []float64        // of the entries, log10 seconds
+	noise       float64
+	model       lossModel
+	weights     []float64 // of the points of the sample
+	totalWeight float64
+	pairs       []pair
+	choices     []openChoice // of the rows
+	scored      []scoredCandidate
+	picks       []pick
+	launch      float64 // seconds
+	budget      float64 // seconds that further picks may cost
+	overBudget  bool    // the best candidate costs more than the budget
+	launched    map[any]bool
+	minRate     float64 // lowest acquisition value over price of a pick
+}
+
+// pointSample is the points that a batch is selected for.
+type pointSample struct {
+	points  []int     // of the space, in order
+	weights []float64 // of the points
+	asked   map[coll.Candidate]bool
+}
+
+// budgetOf returns what a batch may cost in seconds, infinite where nothing has a price.
+func budgetOf(l *Ledger) float64 {
+	if l.CostSeconds() == 0 {
+		return math.Inf(1)
+	}
+	return batchShare * l.CostSeconds()
+}
+
+// newSelector prepares the pairs and candidates of a round. Candidates that are asked for already
+// count as pending.
+func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
+	b := &batchSelector{
+		budget:   budgetOf(s.Ledger),
+		noise:    m.Params().Noise,
+		model:    newLossModel(r.opt.Allowed),
+		weights:  over.weights,
+		launched: map[any]bool{},
+		minRate:  math.Inf(1),
+	}
+	if s.Confirm {
+		b.budget *= confirmShare
+	}
+	for _, w := range over.weights {
+		b.totalWeight += w
+	}
+	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {
+		return nil, err
+	}
+	b.addPairs(s.Ledger.Excluded())
+	prices := r.prices(s.Ledger)
+	b.launch = prices.launch
+	pending := b.addCandidates(s.Ledger, over, prices, r.opt.launch)
+	b.reduce(r.opt.rng(s.Round))
+	b.score(pending)
+	return b, nil
+}
+
+// predict computes the entries at points of the space.
+func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regret) error {
+	tasks := make([]int, len(sp.Algorithms()))
+	for a, alg := range sp.Algorithms() {
+		tasks[a] = r.posterior.Task(alg, a)
+	}
+	rows := make([][]float64, len(sample))
+	for k, i := range sample {
+		rows[k] = r.rows[i]
+		for _, a := range sp.Feasible(i) {
+			b.entries = append(b.entries, gp.Entry{Row: k, Task: tasks[a]})
+			b.candidates = append(b.candidates, coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]})
+		}
+	}
+	var err error
+	if b.posterior, err = m.Posterior(rows, b.entries); err != nil {
+		return err
+	}
+	b.means = make([]float64, len(b.entries))
+	for e := range b.means {
+		b.means[e] = b.posterior.Mean(e)
+	}
+	return nil
+}
+
+// addCandidates adds the free candidates and returns those that are pending.
+func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
+	e := 0
+	b.scored = make([]scoredCandidate, 0, len(b.entries))
+	for _, i := range over.points {
+		for k := range l.Space().Feasible(i) {
+			if now := l.status[l.first[i]+k]; now == free || now == pending {
+				c := b.candidates[e]
+				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
+				// The mean of a log-normal variable.
+				s.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
+				if now == pending || over.asked[c] {
+					waiting = append(waiting, s)
+				} else {
+					b.scored = append(b.scored, s)
+				}
+			}
+			e++
+		}
+	}
+	return waiting
+}
+
+// reduce keeps maxScored candidates. One half are those that are part of the greatest losses
+// relative to their price. The others are drawn with probabilities in proportion to variance over
+// price, since cheap neighbours may be as informative (weighted sampling as in Efraimidis and
+// Spirakis, Information Processing Letters 97, 2006).
+func (b *batchSelector) reduce(rng *rand.Rand) {
+	if len(b.scored) <= maxScored {
+		return
+	}
+	loss := make([]float64, len(b.entries)) // that an entry is part of
+	for _, p := range b.pairs {
+		loss[p.best] += p.loss
+		loss[p.other] += p.loss
+	}
+	price := func(s *scoredCandidate) float64 { return max(minPrice, s.run+b.launch) }
+	key := make([]float64, len(b.entries))
+	for i := range b.scored {
+		s := &b.scored[i]
+		key[s.entry] = loss[s.entry] / price(s)
+	}
+	greatest := func(s, t scoredCandidate) int {
+		return cmp.Or(cmp.Compare(key[t.entry], key[s.entry]), cmp.Compare(s.entry, t.entry))
+	}
+	slices.SortFunc(b.scored, greatest)
+	others := b.scored[maxScored/2:]
+	for i := range others {
+		s := &others[i]
+		key[s.entry] = math.Log(rng.Float64()) * price(s) / max(s.variance, b.noise)
+	}
+	slices.SortFunc(others, greatest)
+	b.scored = b.scored[:maxScored]
+	slices.SortFunc(b.scored, func(s, t scoredCandidate) int { return cmp.Compare(s.entry, t.entry) })
+}
+
+// score conditions the posterior on pending candidates and computes the acquisition values.
+func (b *batchSelector) score(waiting []scoredCandidate) {
+	for _, s := range waiting {
+		b.launched[s.launch] = true
+		step := b.posterior.Condition(s.entry)
+		for k := range b.pairs {
+			p := &b.pairs[k]
+			p.shrink(step[p.best]-step[p.other], b.model)
+		}
+	}
+	between := make([]gp.Pair, len(b.pairs))
+	for k, p := range b.pairs {
+		between[k] = gp.Pair{One: p.best, Other: p.other}
+	}
+	covariances := b.posterior.WithDifferences(b.scoredEntries(), between)
+	for i := range b.scored {
+		s := &b.scored[i]
+		s.variance = b.posterior.Variance(s.entry)
+		s.covariance = covariances[i]
+		s.acquisition = b.acquisition(s)
+	}
+}
+
+// scoredEntries returns the entries of the scored candidates.
+func (b *batchSelector) scoredEntries() []int {
+	out := make([]int, len(b.scored))
+	for i := range b.scored {
+		out[i] = b.scored[i].entry
+	}
+	return out
+}
+
+// acquisition returns the fall of the losses when a candidate is measured.
+func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
+	sum := 0.0
+	for k := range b.pairs {
+		p := &b.pairs[k]
+		if fall := b.varianceFall(s, k); fall > minFall*p.variance && p.loss > 0 {
+			sum += p.loss - p.weight*b.model.loss(p.gap, max(0, p.variance-fall))
+		}
+	}
+	return sum
+}
+
+// varianceFall returns the fall of a pair's variance when a candidate is measured.
+func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
+	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
+}
+
+// selectBatch selects the candidates of highest acquisition value over price: want of them if
+// there are so many and the budget suffices, one at least.
+func (b *batchSelector) selectBatch(want int) []coll.Candidate {
+	var batch []coll.Candidate
+	for len(batch) < want {
+		s, rate := b.best()
+		if s == nil {
+			break
+		}
+		if len(b.picks) > 0 && b.price(s) > b.budget {
+			b.overBudget = true
+			break
+		}
+		b.budget -= b.price(s)
+		b.minRate = min(b.minRate, rate)
+		batch = append(batch, s.candidate)
+		b.pick(s)
+	}
+	return batch
+}
+
+// best returns the candidate of highest acquisition value over price, nil when none is left.
+// Further picks hardly ever raise an acquisition value, so only the top ones are computed again.
+func (b *batchSelector) best() (*scoredCandidate, float64) {
+	for {
+		var top *scoredCandidate
+		rate := math.Inf(-1)
+		for i := range b.scored {
+			s := &b.scored[i]
+			if s.picked {
+				continue
+			}
+			if v := s.acquisition / b.price(s); v > rate {
+				top, rate = s, v
+			}
+		}
+		if top == nil || !top.outdated {
+			return top, rate
+		}
+		top.acquisition, top.outdated = b.acquisition(top), false
+	}
+}
+
+// price returns what a candidate costs in this batch, in seconds.
+func (b *batchSelector) price(s *scoredCandidate) float64 {
+	if b.launched[s.launch] {
+		return max(minPrice, s.run)
+	}
+	return max(minPrice, s.run+b.launch)
+}
+
+// pick adds a candidate to the batch and conditions all others on its measurement. O(candidates ·
+// (picks + pairs)) operations.
+func (b *batchSelector) pick(s *scoredCandidate) {
+	b.recordPick(s)
+	s.picked = true
+	b.launched[s.launch] = true
+	deviation := math.Sqrt(max(s.variance+b.noise, minDeviation*minDeviation))
+	between := b.posterior.Covariances([]int{s.entry}, b.scoredEntries())[0]
+	own := make([]float64, len(b.pairs))
+	for k, c := range s.covariance {
+		own[k] = c / deviation
+		b.pairs[k].shrink(own[k], b.model)
+	}
+	before := s.steps
+	for i := range b.scored {
+		t := &b.scored[i]
+		v := between[i]
+		for k, step := range before {
+			v -= step * t.steps[k]
+		}
+		v /= deviation
+		t.steps = append(t.steps, v)
+		t.variance = max(0, t.variance-v*v)
+		floats.AddScaled(t.covariance, -v, own)
+		t.outdated = true
+	}
+}
+
+// recordPick records a candidate that is about to be picked.
+func (b *batchSelector) recordPick(s *scoredCandidate) {
+	p := pick{entry: s.entry, launch: s.launch, launches: !b.launched[s.launch], run: s.run}
+	for k := range b.pairs {
+		q := &b.pairs[k]
+		if fall := b.varianceFall(s, k); fall > minFall*q.variance {
+			p.gain += q.weight / b.totalWeight * (expectedSlowdown(q.gap, q.variance) - expectedSlowdown(q.gap, max(0, q.variance-fall)))
+		}
+	}
+	b.picks = append(b.picks, p)
+}
+
+// explain enters the reasons of the picks. Candidates that share a launch share its price evenly.
+func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
+	sharing := map[any]float64{}
+	launches := map[any]bool{}
+	for _, p := range b.picks {
+		sharing[p.launch]++
+		launches[p.launch] = launches[p.launch] || p.launches
+	}
+	for _, p := range b.picks {
+		c := b.choices[b.entries[p.entry].Row]
+		why := Reason{Uncertainty: c.slowdown, Gain: p.gain, Seconds: p.run}
+		if launches[p.launch] {
+			why.Seconds += b.launch / sharing[p.launch]
+		}
+		switch {
+		case c.rival == c.best: // the only algorithm at its point
+		case p.entry == c.best:
+			why.Rival = b.candidates[c.rival].Algorithm
+		default:
+			why.Rival = b.candidates[c.best].Algorithm
+		}
+		reasons[b.candidates[p.entry]] = why
+	}
+}

@@ -1,0 +1,85 @@
+package activelearn
+
+import (
+	"slices"
+
+	"tutti/coll"
+	"tutti/surrogate/gp"
+)
+
+// fillLaunches returns further candidates that the launches of a batch can measure. Each has at
+// least the acquisition value a second of the worst pick, launches included. Together they cost
+// at most as much as the launches: another launch would cost the same. So the cost is at most
+// twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator,
+// Algorithmica 3, 1988).
+func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
+	if !r.sharesLaunches() {
+		return nil, nil
+	}
+	launched, budget := selector.launches()
+	if budget <= 0 {
+		return nil, nil
+	}
+	b, err := r.newSelector(s, m, r.launchSample(s, selector, batch))
+	if err != nil {
+		return nil, err
+	}
+	b.totalWeight = r.launchScale() * r.totalWeight() // gains are of the whole space
+	b.scored = slices.DeleteFunc(b.scored, func(c scoredCandidate) bool { return !launched[c.launch] })
+	var out []coll.Candidate
+	for {
+		c, rate := b.best()
+		if c == nil || rate < selector.minRate || c.run > budget {
+			break
+		}
+		budget -= c.run
+		out = append(out, c.candidate)
+		b.pick(c)
+	}
+	b.explain(r.reasons)
+	return out, nil
+}
+
+// launches returns the launches that the picks use, and what further candidates in them may cost:
+// the prices of the launches minus the runs of the picks that share one.
+func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
+	launched = map[any]bool{}
+	for _, p := range b.picks {
+		launched[p.launch] = true
+		if p.launches {
+			budget += b.launch
+		} else {
+			budget -= p.run
+		}
+	}
+	return launched, budget
+}
+
+// maxLaunchPoints bounds the points of the layouts for which candidates are scored.
+const maxLaunchPoints = 600
+
+// launchSample returns the points of the layouts of the picks. Candidates of the batch count as
+// asked for.
+func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
+	layouts := map[coll.Layout]bool{}
+	for _, p := range selector.picks {
+		layouts[selector.candidates[p.entry].Layout()] = true
+	}
+	over := pointSample{asked: asSet(batch)}
+	for i, p := range s.Ledger.Space().Points() {
+		if layouts[p.Layout()] && len(over.points) < maxLaunchPoints {
+			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.weight(i))
+		}
+	}
+	return over
+}
+
+// launchScale is the factor between the weight of a point and its weight in a sample, so that
+// acquisition values of picks and of candidates that fill launches have the same unit.
+func (r *regret) launchScale() float64 {
+	counted := float64(len(r.rows))
+	if r.opt.Weights != nil && counted > samplePoints {
+		return samplePoints / max(minPrice, r.totalWeight())
+	}
+	return min(counted, samplePoints) / counted
+}
