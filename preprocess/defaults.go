@@ -10,8 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// Defaults says which recorded algorithm a library chooses untuned at a point of
-// a machine.
+// Defaults holds the recorded algorithm that an untuned library selects at each point of a machine.
 type Defaults struct {
 	machines  []string
 	libraries []string
@@ -25,8 +24,8 @@ type defaultKey struct {
 
 // ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn
 // and msg_bytes, and one further column per library, for example mpich and
-// openmpi. Its cells are recorded names; an empty one says that the choice of the
-// library was not recorded. As with ReadNames every row must be right.
+// openmpi. Its cells are recorded names, or empty if the library's choice was not recorded. As with
+// ReadNames every row must be valid.
 func ReadDefaults(path string) (Defaults, error) {
 	return readFile("defaults", path, readDefaults)
 }
@@ -69,7 +68,7 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 	return d, err
 }
 
-// add takes the choices of all libraries from one row.
+// add reads the choices of all libraries from one row.
 func (d Defaults) add(s *sheet, row []string, key defaultKey) error {
 	for _, library := range d.libraries {
 		cell := s.cell(row, library)
@@ -92,10 +91,9 @@ func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
 // Libraries returns the libraries of the file in the order of its columns.
 func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
 
-// Rows returns what the library's own choice takes on the machine: a copy of each
-// recorded measurement whose algorithm is that choice at its point, with the
-// algorithm coll.Default. ms carry recorded names, not translated ones. Points
-// where the choice was not recorded have no row.
+// Rows returns the measurements of the library's own choice on the machine: a copy of each
+// measurement whose algorithm is that choice at its point, with the algorithm coll.Default. ms have
+// recorded names, not translated ones. Points without a recorded choice have no row.
 func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range ms {

@@ -1,14 +1,14 @@
 // Package preprocess turns measurements into what models learn from: features of
 // points, scalings of times, and tables of measurements in CSV.
 //
-// Rows and Features give the inputs of forests and a Scaler their targets;
-// Observations gives both to a Gaussian process of all algorithms. ReadTable and
-// WriteTable hold the tidy CSV of measurements, Summary sums them up for people, Names
-// and Defaults translate recorded data to the algorithms of a library, and ReadTrace
-// and CallWeights say which points an application calls.
+// Rows and SurrogateRows return the inputs of forests and of Gaussian processes, a Scaler the
+// targets of forests, Noise the variance of measured times. ReadTable and WriteTable read and write
+// tidy CSV of measurements; Summary summarises them. Names and Defaults translate recorded data to
+// the algorithms of a library. ReadTrace and CallWeights return how often an application calls each
+// point.
 //
-// Written tables are Gota data frames. They are read row by row instead: a frame
-// knows no lines, and one bad cell turns its whole column to text.
+// Tables are written as Gota data frames. They are read row by row, since a frame has no line
+// numbers and one bad cell turns its whole column into text.
 //
 //	table, err := preprocess.ReadTable("bcast.csv")
 //	if err != nil {

@@ -12,18 +12,18 @@ var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
 // BytesColumn is the column of the message size in Rows and SurrogateRows.
 const BytesColumn = 2
 
-// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1, so that a
-// step is a doubling of anything and nothing real is zero. No message (a barrier,
-// or a size of zero) is 0, one step below one byte. Every feature is finite and
-// not negative.
+// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1, so that a difference of 1 is a
+// doubling. A message of zero bytes, for example of a barrier, has the feature 0, one below one byte.
+// Every feature is finite and not negative.
 //
 // Source: Wilkins et al., A FACT-based Approach: Making Machine Learning
 // Collective Autotuning Feasible on Exascale Systems, ExaMPI 2021, section IV-A;
-// zero bytes are ours.
+// the feature of zero bytes is our choice.
 func Features(p coll.Point) [3]float64 {
 	return [3]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
 }
 
+// steps returns log2(n)+1, 0 for n < 1.
 func steps(n int64) float64 {
 	if n < 1 {
 		return 0
@@ -34,7 +34,7 @@ func steps(n int64) float64 {
 // Rows returns the features of each point as rows of one array.
 func Rows(points []coll.Point) [][]float64 { return featureRows(points, len(FeatureNames)) }
 
-// featureRows has the features of each point in the first of so many columns.
+// featureRows returns rows with the given number of columns, the first being the Features.
 func featureRows(points []coll.Point, columns int) [][]float64 {
 	all := make([]float64, len(points)*columns)
 	rows := make([][]float64, len(points))

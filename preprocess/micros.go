@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// microseconds is the number of them in a second: the unit of the tables for
-// people and of the OSU benchmarks.
+// microseconds per second. Tables and the OSU benchmarks use microseconds.
 const microseconds = 1e6
 
-// microsShift is the decimal exponent of microseconds. Moving the decimal point of
-// the text is exact where multiplying and dividing would round, so that what is
-// written reads back as the very same seconds.
+// microsShift is the decimal exponent of microseconds. Moving the decimal point of the text is exact,
+// unlike multiplication, so that a written time is read back as the same float64.
 const microsShift = 6
 
 // parseMicros returns the seconds of a number of microseconds.
@@ -35,10 +33,10 @@ func parseMicros(text string) (float64, error) {
 	return micros / microseconds, nil // hexadecimal, or an exponent out of range
 }
 
-// formatMicros returns the shortest number of microseconds that parseMicros reads
-// as the same seconds, which are zero or positive and finite.
+// formatMicros returns the shortest number of microseconds that parseMicros reads as the same
+// seconds. seconds is finite and not negative.
 func formatMicros(seconds float64) string {
-	const mostZeros = 20 // beyond them an exponent is easier to read
+	const maxZeros = 20 // more are written as an exponent
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")
 	shift, _ := strconv.Atoi(exponent) // always a number after %e
 	digits := strings.Replace(mantissa, ".", "", 1)
@@ -46,7 +44,7 @@ func formatMicros(seconds float64) string {
 	switch {
 	case seconds == 0:
 		return "0"
-	case before < -mostZeros || before > mostZeros:
+	case before < -maxZeros || before > maxZeros:
 		return mantissa + "e" + strconv.Itoa(shift+microsShift)
 	case before <= 0:
 		return "0." + strings.Repeat("0", -before) + digits

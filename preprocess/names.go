@@ -12,10 +12,10 @@ import (
 
 var nameColumns = []string{"collective", "recorded", "library", "algorithm"}
 
-// Names says which algorithm of a library a recorded name stands for.
+// Names maps recorded names to the algorithms of libraries.
 type Names struct {
 	algorithms map[recordedName]coll.Algorithm
-	mentioned  map[recordedName]bool // with an empty library: whether any row is about it
+	mentioned  map[recordedName]bool // key without library: whether any row has the name
 }
 
 type recordedName struct {
@@ -25,12 +25,12 @@ type recordedName struct {
 }
 
 // ReadNames reads a CSV file with the columns collective, recorded, library and
-// algorithm, both names as coll.ParseAlgorithm reads them: one row per recorded
-// algorithm and library. An empty algorithm says that there is no counterpart.
+// algorithm, both names in the syntax of coll.ParseAlgorithm: one row per recorded algorithm and
+// library. An empty algorithm means that the library has no counterpart.
 //
-// Every row must be right, since a wrong one would silently rename measurements:
-// errors name the file and the line. A recorded name given twice, and two
-// recorded names for one algorithm of a library, are errors too.
+// Every row must be valid, since a wrong one would silently rename measurements. Errors name the
+// file and the line. A duplicate recorded name and two recorded names for one algorithm of a library
+// are errors, too.
 func ReadNames(path string) (Names, error) {
 	return readFile("names", path, readNames)
 }
@@ -96,15 +96,15 @@ func (n Names) Libraries() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Mentions reports whether the file has a row about a recorded algorithm, be it one
-// that says that there is no counterpart. The library's own choice needs none.
+// Mentions reports whether the file has a row for a recorded algorithm, with or without counterpart.
+// The library's own choice needs no row.
 func (n Names) Mentions(collective coll.Collective, recorded coll.Algorithm) bool {
 	return recorded.IsDefault() || n.mentioned[recordedName{collective: collective, recorded: recorded}]
 }
 
-// Translate returns the measurements under the names of a library, in the order
-// given, and how many were dropped since the library has no such algorithm. The
-// library's own choice, coll.Default, stays as it is.
+// Translate returns the measurements with the names of a library, in the same order, and the number
+// of measurements dropped because the library has no such algorithm. The library's own choice,
+// coll.Default, keeps its name.
 func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement, dropped int) {
 	for _, m := range ms {
 		algorithm, ok := n.algorithms[recordedName{m.Collective, library, m.Algorithm}]

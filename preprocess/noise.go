@@ -8,104 +8,101 @@ import (
 	"tutti/coll"
 )
 
-// MeasurementNoise is the variance of log10 of a time that is 2 % off: the medians of
-// repeated jobs on shared clusters differ by so much, or by more.
-const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
+// MeasurementNoise is the variance of log10 of a time with a standard deviation of 2 %:
+// (0.02 / ln 10)². The medians of repeated jobs on shared clusters differ by that much or more.
+const MeasurementNoise = 7.5e-5
 
 // Replicate is a candidate that was measured twice, in two jobs.
 type Replicate struct {
 	First, Again coll.Measurement
-	Seen         int // measurements of other candidates by the time of the second
+	Seen         int // measurements of other candidates before the second
 }
 
-// Noise is how far measured times are off: what jobs differ by, at each size and in all that they
-// measure, and what the samples within a job show. The zero value takes MeasurementNoise for the
-// former.
+// Noise estimates the variance of log10 of measured times: between jobs, by message size, and
+// within a job, by the samples of a measurement. The zero value assumes MeasurementNoise between
+// jobs.
 type Noise struct {
-	sizes []float64 // log2(bytes + 1) of the repeats, each once
-	shown []shown   // by variance
-	job   float64   // variance of what a job does to all that it measures
+	sizes     []float64  // log2(bytes + 1) of the replicates, each once
+	variances []variance // of the replicates, ascending
+	job       float64    // variance of the shift of all measurements of a job
 }
 
-// shown is what a repeat shows.
-type shown struct {
-	variance float64 // squared decades, MeasurementNoise at least
-	size     int     // in sizes
+// variance is the variance estimated from one replicate.
+type variance struct {
+	squared float64 // decades², at least MeasurementNoise
+	size    int     // index in sizes
 }
 
+// Constants of the noise estimate. Those without a source are our choice.
 const (
-	noisePrior = 2.0 // repeats that MeasurementNoise is worth
-	noiseWidth = 4.0 // doublings of the size over which what a repeat shows falls by e
-	// The median of the square of a normal number over its variance.
-	medianSquare = 0.455
+	noisePrior     = 2.0   // weight of MeasurementNoise, in replicates
+	noiseWidth     = 4.0   // doublings of the size over which the weight of a replicate falls by e
+	medianSquare   = 0.455 // median of the χ² distribution with one degree of freedom
+	outlierSigma   = 4.0   // standard deviations by which a disturbed time exceeds another one
+	intervalSigmas = 3.92  // width of a 95 % interval in standard deviations
 )
 
-// NoiseOf learns from repeats, two of the same candidate each: half the square of their
-// difference estimates the variance of one.
-func NoiseOf(repeats []Replicate) Noise {
+// NoiseOf estimates the noise from replicates: half the square of the difference of two times
+// estimates the variance of one.
+func NoiseOf(replicates []Replicate) Noise {
 	var n Noise
-	for _, r := range repeats {
+	for _, r := range replicates {
 		d, size := math.Log10(r.Again.Seconds/r.First.Seconds), math.Log2(float64(r.First.MsgBytes)+1)
 		at := slices.Index(n.sizes, size)
 		if at < 0 {
 			at = len(n.sizes)
 			n.sizes = append(n.sizes, size)
 		}
-		n.shown = append(n.shown, shown{max(MeasurementNoise, d*d/2/medianSquare), at})
+		n.variances = append(n.variances, variance{max(MeasurementNoise, d*d/2/medianSquare), at})
 	}
-	slices.SortStableFunc(n.shown, func(a, b shown) int { return cmp.Compare(a.variance, b.variance) })
+	slices.SortStableFunc(n.variances, func(a, b variance) int { return cmp.Compare(a.squared, b.squared) })
 	return n
 }
 
-// WithJob is n where a job moves all that it measures together, with this variance.
+// WithJob returns n with the variance of the shift of all measurements of a job.
 func (n Noise) WithJob(variance float64) Noise {
 	n.job = variance
 	return n
 }
 
-// Between is the variance of log10 of a time between jobs, MeasurementNoise beside what a job
-// does at least. It goes by the median of the repeats, each weighted by how near its size is:
-// that a job is far off now and then says nothing of the others. O(n) operations for n repeats.
+// Between returns the variance of log10 of a time between jobs, at least MeasurementNoise plus the
+// variance of WithJob. It is the median of the replicates, weighted by the distance of their message
+// sizes, so that single outliers do not count. O(n) operations for n replicates.
 func (n Noise) Between(p coll.Point) float64 {
 	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
 		weights[i] = math.Exp(-math.Abs(size-at) / noiseWidth)
 	}
 	total := noisePrior
-	for _, s := range n.shown {
-		total += weights[s.size]
+	for _, v := range n.variances {
+		total += weights[v.size]
 	}
 	median, passed := MeasurementNoise, noisePrior
-	for _, s := range n.shown {
+	for _, v := range n.variances {
 		if passed >= total/2 {
 			break
 		}
-		median = s.variance
-		passed += weights[s.size]
+		median = v.squared
+		passed += weights[v.size]
 	}
 	return max(median, MeasurementNoise+n.job)
 }
 
-// Of is the variance of log10 of a measured time: that between jobs, and that of the
-// median within one.
+// Of returns the variance of log10 of a measured time: between jobs plus within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
-// disturbedFrom is by how many deviations of its noise a time is slower than another of the same
-// candidate where a job disturbed it.
-const disturbedFrom = 4.0
-
-// Disturbed reports whether the first of two times of a candidate is slower than the second by
-// more than noise makes it: jobs are disturbed and slow, none is fast by chance.
+// Disturbed reports whether the first of two times of a candidate is an outlier: slower than the
+// second by more than noise explains. Disturbed jobs are slow; no job is fast by chance.
 func (n Noise) Disturbed(r Replicate) bool {
-	return math.Log10(r.First.Seconds/r.Again.Seconds) > disturbedFrom*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
+	return math.Log10(r.First.Seconds/r.Again.Seconds) > outlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }
 
-// noiseWithin is the part of Of that the samples of a measurement show, whose 95 %
-// interval is 3.92 deviations wide; 0 when it is not known.
+// noiseWithin returns the variance of log10 of the median of a job's samples, from its 95 %
+// interval; 0 without an interval.
 func noiseWithin(m coll.Measurement) float64 {
 	if !(m.Low > 0 && m.High >= m.Low) {
 		return 0
 	}
-	within := math.Log10(m.High/m.Low) / 3.92
+	within := math.Log10(m.High/m.Low) / intervalSigmas
 	return within * within
 }

@@ -13,8 +13,8 @@ import (
 	"tutti/coll"
 )
 
-// Scaling is a way to turn times into targets for a model. Smaller is faster in
-// each of them: among algorithms at one point the smallest value is the fastest.
+// Scaling names a transformation of times to targets of a model. Each of them is monotonic: the
+// fastest of the algorithms at one point has the smallest value.
 //
 // Source of the five: Wilkins et al., A FACT-based Approach, ExaMPI 2021, section
 // IV-A, which finds AlgorithmLog10 best.
@@ -30,7 +30,7 @@ const (
 	AlgorithmLog10 Scaling = "algorithm_log10" // log10(t / best(p))
 )
 
-// DefaultScaling is the one the paper found best.
+// DefaultScaling is the best one according to the paper.
 const DefaultScaling = AlgorithmLog10
 
 // Scalings returns every scaling, in the order of the paper.
@@ -38,7 +38,7 @@ func Scalings() []Scaling {
 	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
 }
 
-// ParseScaling returns the scaling called s. The error names what is allowed.
+// ParseScaling returns the scaling called s. The error lists the known scalings.
 func ParseScaling(s string) (Scaling, error) {
 	if slices.Contains(Scalings(), Scaling(s)) {
 		return Scaling(s), nil
@@ -50,8 +50,8 @@ func ParseScaling(s string) (Scaling, error) {
 	return "", fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// Scaler scales the times of one collective as its training measurements say. It
-// is immutable and safe for concurrent use.
+// Scaler scales the times of one collective with parameters learned by Fit. It is immutable and safe
+// for concurrent use.
 type Scaler struct {
 	scaling    Scaling
 	collective coll.Collective
@@ -61,9 +61,9 @@ type Scaler struct {
 	best       map[coll.Point]float64 // fastest training time of each point, seconds
 }
 
-// Fit learns the scaling from measurements of one collective, all algorithms
-// together. It is an error to have none, more than one collective, or a time that
-// is not positive and finite.
+// Fit learns the parameters of a scaling from measurements of one collective, all algorithms
+// together. It returns an error for no measurements, for more than one collective, and for a time
+// that is not positive and finite.
 func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	if _, err := ParseScaling(string(s)); err != nil {
 		return nil, err
@@ -87,26 +87,25 @@ func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	return scaler, scaler.fitLinear(times)
 }
 
-// fitLinear sets shift and unit. Times that are all the same have no spread; their
-// unit stays one second.
+// fitLinear sets shift and unit. The unit of equal times remains one second.
 func (s *Scaler) fitLinear(times []float64) error {
-	spread := 0.0
+	width := 0.0
 	switch s.scaling {
 	case Standard:
-		s.shift, spread = stat.PopMeanStdDev(times, nil)
+		s.shift, width = stat.PopMeanStdDev(times, nil)
 	case Normal:
-		s.shift, spread = s.smallest, floats.Max(times)-s.smallest
+		s.shift, width = s.smallest, floats.Max(times)-s.smallest
 	}
-	if math.IsInf(s.shift, 0) || math.IsInf(spread, 0) || math.IsNaN(spread) {
+	if math.IsInf(s.shift, 0) || math.IsInf(width, 0) || math.IsNaN(width) {
 		return fmt.Errorf("scaling %s: times up to %g s are too large", s.scaling, floats.Max(times))
 	}
-	if spread > 0 {
-		s.unit = spread
+	if width > 0 {
+		s.unit = width
 	}
 	return nil
 }
 
-// lower keeps the fastest time of each point.
+// lower updates the fastest time of a measurement's point.
 func lower(best map[coll.Point]float64, m coll.Measurement) {
 	if t, ok := best[m.Point]; !ok || m.Seconds < t {
 		best[m.Point] = m.Seconds
@@ -115,9 +114,9 @@ func lower(best map[coll.Point]float64, m coll.Measurement) {
 
 // Apply returns the target of each measurement, all finite.
 //
-// The algorithm scalings divide by the fastest time at the point, among the
-// training measurements and ms together: at points Fit did not see the targets
-// are relative to ms. Apply panics for a measurement that Validate refuses.
+// The algorithm scalings divide by the fastest time at the point, of the training measurements and ms
+// together. At points without training measurements the targets are relative to ms. Apply panics for
+// a measurement that is not valid, see coll.Measurement.Validate.
 func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	targets := make([]float64, len(ms))
 	fresh := map[coll.Point]float64{}
@@ -136,7 +135,7 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 		case Algorithm:
 			targets[i] = min(m.Seconds/best, math.MaxFloat64)
 		case AlgorithmLog10:
-			// The difference cannot overflow as the quotient can.
+			// A quotient could overflow.
 			targets[i] = math.Log10(m.Seconds) - math.Log10(best)
 		default:
 			targets[i] = (m.Seconds - s.shift) / s.unit
@@ -145,18 +144,15 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	return targets
 }
 
-// Relative turns scaled values of several algorithms at one point into values in
-// proportion to their times: positive, finite, and in the order of the scaled
-// values. The unit is seconds for the linear scalings and the fastest time at the
-// point, known or not, for the algorithm scalings.
+// Relative turns scaled values of several algorithms at one point into values proportional to their
+// times: positive, finite, and in the same order. The unit is seconds for the linear scalings and the
+// fastest time at the point, known or unknown, for the algorithm scalings.
 //
-// A linear scaling can predict times no clock shows, so times below the smallest
-// training time are raised to it (a ratio of 1 for Algorithm). AlgorithmLog10
-// needs no floor; its values are cut at ±maxDecades. A value that is not finite
-// is an error.
+// Predictions of a linear scaling can be negative: times below the smallest training time are raised
+// to it, ratios of Algorithm below 1 to 1. Values of AlgorithmLog10 are limited to ±maxDecades. A value
+// that is not finite is an error.
 func (s *Scaler) Relative(values []float64) ([]float64, error) {
-	// 10^±150 keeps quotients of two results finite.
-	const maxDecades = 150
+	const maxDecades = 150 // quotients of two results remain finite
 	out := make([]float64, len(values))
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -16,8 +16,8 @@ import (
 	"tutti/coll"
 )
 
-// MaxTableBytes is the largest CSV file that is read: about six million rows, a
-// hundred times the largest published set of collective timings we know of.
+// MaxTableBytes is the size of the largest accepted CSV file: about six million rows, a hundred times
+// the largest known published set of collective timings.
 const MaxTableBytes = 256 << 20
 
 // sheet reads a CSV file with a header row by column names.
@@ -29,7 +29,7 @@ type sheet struct {
 	left   *io.LimitedReader
 }
 
-// openCSV opens a file that is small enough to be read.
+// openCSV opens a file and checks its size.
 func openCSV(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func openCSV(path string) (*os.File, error) {
 	return f, nil
 }
 
-// readFile reads a whole CSV file; errors begin with what it is.
+// readFile reads a whole CSV file. Errors begin with what, the kind of file.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
 	f, err := openCSV(path)
@@ -80,10 +80,10 @@ func newSheet(r io.Reader, path string) (*sheet, error) {
 		return nil, fmt.Errorf("%s: binary, want CSV text in UTF-8", path)
 	}
 	if bytes.HasPrefix(start, []byte("\ufeff")) {
-		_, _ = buffered.Discard(len("\ufeff")) // peeked at just now
+		_, _ = buffered.Discard(len("\ufeff")) // buffered by Peek
 	}
 	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}, left: limited}
-	s.csv.FieldsPerRecord = -1 // ragged rows are counted, not refused
+	s.csv.FieldsPerRecord = -1 // next checks the number of fields
 	s.csv.TrimLeadingSpace = true
 	header, err := s.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -110,7 +110,7 @@ func (s *sheet) setHeader(header []string) error {
 	return nil
 }
 
-// require refuses a header without these columns.
+// require returns an error if the header lacks any of the columns.
 func (s *sheet) require(columns []string) error {
 	var missing []string
 	for _, name := range columns {
@@ -125,11 +125,11 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn is a row that has not the fields of the header, or a quote out of place.
+// errTorn reports a row with another number of fields than the header, or a misplaced quote.
 var errTorn = errors.New("torn row")
 
-// next returns the next row and its line, io.EOF at the end, or an error matching
-// errTorn after which reading goes on.
+// next returns the next row and its line, or io.EOF at the end. After an error matching errTorn it can
+// be called again.
 func (s *sheet) next() ([]string, int, error) {
 	row, err := s.csv.Read()
 	if s.left.N <= 0 {
@@ -138,7 +138,7 @@ func (s *sheet) next() ([]string, int, error) {
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
-		// The reader took everything up to here for one field.
+		// The reader has read everything up to here as one field.
 		return nil, 0, fmt.Errorf("%s:%d: a quote is opened and not closed on its line", s.path, syntax.StartLine)
 	case errors.As(err, &syntax):
 		return nil, syntax.Line, fmt.Errorf("%w: %w", errTorn, syntax.Err)
@@ -154,8 +154,8 @@ func (s *sheet) next() ([]string, int, error) {
 	return row, line, nil
 }
 
-// eachRow calls f for every row and stops at the first error, which it gives the
-// file and the line. No rows are an error as well.
+// eachRow calls f for every row and stops at the first error, to which it adds the file and the line.
+// It is an error if there are no rows.
 func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	for rows := 0; ; rows++ {
 		row, line, err := s.next()
@@ -176,7 +176,7 @@ func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	}
 }
 
-// cell returns the trimmed value of a named column; empty when there is no such column.
+// cell returns the trimmed value of a named column, empty if there is no such column.
 func (s *sheet) cell(row []string, name string) string {
 	i, ok := s.column[name]
 	if !ok {
@@ -185,7 +185,7 @@ func (s *sheet) cell(row []string, name string) string {
 	return strings.TrimSpace(row[i])
 }
 
-// others returns the indexes of the columns that are none of known.
+// others returns the indices of the columns that are not known.
 func (s *sheet) others(known ...string) []int {
 	var out []int
 	for i, name := range s.header {
@@ -196,24 +196,23 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
-// mostOfLayout bounds nodes and processes per node: 2^24 is far above any machine, and
-// the product of the two still fits into an int64.
-const mostOfLayout = 1 << 24
+// maxLayout bounds nodes and processes per node. 2^24 exceeds any machine, and the product of the two
+// fits into an int64.
+const maxLayout = 1 << 24
 
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
-// point reads the columns of a point. A barrier has no message, so its size is
-// zero whatever the table says.
+// point reads the columns of a point. The size of a barrier is always zero.
 func (s *sheet) point(row []string) (coll.Point, error) {
 	c, err := coll.ParseCollective(s.cell(row, "collective"))
 	if err != nil {
 		return coll.Point{}, err
 	}
-	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, mostOfLayout)
+	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, maxLayout)
 	if err != nil {
 		return coll.Point{}, err
 	}
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, mostOfLayout)
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
 	if err != nil {
 		return coll.Point{}, err
 	}
@@ -227,9 +226,10 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 	return coll.Point{Collective: c, Nodes: int(nodes), PPN: int(ppn), MsgBytes: size}, nil
 }
 
-// errNumber is a cell that is not the number its column wants.
+// errNumber reports a cell that is not a number in the range of its column.
 var errNumber = errors.New("bad number")
 
+// integer reads a whole number within bounds.
 func integer(column, cell string, lowest, highest int64) (int64, error) {
 	n, err := strconv.ParseInt(cell, 10, 64)
 	if err != nil || n < lowest || n > highest {
@@ -238,11 +238,11 @@ func integer(column, cell string, lowest, highest int64) (int64, error) {
 	return n, nil
 }
 
-// shorten quotes foreign text for a message.
+// shorten quotes and truncates text from a file for a message.
 func shorten(s string) string {
-	const most = 60
-	if len(s) > most {
-		return fmt.Sprintf("%.*q…", most, s)
+	const maxLen = 60
+	if len(s) > maxLen {
+		return fmt.Sprintf("%.*q…", maxLen, s)
 	}
 	return fmt.Sprintf("%q", s)
 }

@@ -16,7 +16,7 @@ import (
 // time spent in seconds.
 func Summary(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
-	slices.SortFunc(sorted, compareMeasurements) // sums do not depend on the order given
+	slices.SortFunc(sorted, compareMeasurements) // rounding of sums must not depend on the order of ms
 	slices.SortStableFunc(sorted, compareGroups)
 	var (
 		collectives, algorithms   []string

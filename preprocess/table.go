@@ -13,18 +13,17 @@ import (
 	"tutti/coll"
 )
 
-// requiredColumns are those that every table of measurements has.
+// requiredColumns are the columns of every table of measurements.
 var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
 
-// repColumn numbers the repetitions of a candidate.
+// repColumn is the column with the number of a repetition.
 const repColumn = "rep"
 
-// Table is a tidy CSV of measurements: one row per candidate, in the order of
-// coll.CompareCandidates whatever the order in the file.
+// Table is a tidy CSV of measurements: one row per candidate, sorted by coll.CompareCandidates.
 type Table struct {
-	Warnings    []Warning // rows that were left out, a line per kind
+	Warnings    []Warning // about rows that were left out, one for each kind
 	rows        []tableRow
-	repetitions []tableRow // the same where there is no column rep
+	repetitions []tableRow // all rows of a table with a column rep, else the same as rows
 }
 
 type tableRow struct {
@@ -33,19 +32,17 @@ type tableRow struct {
 }
 
 // ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn,
-// msg_bytes and time_us, and perhaps rep, cost_s, low_us, high_us and samples; any
-// others are passed over. Windows line ends, a byte order mark, quoted fields and any order of rows and
-// columns are fine.
+// msg_bytes and time_us, and optionally rep, cost_s, low_us, high_us and samples. Other columns are
+// ignored. Windows line ends, a byte order mark, quoted fields and any order of rows and columns are
+// accepted.
 //
-// Rows that cannot be used are left out and counted in Warnings. Several rows of
-// one candidate are repetitions: the one with the median time stands for all, the
-// faster of the two in the middle when they are even. With a column rep, the number of
-// the repetition from 1, they are meant to be there and are kept; see Repetitions.
-// Without cost_s the cost is what the OSU micro-benchmarks would spend, see osuCost.
+// Invalid rows are left out and counted in Warnings. Several rows of one candidate are repetitions:
+// the row with the median time is used, the faster one of the two in the middle for an even number.
+// With a column rep, the number of the repetition counted from 1, they are expected, and Repetitions
+// returns all of them. Without cost_s the cost is that of the OSU micro-benchmarks, see osuCost.
 //
-// It is an error when the file is missing, a folder, larger than MaxTableBytes or
-// not text, when a required column is missing or there is a time in another unit,
-// when a quote is never closed, and when no usable row is left.
+// It returns an error for a file that is missing, a folder, larger than MaxTableBytes or not text, for
+// a missing column, a time in another unit, an unclosed quote, and a table without a valid row.
 func ReadTable(path string) (*Table, error) {
 	return readFile("table", path, readTable)
 }
@@ -77,12 +74,12 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	for i := range t.rows {
 		t.rows[i].Rep = 0
 	}
-	t.rows = new(problems).mergeDuplicates(t.rows) // which are no problem
+	t.rows = new(problems).mergeDuplicates(t.rows) // repetitions need no warning
 	t.Warnings = rows.problems.all()
 	return t, nil
 }
 
-// refuseOtherUnits refuses times whose unit is not the one of the benchmarks.
+// refuseOtherUnits returns an error for a column with a time in another unit than microseconds.
 func (s *sheet) refuseOtherUnits() error {
 	for _, name := range s.header {
 		switch strings.ToLower(name) {
@@ -93,10 +90,10 @@ func (s *sheet) refuseOtherUnits() error {
 	return nil
 }
 
-// rowReader collects usable rows and counts the others.
+// rowReader collects valid rows and counts the others.
 type rowReader struct {
 	*sheet
-	algorithms map[string]coll.Algorithm // parsed so far, and one copy of each name
+	algorithms map[string]coll.Algorithm // by name; rows share them
 	kept       []tableRow
 	problems   problems
 }
@@ -124,7 +121,7 @@ func (r *rowReader) readAll() (total int, err error) {
 	}
 }
 
-// measurement reads one row, or says what is wrong with it and of which kind that is.
+// measurement reads one row. kind is the kind of the error.
 func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
 	m.Point, err = r.point(row)
 	if errors.Is(err, errNumber) {
@@ -151,7 +148,8 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	return m, badTime, m.Validate()
 }
 
-// algorithm keeps one copy of each algorithm, so that rows do not hold their text.
+// algorithm returns the algorithm of a name. The name is copied once, so that the text of the rows can be
+// freed.
 func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	if a, ok := r.algorithms[name]; ok {
 		return a, nil
@@ -165,8 +163,7 @@ func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	return a, err
 }
 
-// optional fills what the table has beyond the time; an unusable value counts as
-// not given.
+// optional reads the optional columns. An invalid value is ignored with a warning.
 func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	number := func(column string, parse func(string) (float64, error)) (float64, bool) {
 		cell := r.cell(row, column)
@@ -188,30 +185,35 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	if okLow && okHigh {
 		m.Low, m.High = low, high
 	}
-	const most = 1 << 53 // whole numbers are exact up to here
-	if v, ok := number("samples", parseFloat); ok && v <= most {
+	const maxExact = 1 << 53 // integers are exact up to here
+	if v, ok := number("samples", parseFloat); ok && v <= maxExact {
 		m.Samples = int(v)
 	}
 }
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// osuCost is the machine time a run of the OSU micro-benchmarks spends on a
-// candidate whose call takes this long: by default 1000 iterations and 200 to
-// warm up for messages up to 8 KiB, 100 and 10 above (OSU micro-benchmarks 7.4,
-// options of the collective benchmarks).
+// The calls of an OSU micro-benchmark, warm-up included: 1000 + 200 for messages up to 8 KiB and
+// 100 + 10 for larger ones (OSU micro-benchmarks 7.4, defaults of the collective benchmarks).
+const (
+	osuSmallBytes = 8 << 10
+	osuSmallCalls = 1200
+	osuLargeCalls = 110
+)
+
+// osuCost returns the machine time of an OSU micro-benchmark of a candidate, from the time of a call.
 func osuCost(p coll.Point, seconds float64) float64 {
-	if p.MsgBytes <= 8<<10 {
-		return (1000 + 200) * seconds
+	if p.MsgBytes <= osuSmallBytes {
+		return osuSmallCalls * seconds
 	}
-	return (100 + 10) * seconds
+	return osuLargeCalls * seconds
 }
 
-// Measurements returns the rows as measurements. The slice is the caller's.
+// Measurements returns one measurement for each candidate. The caller may change the slice.
 func (t *Table) Measurements() []coll.Measurement { return measurements(t.rows) }
 
-// Repetitions returns every row of a table with a column rep, each candidate's by the
-// number of the repetition; without that column what Measurements returns.
+// Repetitions returns every row of a table with a column rep, sorted by candidate and repetition.
+// Without that column it returns the same as Measurements.
 func (t *Table) Repetitions() []coll.Measurement { return measurements(t.repetitions) }
 
 func measurements(rows []tableRow) []coll.Measurement {
@@ -222,8 +224,8 @@ func measurements(rows []tableRow) []coll.Measurement {
 	return ms
 }
 
-// compareMeasurements orders by candidate and repetition, then by everything that was measured, so
-// that the order of a file leaves no trace.
+// compareMeasurements orders by candidate, repetition and all measured values, so that results do not
+// depend on the order of a file.
 func compareMeasurements(a, b coll.Measurement) int {
 	return cmp.Or(
 		coll.CompareCandidates(a.Candidate, b.Candidate),

@@ -11,34 +11,32 @@ import (
 	"tutti/coll"
 )
 
-// Calls is what an application did at a point: how often, and for how long if its
-// trace says so.
+// Calls holds the calls of an application at a point.
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
-	Seconds float64 `json:"seconds,omitzero"` // of all of them together; 0 when the trace has no such column
+	Seconds float64 `json:"seconds,omitzero"` // of all calls together; 0 without this column
 
-	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 when the trace has no such columns
+	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
 
-// mostCalls bounds the distinct points of a trace: every campaign carries them.
-const mostCalls = 100_000
+// maxCalls bounds the distinct points of a trace, since every journal contains them.
+const maxCalls = 100_000
 
-// Columns of a trace. The layout is nodes and ppn, or the size of the communicator
-// and ppn.
+// The columns of a trace. The layout is given by ppn and one column of traceLayouts.
 var (
 	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
 	traceLayouts = []string{"nodes", "processes"}
 )
 
-// ReadTrace reads what an application called: a CSV file with the columns
-// collective, nodes or processes (of the communicator), ppn, msg_bytes (as in
-// recorded measurements: the whole message, or the part of one process where
-// coll.Collective.PerRank says so), calls and perhaps seconds, the time of all
-// these calls together, and shortest and longest, those of one call of a rank. Rows of one point are added up; points come out in order.
+// ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or
+// processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the whole message, or the
+// part of one process for a collective with coll.Collective.PerRank. Optional columns are seconds,
+// the time of all these calls together, and shortest and longest, the time of one call of a rank.
+// Rows of one point are added up. The points are sorted.
 //
-// Every row must be right: errors name the file and the line, and what is allowed.
-// Other columns are an error, too: one misspelt would change what is tuned for.
+// Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns are
+// an error, too: a misspelt name would change the weights.
 func ReadTrace(path string) ([]Calls, error) {
 	return readFile("trace", path, readTrace)
 }
@@ -66,11 +64,11 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 		all.Calls += c.Calls
 		all.Seconds += c.Seconds
 		if math.IsInf(all.Calls, 0) || math.IsInf(all.Seconds, 0) {
-			return fmt.Errorf("calls of %v add up beyond all numbers", c.Point)
+			return fmt.Errorf("calls of %v: the sum overflows", c.Point)
 		}
 		sum[c.Point] = all
-		if len(sum) > mostCalls {
-			return fmt.Errorf("more than %d different points: want a shorter trace", mostCalls)
+		if len(sum) > maxCalls {
+			return fmt.Errorf("more than %d different points: want a shorter trace", maxCalls)
 		}
 		return nil
 	})
@@ -85,7 +83,7 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 	return out, nil
 }
 
-// requireTrace looks at the names in the header row.
+// requireTrace checks the names in the header row.
 func (s *sheet) requireTrace() error {
 	if err := s.require(traceColumns); err != nil {
 		return err
@@ -113,19 +111,19 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	if c.Collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return c, err
 	}
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, mostOfLayout)
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
 	if err != nil {
 		return c, err
 	}
 	c.PPN = int(ppn)
 	if _, ok := s.column["nodes"]; ok {
-		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, mostOfLayout)
+		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, maxLayout)
 		if err != nil {
 			return c, err
 		}
 		c.Nodes = int(nodes)
 	} else {
-		processes, err := integer("processes", s.cell(row, "processes"), 1, mostOfLayout)
+		processes, err := integer("processes", s.cell(row, "processes"), 1, maxLayout)
 		if err != nil {
 			return c, err
 		}
@@ -152,7 +150,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	return c, err
 }
 
-// amount reads a number that adds up.
+// amount reads a finite number, zero or more.
 func amount(column, cell string) (float64, error) {
 	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
@@ -161,17 +159,16 @@ func amount(column, cell string) (float64, error) {
 	return v, nil
 }
 
-// Far is the distance in doublings of nodes, ppn and bytes, as the crow flies, from
-// which on a call counts as far from the grid.
+// Far is the Euclidean distance, in doublings of nodes, ppn and bytes, from which on a call counts as
+// far from the grid.
 const Far = 2.0
 
-// CallWeights spreads a trace over points of one collective: each call counts at the
-// point nearest to it, in doublings of nodes, ppn and bytes; of equally near ones at
-// the first. A call weighs its time where the trace has times, else 1. The weights
-// have mean 1. far is the share of the weight that came from at least Far away.
+// CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest
+// point, in doublings of nodes, ppn and bytes, or to the first of equally near ones. The weight of a
+// call is its time, or 1 if the trace has no times. The weights have mean 1. far is the share of the
+// weight from calls at a distance of Far or more.
 //
-// It reports false when the trace has no calls, or no time, of the collective.
-// O(points · calls).
+// ok is false if the trace has no calls, or no time, of the collective. O(points · calls).
 func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far float64, ok bool) {
 	timed := slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 	weights = make([]float64, len(points))
@@ -199,13 +196,13 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 	return weights, far / total, true
 }
 
-// Nearest returns the first of the rows of some points, see Rows, that are nearest to a
-// point, and how far off it is in doublings.
+// Nearest returns the index of the row, see Rows, that is nearest to a point, and its distance in
+// doublings. Of equally near rows it returns the first.
 func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
 	return nearest(rows, Features(to))
 }
 
-// nearest returns the first of the rows that are nearest to one.
+// nearest is Nearest for the features of a point.
 func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	least := math.Inf(1)
 	for i, row := range rows {
@@ -220,7 +217,7 @@ func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	return at, math.Sqrt(least)
 }
 
-// scaleToMean brings weights of the given sum to mean 1.
+// scaleToMean scales weights with the given sum to mean 1.
 func scaleToMean(weights []float64, sum float64) {
 	for i := range weights {
 		weights[i] *= float64(len(weights)) / sum

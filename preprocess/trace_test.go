@@ -51,7 +51,7 @@ func TestReadTraceFaults(t *testing.T) {
 		{"no number", head + "bcast,1,2,8,NaN\n", `app.csv:2: bad number: calls "NaN"`},
 		{"half a node", head + "bcast,0.5,2,8,1\n", `app.csv:2: bad number: nodes "0.5"`},
 		{"torn", head + "bcast,1,2,8\n", "app.csv:2: torn row: 4 fields, want 5"},
-		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n", "app.csv:3: calls of bcast 1x2 8B add up beyond all numbers"},
+		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n", "app.csv:3: calls of bcast 1x2 8B: the sum overflows"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

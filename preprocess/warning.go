@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The kinds of warnings, in the order they are told.
+// The kinds of warnings, in the order of Table.Warnings.
 const (
 	tornRow           = "torn"
 	unknownCollective = "unknown collective"
@@ -21,10 +21,10 @@ var warningKinds = []string{tornRow, unknownCollective, badAlgorithm, badNumber,
 
 // Warning counts the rows of a table that have the same problem.
 type Warning struct {
-	Kind   string // what is wrong, in a few words
-	Count  int    // how often
-	Line   int    // where first
-	Detail string // what is there, at that line
+	Kind   string
+	Count  int    // of rows
+	Line   int    // of the first row
+	Detail string // the problem of the first row
 }
 
 // String returns for example "2 x bad number, first at line 7: ...".
@@ -32,9 +32,10 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-// problems counts by kind.
+// problems holds one warning for each kind.
 type problems map[string]*Warning
 
+// add counts a problem at a line.
 func (p *problems) add(kind string, line int, detail string) {
 	if *p == nil {
 		*p = problems{}
@@ -50,15 +51,16 @@ func (p *problems) add(kind string, line int, detail string) {
 	}
 }
 
-// clip keeps a foreign cell of any size from filling a message.
+// clip truncates text that may contain a cell of any size.
 func clip(detail string) string {
-	const most = 300
-	if len(detail) > most {
-		return strings.ToValidUTF8(detail[:most], "") + "…"
+	const maxLen = 300
+	if len(detail) > maxLen {
+		return strings.ToValidUTF8(detail[:maxLen], "") + "…"
 	}
 	return detail
 }
 
+// all returns the warnings in order.
 func (p problems) all() []Warning {
 	var out []Warning
 	for _, kind := range warningKinds {
@@ -69,8 +71,8 @@ func (p problems) all() []Warning {
 	return out
 }
 
-// mergeDuplicates sorts the rows and keeps, of those with the same candidate and
-// repetition, the one with the lower median time.
+// mergeDuplicates sorts the rows and keeps one of several rows with the same candidate and
+// repetition: the one with the median time, the faster of two in the middle.
 func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]
@@ -85,7 +87,7 @@ func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 		}
 		for _, r := range rows[:end] {
 			if r.line != first {
-				p.add(duplicateRow, r.line, fmt.Sprintf("%v is at line %d too; the row of median time stands for all", r.Candidate, first))
+				p.add(duplicateRow, r.line, fmt.Sprintf("%v is at line %d, too; the row with the median time is used", r.Candidate, first))
 			}
 		}
 		kept = append(kept, rows[(end-1)/2])
@@ -94,4 +96,5 @@ func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	return kept
 }
 
+// sameTrial reports whether two rows have the same candidate and repetition.
 func sameTrial(a, b tableRow) bool { return a.Candidate == b.Candidate && a.Rep == b.Rep }

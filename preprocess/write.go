@@ -14,9 +14,8 @@ import (
 )
 
 // WriteTable writes measurements as a CSV that ReadTable reads back without loss,
-// ordered by candidate and time. The columns low_us, high_us and samples are
-// there when any measurement has them. Measurements that Validate refuses are an
-// error.
+// sorted by candidate and time. The columns low_us, high_us and samples are written if any
+// measurement has them. It returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := writable(m); err != nil {
@@ -29,8 +28,8 @@ func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	return nil
 }
 
-// frameOf returns measurements as a frame, whose cells are text: as numbers Gota
-// would write them to six decimals.
+// frameOf returns measurements as a data frame of text cells. Gota would write numbers with six
+// decimals only.
 func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
 	slices.SortFunc(sorted, compareMeasurements)
@@ -59,7 +58,7 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	return dataframe.New(columns...)
 }
 
-// writable reports a measurement that ReadTable would not read back.
+// writable returns an error for a measurement that ReadTable would not read back.
 func writable(m coll.Measurement) error {
 	for _, v := range []float64{m.Low, m.High} {
 		if !(v >= 0) || math.IsInf(v, 0) {
