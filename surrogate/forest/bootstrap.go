@@ -2,13 +2,13 @@ package forest
 
 import "math/rand/v2"
 
-// treeSource returns the generator of tree t: the bootstrap draws come first, then the choices
-// made at the nodes in the order they are grown.
+// treeSource returns the random generator of tree t. It draws the bootstrap sample first, then the
+// features of each node in the order of growth.
 func treeSource(seed uint64, t int) *rand.PCG { return rand.NewPCG(seed, uint64(t)) }
 
-// drawCounts fills counts with how often each row is in the tree's sample: as many draws with
-// replacement as there are rows. Each 64-bit number serves two draws; a 32-bit multiply-shift
-// favours no row by more than n/2³², below 0.2 % at the largest n.
+// drawCounts sets counts to the number of times each row is in the tree's bootstrap sample, which has
+// as many draws as rows. Each 64-bit number is used for two draws. The bias of the 32-bit
+// multiply-shift is at most n/2³², below 0.2 % at the largest n.
 func drawCounts(src *rand.PCG, counts []uint32) {
 	clear(counts)
 	n := uint64(len(counts))

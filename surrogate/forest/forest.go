@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Forest is a grown forest. It never changes and may be used from several goroutines at once.
+// Forest is a trained random forest. It is immutable and safe for concurrent use.
 type Forest struct {
 	opt   Options
 	train *table
@@ -45,13 +45,13 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	return f, nil
 }
 
-// grow grows all trees and then turns their thresholds into ranks. Workers number thresholds on
-// their own, in the order they meet them; only ranks, which do not depend on that, remain.
+// grow grows all trees and then replaces their thresholds by ranks. Each worker numbers thresholds in
+// the order in which they occur; the final ranks do not depend on this order.
 func (f *Forest) grow() {
 	f.trees = make([]tree, f.opt.Trees)
 	owner := make([]int, f.opt.Trees)
 	numbers := make([][]numbering, min(f.opt.Workers, f.opt.Trees)) // per worker, per feature
-	spread(f.opt.Workers, f.opt.Trees, func(worker int) func(int) {
+	parallel(f.opt.Workers, f.opt.Trees, func(worker int) func(int) {
 		g := newGrower(f.train, f.opt)
 		mine := make([]numbering, f.train.dim)
 		numbers[worker] = mine
@@ -61,20 +61,20 @@ func (f *Forest) grow() {
 		}
 	})
 	ranks := f.rankCuts(numbers)
-	spread(f.opt.Workers, f.opt.Trees, func(int) func(int) {
+	parallel(f.opt.Workers, f.opt.Trees, func(int) func(int) {
 		return func(k int) { f.trees[k].renumber(ranks[owner[k]]) }
 	})
 }
 
-// rankCuts sets cuts to all thresholds that the workers have numbered, and returns for each
-// worker and feature the ranks of its numbers.
+// rankCuts sets cuts to the thresholds of all workers and returns the rank of each number, by worker
+// and feature.
 func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	f.cuts = make([][]float64, f.train.dim)
 	ranks := make([][][]uint32, len(numbers))
 	for w := range ranks {
 		ranks[w] = make([][]uint32, f.train.dim)
 	}
-	spread(f.opt.Workers, f.train.dim, func(int) func(int) {
+	parallel(f.opt.Workers, f.train.dim, func(int) func(int) {
 		return func(j int) {
 			parts := make([]*numbering, len(numbers))
 			for w := range numbers {
@@ -90,9 +90,9 @@ func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	return ranks
 }
 
-// spread calls work(0) … work(n-1) on at most so many workers, numbered from 0. Every worker
-// gets its own work from start, with its own scratch space.
-func spread(workers, n int, start func(worker int) (work func(k int))) {
+// parallel calls work(0) … work(n-1) on at most the given number of workers. start returns the work
+// function of a worker, numbered from 0, with its own scratch space.
+func parallel(workers, n int, start func(worker int) (work func(k int))) {
 	workers = min(workers, n)
 	if workers <= 1 {
 		work := start(0)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// stat is what cells, buckets and nodes add up.
+// stat holds the sums of a cell, a bucket or a node.
 type stat struct {
 	sum float64 // of weight times z
 	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32
@@ -14,10 +14,10 @@ type stat struct {
 func (s stat) weight() float64 { return float64(uint32(s.wn)) }
 func (s stat) rows() int       { return int(s.wn >> 32) }
 
-// split is the best cut of a node found so far: ranks up to a go left, ranks from b on go right,
-// and no cell of the node lies between.
+// split is the best split of a node so far. Ranks up to a go left, ranks from b on go right; the node
+// has no cell in between.
 type split struct {
-	feature  int // -1 as long as there is none
+	feature  int // -1 for none
 	a, b     uint32
 	num, den float64 // the cut's score is num/den, larger is better; den > 0
 }
@@ -25,29 +25,29 @@ type split struct {
 // noSplit is worse than any split.
 func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
 
-// node holds the totals of a node that its cuts are scored against.
+// node holds the sums of a node, which the scores of its splits need.
 type node struct {
 	weight, mean, sum float64
 	rows, minLeaf     int
 }
 
-// allows says whether a cut that leaves n rows on one side keeps enough on both.
+// allows reports whether a split with n rows on one side leaves enough rows on both sides.
 func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
 
-// grown is a node of a finished tree: a leaf's value or a split's threshold.
+// grown is a node of a finished tree: a leaf with its value or a split with its threshold.
 type grown struct {
 	value   float64
 	feature int32
-	left    int32 // the right child is left+1; 0 in a leaf, since node 0 is the root, no one's child
+	left    int32 // the right child is left+1; 0 for a leaf
 }
 
-// pending is a node whose cells are known and whose split is not.
+// pending is a node whose split is not determined yet.
 type pending struct {
 	lo, hi      int // its cells are grower.idx[lo:hi]
 	node, depth int32
 }
 
-// grower holds one worker's scratch space; it grows one tree at a time.
+// grower grows one tree at a time. It holds the scratch space of one worker.
 type grower struct {
 	t   *table
 	opt Options
@@ -55,7 +55,7 @@ type grower struct {
 
 	counts []uint32 // per row: times in the sample
 	stats  []stat   // per cell: its rows in the sample
-	idx    []uint32 // cells of the sample, ordered so that every node's are neighbours
+	idx    []uint32 // cells of the sample; those of a node are adjacent
 	spare  []uint32
 	order  []int // features, shuffled at each node
 	stack  []pending
@@ -86,7 +86,7 @@ func newGrower(t *table, opt Options) *grower {
 	return g
 }
 
-// grow returns the nodes of tree number n; they are overwritten by the next call.
+// grow returns the nodes of tree n. The next call overwrites them.
 func (g *grower) grow(n int) []grown {
 	g.sample(n)
 	for f := range g.order {
@@ -113,7 +113,7 @@ func (g *grower) grow(n int) []grown {
 	return g.nodes
 }
 
-// child puts a node aside, or closes it at once when it has a single cell.
+// child adds a node: a leaf if it has a single cell, else an open node.
 func (g *grower) child(p pending) {
 	if p.hi-p.lo == 1 {
 		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
@@ -122,7 +122,7 @@ func (g *grower) child(p pending) {
 	g.stack = append(g.stack, p)
 }
 
-// between returns a threshold t with a <= t < b: the middle, as scikit-learn has it.
+// between returns a threshold t with a <= t < b: the middle, as in scikit-learn.
 func between(a, b float64) float64 {
 	if m := a/2 + b/2; a < m && m < b {
 		return m
@@ -130,7 +130,7 @@ func between(a, b float64) float64 {
 	return a
 }
 
-// sample draws the tree's rows and adds them up in their cells.
+// sample draws the tree's bootstrap sample and adds its rows to their cells.
 func (g *grower) sample(n int) {
 	g.src = treeSource(g.opt.Seed, n)
 	if g.opt.NoBootstrap {
@@ -157,8 +157,8 @@ func (g *grower) sample(n int) {
 	}
 }
 
-// partition moves the cells of idx[lo:hi] with rank at most a to the front, keeping the order
-// inside both halves, and returns where the second half starts. It has no branch to mispredict.
+// partition moves the cells of idx[lo:hi] with rank at most a to the front and returns the start of
+// the second part. It keeps the order within both parts and has no data-dependent branch.
 func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	cells := g.idx[lo:hi]
 	spare := g.spare[:len(cells)]
@@ -173,7 +173,7 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	return lo + l
 }
 
-// leafValue is the mean or, under AbsoluteError, the median of the leaf's rows.
+// leafValue returns the mean of the leaf's rows, for AbsoluteError the median.
 func (g *grower) leafValue(cells []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
 		return g.t.unscale(g.medians.median(g.t, g.stats, cells))
@@ -186,14 +186,15 @@ func (g *grower) leafValue(cells []uint32) float64 {
 	return g.t.unscale(s.sum / s.weight())
 }
 
-// bestSplit returns the split of a node, or noSplit when the node has to be a leaf.
+// bestSplit returns the best split of a node, or noSplit if the node must be a leaf.
 //
-// Features are tried in random order so that ties favour none. A feature that is constant in the
-// node counts as tried, but the search goes on until one is not, as in scikit-learn.
+// Features are tried in random order, so that no feature is preferred in ties. A feature that is
+// constant in the node counts as tried, but the search continues until one varies, as in
+// scikit-learn.
 func (g *grower) bestSplit(p pending) split {
 	cells := g.idx[p.lo:p.hi]
 	best := noSplit()
-	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.alike(cells) {
+	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.sameMeans(cells) {
 		return best
 	}
 	n := g.total(cells)
@@ -219,7 +220,7 @@ func (g *grower) bestSplit(p pending) split {
 	return best
 }
 
-// scan improves best by the cuts of one feature and says whether the feature varies in the node.
+// scan updates best with the splits by one feature. It reports whether the feature varies in the node.
 func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
@@ -237,8 +238,8 @@ func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 	return true
 }
 
-// splitPair is bestSplit for two cells under a squared error, a third of all nodes: every feature
-// that varies gives the same cut, so one of them is drawn.
+// splitPair is bestSplit for two cells and a squared error, which are a third of all nodes. Every
+// feature that varies gives the same split, so one of them is drawn.
 func (g *grower) splitPair(cells []uint32, n *node) split {
 	c, d := cells[0], cells[1]
 	if !n.allows(g.stats[c].rows()) {
@@ -266,9 +267,9 @@ func (g *grower) splitPair(cells []uint32, n *node) split {
 	return noSplit()
 }
 
-// alike says whether all cells of a node have one mean, up to rounding: then no split changes
-// any prediction. It nearly always stops at the second cell.
-func (g *grower) alike(cells []uint32) bool {
+// sameMeans reports whether all cells of a node have the same mean, up to rounding. Then no split
+// changes a prediction. It usually returns at the second cell.
+func (g *grower) sameMeans(cells []uint32) bool {
 	// 2⁻⁴⁴ of the targets' scale: a few hundred roundings of a double.
 	const rounding = 0x1p-44
 	first := g.stats[cells[0]]
@@ -281,7 +282,7 @@ func (g *grower) alike(cells []uint32) bool {
 	return true
 }
 
-// total adds up a node.
+// total returns the sums of a node.
 func (g *grower) total(cells []uint32) node {
 	var s stat
 	for _, c := range cells {

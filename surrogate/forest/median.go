@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// medians scores cuts by absolute error. Cells are rows here.
+// medians scores splits by absolute error. Every row is a cell.
 //
-// enter ranks a node's rows by target once. scan then adds rows in feature order to a Fenwick
-// tree over those ranks, first from the left end and then from the right, so that the error
-// around each cut's two medians costs O(log m) for a node of m rows.
+// enter ranks a node's rows by target. scan then adds rows in feature order to a Fenwick tree over
+// those ranks, first from the left end and then from the right. The error around the two medians of
+// a split thus costs O(log m) for a node of m rows.
 type medians struct {
 	byZ    []uint32  // the node's rows by target
 	place  []uint32  // per row: its place in byZ
@@ -36,7 +36,7 @@ func (m *medians) enter(t *table, rows []uint32) {
 	}
 }
 
-// sort writes rows to the first numbers of to, by rank and then by row, and returns these.
+// sort copies rows to to, sorted by rank and then by row, and returns the used part of to.
 func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	keys := m.keys[:len(rows)]
 	for k, c := range rows {
@@ -49,8 +49,8 @@ func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	return to[:len(rows)]
 }
 
-// scan improves best by the cut of the entered node that leaves the smallest absolute error
-// around the two medians, and says whether the feature varies there.
+// scan updates best with the split of the entered node that has the smallest absolute error around the
+// two medians. It reports whether the feature varies.
 func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
 	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1
@@ -82,8 +82,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 	return true
 }
 
-// median returns the weighted median target of some rows: the middle of the two central ones
-// when they halve the weight exactly.
+// median returns the weighted median target of some rows, or the middle of two targets that halve the
+// weight exactly.
 func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 	byZ, z := m.sort(m.byZ, t.targets, rows), t.z
 	var total uint64

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// numbering numbers distinct values in the order they come: a hash table with open addressing.
-// A feature of a grid has few values in many rows, and few thresholds in many nodes.
+// numbering assigns numbers to distinct values in the order of their first occurrence. It is a hash
+// table with open addressing. A feature of a grid has few values in many rows and few thresholds in
+// many nodes.
 type numbering struct {
 	values []float64
 	slots  []uint32 // 1 + a number, or 0; 2^(64-shift) of them, at most half used
 	shift  int
 }
 
-// number returns the number of v, a new one if v is new. -0 and 0 are the same value.
+// number returns the number of v and assigns one to a new value. -0 and 0 are the same value.
 func (c *numbering) number(v float64) uint32 {
 	if v == 0 {
 		v = 0 // -0 has other bits
@@ -30,9 +31,9 @@ func (c *numbering) number(v float64) uint32 {
 	return c.slots[s] - 1
 }
 
-// find returns the slot that v is in or belongs in.
+// find returns the slot of v, or the free slot for it.
 func (c *numbering) find(v float64) uint64 {
-	// Fibonacci hashing: a product with 2⁶⁴ over the golden ratio gathers all bits in the top ones.
+	// Fibonacci hashing: the product with 2⁶⁴/φ mixes all bits into the top ones.
 	mask := uint64(len(c.slots) - 1)
 	s := math.Float64bits(v) * 0x9e3779b97f4a7c15 >> c.shift
 	for c.slots[s] != 0 && c.values[c.slots[s]-1] != v {
@@ -81,7 +82,7 @@ func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	return values, ranks
 }
 
-// lowerBound returns how many of the ascending values are below v.
+// lowerBound returns the number of the ascending values below v.
 func lowerBound(values []float64, v float64) uint32 {
 	k, _ := slices.BinarySearch(values, v)
 	return uint32(k)

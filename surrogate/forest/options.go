@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// The errors of this package; match them with errors.Is.
+// The errors of this package, to be tested with errors.Is.
 var (
 	ErrShape       = errors.New("rows of unequal or wrong length")
 	ErrValue       = errors.New("value that a forest cannot learn from")
@@ -27,7 +27,7 @@ const (
 	AbsoluteError
 	// FriedmanMSE scores wl·wr·(difference of means)². Inside one node that is the gain of
 	// SquaredError times a constant, so it picks the same splits; the name is kept so that
-	// studies over scikit-learn's list of criteria run unchanged.
+	// scikit-learn's list of criteria can be used unchanged.
 	FriedmanMSE
 	// Poisson lowers the half Poisson deviance; targets must not be negative, leaves hold means.
 	Poisson
@@ -53,7 +53,7 @@ func ParseCriterion(name string) (Criterion, error) {
 	return 0, fmt.Errorf("%w: criterion %q, want one of %v", ErrOptions, name, criterionNames)
 }
 
-// Options say how a forest is grown. The zero value is scikit-learn 1.2.1's default regressor:
+// Options configure Fit. The zero value is scikit-learn 1.2.1's default regressor:
 // 100 bootstrapped trees grown to the end on all features.
 type Options struct {
 	Trees       int       // number of trees; 0 means 100
@@ -61,7 +61,7 @@ type Options struct {
 	MaxDepth    int       // splits above a leaf at most; 0 means no limit
 	MinSplit    int       // a node with fewer distinct rows is a leaf; 0 means 2
 	MinLeaf     int       // distinct rows each child must keep; 0 means 1
-	MaxFeatures int       // features tried at a node, drawn afresh; 0 means all
+	MaxFeatures int       // features tried at a node, drawn for each node; 0 means all
 	NoBootstrap bool      // grow every tree on all rows instead of a bootstrap sample
 	Seed        uint64    // of all random choices
 	Workers     int       // goroutines that grow and predict; 0 means GOMAXPROCS; never changes a result
@@ -88,7 +88,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// filled returns the options with zeros replaced by what they mean, but for MaxFeatures.
+// filled returns the options with zeros replaced by their defaults, except MaxFeatures.
 func (o Options) filled() Options {
 	if o.Trees == 0 {
 		o.Trees = defaultTrees

@@ -2,11 +2,11 @@ package forest
 
 import "fmt"
 
-// blockRows is how many rows are predicted together: their ranks and sums stay in the first
-// cache level beside one tree. A multiple of lanes.
+// blockRows is the number of rows predicted together, a multiple of lanes. Their ranks and sums fit in
+// the first-level cache together with one tree.
 const blockRows = 512
 
-// query is a set of rows as trees read them.
+// query holds the ranks of the rows to predict.
 type query struct {
 	rows  int
 	ranks []laneRanks // for each eight rows: one laneRanks per feature; then padding for walk
@@ -21,7 +21,7 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 		var last float64
 		var rank uint32
 		for i := range rows {
-			// Points of a grid come with long runs of equal values.
+			// Points of a grid have long runs of equal values.
 			if v := flat[i*d+j]; i == 0 || v != last {
 				last, rank = v, lowerBound(cuts, v)
 			}
@@ -31,20 +31,20 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 	return q
 }
 
-// group returns the ranks of the rows g·lanes … g·lanes+7.
+// group returns the ranks of rows g·lanes to g·lanes+7.
 func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
 }
 
 // blocks calls work for every block of rows of q, on up to Workers goroutines.
 func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
-	spread(f.opt.Workers, (q.rows+blockRows-1)/blockRows, func(int) func(int) {
+	parallel(f.opt.Workers, (q.rows+blockRows-1)/blockRows, func(int) func(int) {
 		work := start()
 		return func(b int) { work(b*blockRows, min((b+1)*blockRows, q.rows)) }
 	})
 }
 
-// checkRows flattens rows that are to be predicted; no rows are no error.
+// checkRows checks and flattens rows to predict. No rows are not an error.
 func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
 	if len(x) == 0 {
 		return nil, nil
@@ -87,10 +87,10 @@ func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 // mean turns the sum of all trees into their mean.
 func (f *Forest) mean(sum float64) float64 { return f.inRange(sum / float64(len(f.trees))) }
 
-// inRange takes back what rounding pushed beyond the targets seen.
+// inRange limits a mean to the range of the targets, which rounding may exceed.
 func (f *Forest) inRange(v float64) float64 { return min(max(v, f.train.yMin), f.train.yMax) }
 
-// addTree adds what tree k predicts for rows lo … hi-1 to sums, which has room for whole groups.
+// addTree adds the predictions of tree k for rows lo to hi-1 to sums, whose length is a multiple of lanes.
 func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	t := &f.trees[k]
 	for i := lo; i < hi; i += lanes {
@@ -102,7 +102,7 @@ func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	}
 }
 
-// perTree fills a row-major rows×trees matrix for rows lo … hi-1.
+// perTree sets a row-major rows×trees matrix to the predictions of rows lo to hi-1.
 func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	trees := len(f.trees)
 	for k := range f.trees {
@@ -111,6 +111,47 @@ func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 			leaves := t.walk(q.group(i/lanes, f.train.dim))
 			for l := range min(lanes, hi-i) {
 				out[(i-lo+l)*trees+k] = t.values[leaves[l]]
+			}
+		}
+	}
+}
+
+// OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. rows
+// are the rows, ascending, for which such trees exist, mean the mean prediction of these trees. About
+// (1-1/n)ⁿ, or 37 %, of the trees do not contain a row, so with 100 trees hardly a row is missing.
+// Without bootstrap, or with one row, all are missing. O(n·Trees·depth) time.
+func (f *Forest) OutOfBag() (rows []int, mean []float64) {
+	if f.opt.NoBootstrap {
+		return nil, nil
+	}
+	n := f.train.rows
+	sums, votes := make([]float64, n), make([]int, n)
+	f.sumOutOfBag(sums, votes)
+	for i, v := range votes {
+		if v > 0 {
+			rows = append(rows, i)
+			mean = append(mean, f.inRange(sums[i]/float64(v)))
+		}
+	}
+	return rows, mean
+}
+
+// sumOutOfBag returns, for each training row, the number of trees whose sample does not contain it and
+// the sum of their predictions.
+func (f *Forest) sumOutOfBag(sums []float64, votes []int) {
+	n := f.train.rows
+	q := f.newQuery(f.train.x, n)
+	counts := make([]uint32, n)
+	for k := range f.trees {
+		drawCounts(treeSource(f.opt.Seed, k), counts)
+		t := &f.trees[k]
+		for i := 0; i < n; i += lanes {
+			leaves := t.walk(q.group(i/lanes, f.train.dim))
+			for l := range min(lanes, n-i) {
+				if counts[i+l] == 0 {
+					sums[i+l] += t.values[leaves[l]]
+					votes[i+l]++
+				}
 			}
 		}
 	}

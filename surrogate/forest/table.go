@@ -133,7 +133,7 @@ func (t *table) unscale(z float64) float64 {
 func (t *table) rank(workers int) [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
-	spread(workers, t.dim, func(int) func(int) {
+	parallel(workers, t.dim, func(int) func(int) {
 		return func(f int) {
 			t.values[f], ranks[f] = ranked(t.rows, func(i int) float64 { return t.x[i*t.dim+f] })
 		}

@@ -59,7 +59,7 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 func (f *Forest) gram() []float64 {
 	n, trees := f.train.rows, len(f.trees)
 	excess := make([][]float64, trees)
-	spread(f.opt.Workers, trees, func(int) func(int) {
+	parallel(f.opt.Workers, trees, func(int) func(int) {
 		counts := make([]uint32, n)
 		return func(b int) {
 			drawCounts(treeSource(f.opt.Seed, b), counts)
@@ -72,7 +72,7 @@ func (f *Forest) gram() []float64 {
 	})
 	k := make([]float64, trees*trees)
 	scale := 1 / (float64(trees) * float64(trees))
-	spread(f.opt.Workers, trees, func(int) func(int) {
+	parallel(f.opt.Workers, trees, func(int) func(int) {
 		return func(b int) {
 			k[b*trees+b] = scale * (dot(excess[b], excess[b]) - float64(n))
 			for a := b + 1; a < trees; a++ {
