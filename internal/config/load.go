@@ -25,12 +25,6 @@ var ErrConfig = errors.New("campaign file")
 // stop.slowdown.
 const EnvPrefix = "TUTTI_"
 
-// The variables of tutti remote; they are no keys.
-const (
-	EnvServer = EnvPrefix + "SERVER"
-	EnvToken  = EnvPrefix + "TOKEN"
-)
-
 // Layers lie above the file: variables, then bound flags, then settings.
 type Layers struct {
 	Environ []string               // as os.Environ gives them
@@ -203,7 +197,7 @@ func (l *loader) layer(layers Layers) {
 	}
 	for _, entry := range layers.Environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || value == "" || name == EnvServer || name == EnvToken {
+		if !strings.HasPrefix(name, EnvPrefix) || value == "" {
 			continue
 		}
 		key, ok := known[name]
