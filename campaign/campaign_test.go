@@ -185,7 +185,7 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 
 // past is what a log knows of the one problem.
 func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
-	return journal.Fold(records).Problem(p.Problem)
+	return journal.Replay(records).Problem(p.Problem)
 }
 
 func TestRecallEqualsRun(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained is what a problem's measurements have taught: the final models and what
-// they predict at every grid point.
+// Trained holds the final models of a problem and their predictions at every grid point.
 type Trained struct {
 	Spec         Spec             // of the problem, with its own seed
 	Learner      learner.Options  // of the models
@@ -21,16 +20,16 @@ type Trained struct {
 	problem      Problem
 }
 
-// Conclusion is what is selected by the end.
+// Conclusion is the selection of a campaign.
 type Conclusion struct {
 	*Trained
 	Selection activelearn.Selection
-	Rows      []selection.Row // what can be selected at every grid point, in order
-	Left      bool            // the whole collective is left to the library: write nothing for it
+	Rows      []selection.Row // the alternatives at every grid point, in order
+	Left      bool            // the whole collective is left to the library: no file is written for it
 }
 
-// Train trains the final models on all measurements and predicts every candidate of
-// the grid. It is a function of its arguments alone.
+// Train trains the final models on all measurements and predicts every candidate of the grid. It
+// depends on its arguments alone.
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	spec = spec.forProblem(p)
 	data := activelearn.DataOf(res.Ledger, p.Earlier)

@@ -1,10 +1,10 @@
-// Package campaign owns the loop: ask a strategy, measure the batch, train models and
-// evaluate them, until the criteria hold or a limit is reached; then tune the forests
-// and conclude what to select. It is the only package that drives the others.
+// Package campaign runs the loop of a campaign: ask a strategy, measure the batch, train and
+// evaluate models, until the criteria hold or a limit is reached. Then it tunes the forests and
+// concludes what to select. It is the only package that drives the others.
 //
-// Everything it does is written to a Log before the next step, and told again
-// from the log's records it repeats the same decisions: an interrupted campaign
-// that goes on ends with the same selection as one that was never interrupted.
+// Every step is written to a Log before the next one. Given the log's records, a campaign repeats
+// its decisions: an interrupted campaign that is resumed ends with the same selection as one that
+// was not interrupted.
 //
 //	res, err := campaign.Run(ctx, spec, problem, history, journal, nil)
 //	if err != nil {
@@ -17,5 +17,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	done, err := trained.Conclude(condemned)
+//	done, err := trained.Conclude(rejected)
 package campaign

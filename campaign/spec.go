@@ -17,14 +17,14 @@ import (
 type Spec struct {
 	Seed     uint64
 	Strategy string
-	Initial  int // points drawn at random at the start; zero takes the strategy's default
+	Initial  int // points of the initial design; 0: the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
 	// CriteriaFrom says where the figures come from that are compared with the criteria.
 	CriteriaFrom activelearn.Source
 	Limits       activelearn.Limits // of one problem
 	Metrics      metrics.Options
-	Learner      learner.Options         // an empty Model takes that of ModelFor
+	Learner      learner.Options         // an empty Model means ModelFor
 	Launch       benchrunner.LaunchModel // which candidates of a batch share a launch
 	Folds        int                     // of the cross-validation
 	Attempts     int                     // at a candidate before it is given up
@@ -33,9 +33,9 @@ type Spec struct {
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// SourceFor is where the figures of a strategy's campaigns come from unless the user says
-// otherwise: predictions where the model has a posterior, cross-validation for strategies that
-// measure whole points.
+// SourceFor returns the default source of the figures that are compared with the criteria:
+// predictions where the model has a posterior, cross-validation for strategies that measure whole
+// points.
 func SourceFor(strategy string) activelearn.Source {
 	if ModelFor(strategy) == learner.GaussianProcess {
 		return activelearn.Predicted
@@ -43,14 +43,14 @@ func SourceFor(strategy string) activelearn.Source {
 	return activelearn.CrossValidated
 }
 
-// Batch sizes grow with what is known: early rounds learn much from little, late
-// ones would retrain for every percent.
+// Batch is the size of batches. It grows with the number of measurements: early rounds learn much
+// from few candidates, late rounds would retrain for little.
 type Batch struct {
-	Candidates int     // at least so many in a round
-	Growth     float64 // and at least this share of the candidates measured so far
+	Candidates int     // minimum of a round
+	Growth     float64 // minimum as a share of the candidates measured so far
 }
 
-// Want is the number of candidates of the next round.
+// Want returns the number of candidates of the next round.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
@@ -60,24 +60,22 @@ type Problem struct {
 	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
-	// Truth, when not nil, is a complete and noise-free set of measurements. What
-	// was selected is scored against it at the end.
+	// Truth is a complete and noise-free set of measurements, nil if there is none. The report
+	// compares the selection with it.
 	Truth []coll.Measurement
-	// ExhaustiveSeconds is the machine time of measuring every candidate; zero
-	// when nobody knows.
+	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
 	ExhaustiveSeconds float64
-	// Weights say how much each point of the space matters, with mean 1; nil: all alike.
+	// Weights of the points of the space, with mean 1; nil: all alike.
 	Weights []float64
-	// Earlier are measurements of the same problem by earlier campaigns, a slice of
-	// each, perhaps on another machine or of another release; algorithms are of the space.
+	// Earlier are measurements of the same problem by earlier campaigns, a slice of each, possibly
+	// on another machine or of another release. All algorithms are in the space.
 	Earlier      [][]coll.Measurement
-	EarlierNames []string // of the campaigns, for people
-	// Fit, when not nil, merges what can be selected into what the library can be told;
-	// nil: a library that can be told anything.
+	EarlierNames []string // names of the earlier campaigns
+	// Fit merges the alternatives into rules of the library; nil: activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
-	// Search, when not nil, says how the space may grow; nil: it stays as it is.
+	// Search says how the space may grow; nil: it does not grow.
 	Search *Search
-	// Observer, when not nil, decides when the measuring ends.
+	// Observer, if not nil, decides when the measuring ends.
 	Observer Observer
 }
 
@@ -90,7 +88,7 @@ type Observer interface {
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// merge returns what the library can be told of rows.
+// merge returns the selection of rows that the library can be told.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
 		return activelearn.Fastest(rows)
@@ -103,7 +101,7 @@ func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options
 	return activelearn.Weigh(opt, p.Space, p.Weights, points)
 }
 
-// weight of a point of a problem with weights, 0 outside its space.
+// weight returns the weight of a point, 0 outside the space. The problem must have weights.
 func (p Problem) weight(point coll.Point) float64 {
 	if at, ok := p.Space.Index(point); ok {
 		return p.Weights[at]
@@ -111,11 +109,11 @@ func (p Problem) weight(point coll.Point) float64 {
 	return 0
 }
 
-// earlierPatience is enough where an earlier campaign has shown what to expect: more
-// rounds would cost more than finding that nothing changed.
+// earlierPatience is the patience of campaigns that start from an earlier one: further rounds
+// would cost more than they could still show.
 const earlierPatience = 2
 
-// criteria are those of a problem that earlier campaigns may have met before.
+// criteria returns the criteria with the patience of a problem that has earlier campaigns.
 func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 	if len(p.Earlier) > 0 {
 		c.Patience = min(c.Patience, earlierPatience)
@@ -123,12 +121,12 @@ func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 	return c
 }
 
-// Log is where the campaign writes what it does before it goes on.
+// Log receives the records of a campaign. The campaign continues after Append returns.
 type Log interface {
 	Append(recs ...journal.Record) error
 }
 
-// Event tells an observer how a problem is getting on.
+// Event is the progress of a problem.
 type Event struct {
 	Problem    journal.Problem
 	Evaluation activelearn.Evaluation
@@ -137,7 +135,7 @@ type Event struct {
 	Jobs       int // submitted and not ended
 }
 
-// Phase is what a problem is busy with.
+// Phase is the current activity of a problem.
 type Phase string
 
 // The phases of a problem.
@@ -147,7 +145,7 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is what became of a problem.
+// Result is the outcome of a problem.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int
@@ -157,15 +155,14 @@ type Result struct {
 	Warnings    []string
 }
 
-// problemSeed gives each problem its own randomness, independent of the others
-// in the campaign.
+// problemSeed returns the seed of a problem, independent of those of other problems.
 func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return seed ^ h.Sum64()
 }
 
-// allowed is what a selection may lose by the criteria.
+// allowed returns what a selection may lose by the criteria.
 func (s Spec) allowed() metrics.Allowed {
 	return metrics.Allowed{
 		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,
@@ -180,7 +177,7 @@ func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	return func(c coll.Candidate) any { return s.Launch.Key(c) }
 }
 
-// forProblem is the spec of one problem, with what its models are to know.
+// forProblem returns the spec of one problem, with its own seed and model.
 func (s Spec) forProblem(p Problem) Spec {
 	s.Seed = problemSeed(s.Seed, p.Problem)
 	s.Learner.Forest.Seed = s.Seed
@@ -194,9 +191,8 @@ func (s Spec) forProblem(p Problem) Spec {
 	return s
 }
 
-// ModelFor is the model that learns from what a strategy measures unless another
-// one is asked for. Forests learn little from the single candidates that regret
-// picks for its Gaussian process.
+// ModelFor returns the default model of a strategy. Forests learn little from the single
+// candidates that regret selects.
 func ModelFor(strategy string) learner.Model {
 	if activelearn.UsesPosterior(strategy) {
 		return learner.GaussianProcess

@@ -21,9 +21,9 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// study tunes the forests of the final model on the measurements only: the
-// objective is the cross-validated price of what is lost, see metrics.Allowed, the first
-// trial the configured forests, so that the result is never worse than they are there.
+// study tunes the forests of the final model. The objective is the cross-validated loss in units
+// of metrics.Allowed. The first trial is the configured forest, so the result is never worse by
+// the objective.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
 	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
@@ -50,9 +50,8 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// ForestStudy describes a study of the learner's forests on measurements of two
-// points or more: the score of a fold is the price of the average slowdown and of the
-// mistakes there, weighted as the options say.
+// ForestStudy returns a study of the learner's forests on measurements of at least two points. The
+// score of a fold is the loss by its average slowdown and mistakes, weighted as the options say.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	return hpo.ForestStudy{
@@ -70,15 +69,14 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 			}
 			sum, err := metrics.Average(held.Slowdowns, held.MetricsOptions(opt))
 			if errors.Is(err, metrics.ErrEmpty) {
-				return 1, nil // a fold without a choice, or without weight, loses nothing
+				return 1, nil // no loss: the fold has no choice, or no weight
 			}
 			return opt.Allowed.Price(sum), err
 		},
 	}
 }
 
-// studiedParams are the configured hyperparameters, moved into the ranges of a
-// study where they lie outside.
+// studiedParams returns the configured hyperparameters, limited to the ranges of a study.
 func studiedParams(f forest.Options) hpo.ForestParams {
 	p := ParamsOf(f)
 	low, high := hpo.ForestRange()
@@ -98,14 +96,15 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria leaves out Poisson for standardised targets, which can be negative.
+// studiedCriteria returns the split criteria of a study. Poisson does not take standardised
+// targets, which can be negative.
 func studiedCriteria(scaling preprocess.Scaling) []string {
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
 		return scaling == preprocess.Standard && c == forest.Poisson.String()
 	})
 }
 
-// studyOf reads the trials that the log holds.
+// studyOf returns the trials in the log.
 func studyOf(past *journal.ProblemState) (Study, error) {
 	var s Study
 	if past == nil {
@@ -127,8 +126,7 @@ func studyOf(past *journal.ProblemState) (Study, error) {
 	return s, nil
 }
 
-// Best returns the first of the complete trials with the lowest value, and false
-// when there is none.
+// Best returns the complete trial with the lowest value, and false if there is none.
 func (s Study) Best() (hpo.TrialRecord, bool) {
 	at := -1
 	for i, t := range s.Trials {
@@ -142,8 +140,7 @@ func (s Study) Best() (hpo.TrialRecord, bool) {
 	return s.Trials[at], true
 }
 
-// final returns the learner of the selection that is shipped: the best of the
-// study, the configured one when there was none.
+// final returns the options of the final model: the best of the study, else the configured ones.
 func (s Spec) final(study Study) (learner.Options, error) {
 	t, ok := study.Best()
 	if !ok || t.Number == 0 {

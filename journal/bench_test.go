@@ -39,17 +39,17 @@ func manyRecords() []journal.Record {
 	return out
 }
 
-// BenchmarkFold folds a journal of 100 000 records.
-func BenchmarkFold(b *testing.B) {
+// BenchmarkReplay folds a journal of 100 000 records.
+func BenchmarkReplay(b *testing.B) {
 	records := manyRecords()
 	for b.Loop() {
-		journal.Fold(records)
+		journal.Replay(records)
 	}
 }
 
 // BenchmarkMeasurements gathers the last measurements of 40 000 candidates.
 func BenchmarkMeasurements(b *testing.B) {
-	p := journal.Fold(manyRecords()).Problem(bcast)
+	p := journal.Replay(manyRecords()).Problem(bcast)
 	for b.Loop() {
 		p.Measurements()
 	}

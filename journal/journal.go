@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Journal is an open journal with the right to write. It is safe for concurrent
-// use.
+// Journal is a journal that is open for writing. It is safe for concurrent use.
 type Journal struct {
 	// Now stamps records whose Time is zero. Create and Open set it to time.Now;
 	// replace it before the first Append to have the same file every time.
@@ -24,9 +23,9 @@ type Journal struct {
 	mu     sync.Mutex
 	path   string
 	file   file
-	size   int64 // of the whole lines
+	size   int64 // of the complete lines
 	lock   *lock
-	broken error // why nothing may be appended any more
+	broken error // why records cannot be appended; nil while they can
 }
 
 // file is the part of os.File the journal writes through.
@@ -41,9 +40,9 @@ type file interface {
 // NewID returns the ID of a new campaign, 40 random bits.
 func NewID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// Create starts the journal of the folder dir, which is made when missing, and
-// locks it. Schema is filled in, Created when it is zero, and ID when it is empty. The header is on
-// disk when Create returns; a crash before that leaves no journal.
+// Create creates the journal of the folder dir, and the folder if it is missing, and locks it. It
+// sets the header's Schema, Created if it is zero, and ID if it is empty. The header is on disk
+// when Create returns; a crash before that leaves no journal.
 //
 // The error matches ErrExists when the folder has a journal and ErrLocked when
 // another process is creating one.
@@ -101,8 +100,8 @@ func create(path string, h Header) (*Journal, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: int64(len(line))}, nil
 }
 
-// Open locks the journal of the folder dir, reads it and returns it for going on.
-// A torn last line is cut off the file and told in Contents.Warnings.
+// Open locks and reads the journal of the folder dir and returns it for further records. An
+// incomplete last line is cut off the file and reported in Contents.Warnings.
 //
 // Errors match those of Read, and ErrLocked when another writer has the journal.
 func Open(dir string) (*Journal, *Contents, error) {
@@ -137,8 +136,8 @@ func open(path string) (*Journal, *Contents, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: whole}, contents, nil
 }
 
-// Append writes the records as a group with one write and one fsync; all of them
-// are on disk when it returns nil. Records with a zero Time get Now.
+// Append writes the records as a group with one write and one fsync. All of them are on disk when
+// it returns nil. Records with a zero Time get Now.
 //
 // When it fails none of the records is in the journal: the file is cut back to
 // its last whole record. A full disk can be tried again once there is room. After
@@ -195,7 +194,7 @@ func (j *Journal) encodeGroup(recs []Record) ([]byte, error) {
 	return lines, nil
 }
 
-// checkAlone makes sure that the lock is still ours and nobody else wrote.
+// checkAlone returns an error if the lock was taken away or another process wrote.
 func (j *Journal) checkAlone() error {
 	if err := j.lock.check(); err != nil {
 		return err
@@ -210,7 +209,7 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack removes what a failed write left and returns why it failed.
+// cutBack removes the part of a failed write and returns the cause of the failure.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {
@@ -220,8 +219,7 @@ func (j *Journal) cutBack(cause error) error {
 	return errors.Join(cause, j.broken)
 }
 
-// Close releases the lock. The journal cannot be used afterwards; closing it
-// again does nothing.
+// Close releases the lock. Append fails afterwards; a second Close does nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,22 +9,21 @@ import (
 	"path/filepath"
 )
 
-// LockName is the name of the lock file beside the journal. It is there as long
-// as a process may write.
+// LockName is the name of the lock file next to the journal. It exists while a process may write.
 const LockName = "journal.lock"
 
-// maxTakeover is how deep locks of crashed takeovers are followed: each level
-// needs one more crash in the instant between taking a lock over and saying so.
+// maxTakeover limits the depth of locks left by crashed takeovers. Each level needs one more crash
+// between the removal of a lock and its replacement.
 const maxTakeover = 3
 
-// lock is a file that only its owner may remove.
+// lock is a lock file that this process created.
 type lock struct {
 	path string
 	me   owner
 }
 
-// acquire takes the lock of the folder. A lock whose process is surely dead is
-// taken over; any other gives an error matching ErrLocked that names the holder.
+// acquire takes the lock of a folder. It replaces the lock of a process that is certainly dead.
+// Any other lock gives an error matching ErrLocked that names its owner.
 func acquire(dir string) (*lock, error) {
 	me, err := self()
 	if err != nil {
@@ -59,9 +58,9 @@ func acquirePath(path string, me owner, depth int) (*lock, error) {
 	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
 }
 
-// removeDead removes the lock of a dead process. Two processes may find the same
-// dead lock; the one that is late would remove the new lock of the other. So
-// removing needs a lock of its own, named after the dead one, and looks again.
+// removeDead removes the lock of a dead process. Two processes may find the same dead lock, and
+// the later one would remove the new lock of the other. So the removal takes a lock of its own,
+// named after the dead one, and checks again.
 func removeDead(path string, dead, me owner, depth int) error {
 	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
 	if err != nil {
@@ -74,13 +73,12 @@ func removeDead(path string, dead, me owner, depth int) error {
 	return errors.Join(ignoreMissing(err), guard.release())
 }
 
-// held says who has the lock and how to get rid of it.
+// held returns an error that names the owner of the lock and says how to remove it.
 func held(path string, holder owner) error {
 	return fmt.Errorf("%w: %v; if that process is gone for certain, remove %s", ErrLocked, holder, path)
 }
 
-// writeLock makes the lock file with all its contents in one step, or fails with
-// fs.ErrExist.
+// writeLock creates the lock file with its contents in one step, or fails with fs.ErrExist.
 //
 // The contents are written under a name of their own which is then linked to
 // path. link(2) fails when path exists on every file system, and over NFS it may
@@ -142,7 +140,7 @@ func readLock(path string) (owner, error) {
 	return o, nil
 }
 
-// check reports with ErrLocked a lock that is not ours any more.
+// check returns an error matching ErrLocked if the lock file no longer belongs to this lock.
 func (l *lock) check() error {
 	holder, err := readLock(l.path)
 	switch {
@@ -156,7 +154,7 @@ func (l *lock) check() error {
 	return nil
 }
 
-// release removes the lock file when it is still ours.
+// release removes the lock file if it still belongs to this lock.
 func (l *lock) release() error {
 	if err := l.check(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// owner is who holds a lock, as written into the lock file.
+// owner is the owner of a lock, as written into the lock file.
 //
 // A process is known by its number, the tick it started at and the boot of its
 // machine, so that a number used again after a crash or reboot is not mistaken
@@ -23,7 +23,7 @@ type owner struct {
 	Boot         string    `json:"boot,omitempty"`
 	PIDNamespace string    `json:"pid_namespace,omitempty"`
 	Since        time.Time `json:"since"`
-	Nonce        string    `json:"nonce"` // tells two locks of one process apart
+	Nonce        string    `json:"nonce"` // differs between two locks of one process
 }
 
 func self() (owner, error) {
@@ -40,13 +40,13 @@ func self() (owner, error) {
 	}, nil
 }
 
-// String is the part of a message that helps to find the process.
+// String returns the text of a message that identifies the process.
 func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process of o cannot be running, seen from me.
-// In doubt it says false.
+// surelyDead reports whether the process of o is certainly not running, as seen from me. It is
+// false if that is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:

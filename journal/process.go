@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// Process is a process of some machine, known well enough to tell later whether
-// it still runs, even when its number was used again. Its JSON form can be kept.
+// Process identifies a process of some machine so that a later process can check whether it still
+// runs, even if its number was used again. It can be stored as JSON.
 type Process struct {
 	owner
 }
 
-// ProcessOf returns the process that has a number on this machine now.
+// ProcessOf returns the process that now has a number on this machine.
 func ProcessOf(pid int) (Process, error) {
 	p, err := self()
 	if err != nil {
@@ -26,32 +26,31 @@ func ProcessOf(pid int) (Process, error) {
 	return Process{p}, nil
 }
 
-// PID is the number of the process.
+// PID returns the number of the process.
 func (p Process) PID() int { return p.owner.PID }
 
-// Gone reports whether the process surely does not run any more, seen from this
-// one. In doubt, as with a process of another machine, it says false.
+// Gone reports whether the process has certainly ended. It is false if that is unknown, as for a
+// process of another machine.
 func (p Process) Gone() bool {
 	me, err := self()
 	return err == nil && p.surelyDead(me)
 }
 
-// Runs reports whether the process surely runs, seen from this one: it is on this
-// machine and has not ended.
+// Runs reports whether the process certainly runs: it is on this machine and has not ended.
 func (p Process) Runs() bool {
 	now, err := ProcessOf(p.PID())
 	return err == nil && now.Host == p.Host && now.Boot == p.Boot && now.PIDNamespace == p.PIDNamespace && now.Start == p.Start && !p.Gone()
 }
 
-// Writer returns who has the journal of a folder now, dead or alive. The error
-// matches fs.ErrNotExist when nobody has.
+// Writer returns the process that has locked the journal of a folder, even if it has ended. The
+// error matches fs.ErrNotExist if there is no lock.
 func Writer(dir string) (Process, error) {
 	o, err := readLock(filepath.Join(dir, LockName))
 	return Process{o}, err
 }
 
-// Lock takes the lock file path, in the way of the journal's, and returns what
-// gives it back. The error matches ErrLocked while another process has it.
+// Lock creates a lock file like the journal's at path and returns a function that releases it. The
+// error matches ErrLocked while another process has the lock.
 func Lock(path string) (release func() error, err error) {
 	me, err := self()
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 // FileName is the name of the journal inside the folder of a campaign.
 const FileName = "journal.jsonl"
 
-// MaxLine bounds one line and with it the memory a foreign file can take, bytes. The
-// longest line is a batch; 64 MiB holds about 400 000 candidates of 150 bytes.
+// MaxLine is the greatest length of a line in bytes, which limits the memory for files that are no
+// journals. The longest line is a batch; 64 MiB is enough for about 400 000 candidates of 150
+// bytes.
 const MaxLine = 64 << 20
 
 // Errors of opening and reading; match them with errors.Is.
@@ -27,18 +28,18 @@ var (
 	ErrSchema  = errors.New("the journal was written by another version of tutti")
 )
 
-// Contents is a whole journal in memory.
+// Contents is a journal in memory.
 type Contents struct {
 	Header   Header
 	Records  []Record
-	Warnings []string // what was dropped, for people
+	Warnings []string // what was left out
 }
 
-// State returns what the records amount to, folded anew.
-func (c *Contents) State() *State { return Fold(c.Records) }
+// State returns the state that the records lead to.
+func (c *Contents) State() *State { return Replay(c.Records) }
 
-// Read returns the journal of the folder dir without locking it, so that a
-// report can be made while a campaign runs.
+// Read reads the journal of the folder dir without locking it, so that it works while a campaign
+// runs.
 //
 // Errors match fs.ErrNotExist when there is no journal, ErrSchema for another
 // schema and ErrCorrupt for everything else that is not a journal.
@@ -60,7 +61,7 @@ func missing(dir string, err error) error {
 	return err
 }
 
-// read returns the contents and the length of the whole lines in bytes.
+// read returns the contents and the length of the complete lines in bytes.
 func read(r io.Reader, path string) (*Contents, int64, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var (
@@ -94,9 +95,8 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 	}
 }
 
-// ReadLine appends the next line with its newline to buf. At the end of the file it
-// returns io.EOF with what is left. A line longer than MaxLine gives an error matching
-// ErrCorrupt.
+// ReadLine appends the next line with its newline to buf. At the end of the file it returns io.EOF
+// and the incomplete last line. A line longer than MaxLine gives an error matching ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -127,7 +127,7 @@ func (c *Contents) addLine(number int, line []byte) error {
 	return nil
 }
 
-// headerLine is the header as it stands in the file.
+// headerLine is the header as written into the file.
 type headerLine struct {
 	Kind Kind `json:"kind"`
 	Header

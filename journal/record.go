@@ -16,29 +16,30 @@ const Schema = 3
 // Kind says what a line of the journal is about.
 type Kind string
 
-// The kinds of lines. The header is the first line and no other.
+// The kinds of lines. The first line is the header, and no other line is.
 const (
 	KindHeader     Kind = "header"
-	KindBatch      Kind = "batch"      // candidates asked for in a round
+	KindBatch      Kind = "batch"      // the candidates of a round
 	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
-	KindTrial      Kind = "trial"      // one attempt to measure, ended
-	KindEvaluation Kind = "evaluation" // how good the models of a round are
-	KindGrow       Kind = "grow"       // algorithms with new values of their parameters join the space
-	KindHPO        Kind = "hpo"        // result of a hyperparameter study
+	KindTrial      Kind = "trial"      // an attempt to measure that ended
+	KindEvaluation Kind = "evaluation" // how good the selection is after a round
+	KindGrow       Kind = "grow"       // algorithms with further values of their parameters that are added to the space
+	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
-	KindResume     Kind = "resume"     // a later process went on from here
-	KindVerify     Kind = "verify"     // a step of proving the selection files on the machine
+	KindResume     Kind = "resume"     // a later process continued from here
+	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
 )
 
-// Header is the first line: whose journal this is and how to tell the run again.
+// Header is the first line: it identifies the campaign and has everything that is needed to run it
+// again.
 type Header struct {
 	Schema   int             `json:"schema"`
 	Campaign string          `json:"campaign"`
-	ID       string          `json:"id,omitzero"` // unlike that of any other campaign
+	ID       string          `json:"id,omitzero"` // unique
 	Version  string          `json:"version"`     // of tutti
 	Created  time.Time       `json:"created"`
 	Seed     uint64          `json:"seed"`
-	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration, kept compact
+	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration
 }
 
 // Problem is one tuning problem: a collective of a library.
@@ -62,7 +63,7 @@ type Record struct {
 	Job        *coll.Job               `json:"job,omitempty"`
 	Trial      *coll.Trial             `json:"trial,omitempty"`
 	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"`
-	Grow       []coll.Candidate        `json:"grow,omitempty"` // of algorithms that are new after a round: what is measured of them first
+	Grow       []coll.Candidate        `json:"grow,omitempty"` // first candidates of algorithms that are new after a round
 	HPO        json.RawMessage         `json:"hpo,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
@@ -83,8 +84,7 @@ type VerifyStep struct {
 	Sights  json.RawMessage `json:"sights,omitempty"`
 }
 
-// Validate reports a record whose contents do not fit its kind, or numbers that
-// cannot be.
+// Validate reports fields that do not fit the kind of the record, and impossible numbers.
 func (r Record) Validate() error {
 	fields := [...]struct {
 		kind Kind
@@ -121,8 +121,8 @@ func (r Record) Validate() error {
 	return nil
 }
 
-// validate reports a step that is nobody's, that has not exactly one content, or
-// numbers that cannot be.
+// validate reports a step without a library, with none or several contents, or with impossible
+// numbers.
 func (v VerifyStep) validate() error {
 	set := 0
 	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Verdict) > 0, len(v.Sights) > 0} {
@@ -155,7 +155,7 @@ func (r Record) validateReasons() error {
 	return nil
 }
 
-// validateTrial allows a failed trial to have no time, never a negative cost.
+// validateTrial reports impossible numbers. A failed trial needs no time.
 func validateTrial(t coll.Trial) error {
 	switch t.State {
 	case coll.TrialDone:

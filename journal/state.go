@@ -10,71 +10,70 @@ import (
 	"tutti/coll"
 )
 
-// State is what the records of a journal amount to. The zero value is that of a
-// journal without records; Add takes in one after another. It is not safe for
-// concurrent use.
+// State is the state of a campaign that the records of its journal lead to. The zero value is that
+// of a journal without records. It is not safe for concurrent use.
 type State struct {
-	// Lean is set before the first record by who follows a journal for days: trials are
-	// counted and not kept.
+	// Lean, set before the first record, makes the state count trials instead of keeping them, for
+	// programs that follow a journal for days.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
 	Verifications []*Verification // in the order of their first record
 	Rounds        []*Round        // of all problems, in the order of their first record
-	Jobs          []*Job          // of problems and of verifications, in the order they began
+	Jobs          []*Job          // of problems and of verifications, in the order of their first record
 }
 
-// ProblemState is what is known of one tuning problem. All its methods accept nil,
-// a problem without a record.
+// ProblemState is the state of one tuning problem. Its methods accept nil, a problem without
+// records.
 type ProblemState struct {
 	Problem
 	Rounds []*Round          // ascending
 	Study  []json.RawMessage // the trials of the hyperparameter study, in order
-	Stop   string            // why measuring ended; empty while it goes on
+	Stop   string            // why measuring ended; empty before
 }
 
-// Round is what is known of one round of a problem.
+// Round is the state of one round of a problem.
 type Round struct {
 	Problem    Problem
 	Number     int
-	Batch      []coll.Candidate        // empty before it was asked for
+	Batch      []coll.Candidate        // empty before it is recorded
 	Reasons    []activelearn.Reason    // of Batch, one for each candidate, or none
-	Trials     []coll.Trial            // in the order they ended; none where they are not kept
-	Done       int                     // trials that were measured
-	Failed     int                     // trials that were not
-	Evaluation *activelearn.Evaluation // nil before the round was judged
-	Grow       []coll.Candidate        // what is measured first of algorithms that are new after it
+	Trials     []coll.Trial            // in the order they ended; none in a lean state
+	Done       int                     // successful trials
+	Failed     int                     // failed trials
+	Evaluation *activelearn.Evaluation // nil before the round is evaluated
+	Grow       []coll.Candidate        // first candidates of algorithms that are new after it
 	jobs       []*Job
 }
 
-// Job is the last record of a job.
+// Job is the last state of a job.
 type Job struct {
-	Problem Problem // without a collective: of a verification
+	Problem Problem // a verification has no collective
 	Round   int
-	Begun   time.Time // when it was about to be submitted
-	Changed time.Time // when its state was last heard of
-	Taken   bool      // a scheduler has it, or had it
+	Begun   time.Time // time of its first record, before it was submitted
+	Changed time.Time // time of its last record
+	Taken   bool      // a scheduler accepted it
 	coll.Job
 }
 
 // Open reports whether the job may be in the queue or running.
 func (j *Job) Open() bool { return j.State != coll.JobEnded }
 
-// Verification is what is known of the verification of one library.
+// Verification is the state of the verification of one library.
 type Verification struct {
 	Library string
 	Steps   []VerifyStep // of all sessions, in order
 	rounds  []*verifyRound
 }
 
-// verifyRound is one round of a verification; rounds count through all sessions.
+// verifyRound is one round of a verification. Round numbers continue through all sessions.
 type verifyRound struct {
 	number int
 	jobs   []*Job
 }
 
-// Fold returns the state that records amount to.
-func Fold(records []Record) *State {
+// Replay returns the state that records lead to.
+func Replay(records []Record) *State {
 	var s State
 	for _, r := range records {
 		s.Add(r)
@@ -82,7 +81,7 @@ func Fold(records []Record) *State {
 	return &s
 }
 
-// Add takes in the next record. Of a job the last record counts; all else is kept.
+// Add adds the next record. Only the last record of a job counts.
 func (s *State) Add(r Record) {
 	if r.Verify != nil {
 		s.addVerify(r)
@@ -143,7 +142,7 @@ func (s *State) addVerify(r Record) {
 	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
 }
 
-// addJob keeps the last record of each job of a round, in the order they began.
+// addJob adds a record of a job to the jobs of a round.
 func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
 	if at < 0 {
@@ -157,7 +156,7 @@ func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	return ofRound
 }
 
-// problem returns the state of a problem, which is made when there is none.
+// problem returns the state of a problem and adds it if there is none.
 func (s *State) problem(id Problem) *ProblemState {
 	if p := s.Problem(id); p != nil {
 		return p
@@ -167,7 +166,7 @@ func (s *State) problem(id Problem) *ProblemState {
 	return p
 }
 
-// Problem returns what is known of a problem, nil for nothing.
+// Problem returns the state of a problem, nil if it has no record.
 func (s *State) Problem(id Problem) *ProblemState {
 	for _, p := range s.Problems {
 		if p.Problem == id {
@@ -177,8 +176,7 @@ func (s *State) Problem(id Problem) *ProblemState {
 	return nil
 }
 
-// Verification returns what is known of the verification of a library, nil for
-// nothing.
+// Verification returns the verification of a library, nil if it has no record.
 func (s *State) Verification(library string) *Verification {
 	for _, v := range s.Verifications {
 		if v.Library == library {
@@ -188,8 +186,7 @@ func (s *State) Verification(library string) *Verification {
 	return nil
 }
 
-// OpenJobs returns the jobs that have begun and are not known to have ended, in the
-// order they began.
+// OpenJobs returns the jobs that are not known to have ended, in the order of their first record.
 func (s *State) OpenJobs() []coll.Job {
 	var out []coll.Job
 	for _, j := range s.Jobs {
@@ -200,7 +197,7 @@ func (s *State) OpenJobs() []coll.Job {
 	return out
 }
 
-// round returns a round of a problem, which is made when there is none.
+// round returns a round of a problem and adds it if there is none.
 func (s *State) round(p *ProblemState, number int) *Round {
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
 	if !known {
@@ -212,7 +209,7 @@ func (s *State) round(p *ProblemState, number int) *Round {
 
 func compareRound(r *Round, number int) int { return r.Number - number }
 
-// Round returns what is known of a round, and false when it has not begun.
+// Round returns a round, and false if it has no batch yet.
 func (p *ProblemState) Round(number int) (*Round, bool) {
 	if p == nil {
 		return nil, false
@@ -224,7 +221,7 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 	return p.Rounds[at], true
 }
 
-// Last returns the number of the last round, 0 for none.
+// Last returns the number of the last round, 0 if there is none.
 func (p *ProblemState) Last() int {
 	if p == nil || len(p.Rounds) == 0 {
 		return 0
@@ -246,12 +243,10 @@ func (p *ProblemState) Measurements() []coll.Measurement {
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 }
 
-// Jobs returns the jobs of a round as they were last heard of, in the order they
-// began.
+// Jobs returns the last state of each job, in the order of their first record.
 func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs) }
 
-// Jobs returns the jobs of a round as they were last heard of, in the order they
-// began; none where nothing is known.
+// Jobs returns the last state of each job of a round, in the order of their first record.
 func (v *Verification) Jobs(round int) []coll.Job {
 	if v == nil {
 		return nil

@@ -52,7 +52,7 @@ func TestOpenJobs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		var got []string
-		for _, j := range journal.Fold(tc.records).OpenJobs() {
+		for _, j := range journal.Replay(tc.records).OpenJobs() {
 			got = append(got, j.Name+" "+string(j.State))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -61,10 +61,10 @@ func TestOpenJobs(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
+func TestReplay(t *testing.T) {
 	ring, tree := with("ring"), with("tree")
 	eval := activelearn.Evaluation{Round: 1, Slowdown: 1.5}
-	state := journal.Fold([]journal.Record{
+	state := journal.Replay([]journal.Record{
 		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{ring, tree}, Reasons: make([]activelearn.Reason, 2)},
 		jobRecord(bcast, 1, "a", coll.JobIntended, 1),
 		{Kind: journal.KindResume},
@@ -110,7 +110,7 @@ func TestFold(t *testing.T) {
 }
 
 func TestRoundWithoutBatchHasNotBegun(t *testing.T) {
-	state := journal.Fold([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
+	state := journal.Replay([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
 	if _, ok := state.Problem(bcast).Round(1); ok {
 		t.Error("a round without a batch counts as begun")
 	}

@@ -189,7 +189,7 @@ func (m *memory) Append(e verify.Entry) error {
 		return err
 	}
 	m.records = append(m.records, rec)
-	back, err := verify.Entries(journal.Fold([]journal.Record{rec}).Verification(e.Library))
+	back, err := verify.Entries(journal.Replay([]journal.Record{rec}).Verification(e.Library))
 	m.entries = append(m.entries, back...)
 	return err
 }
@@ -208,7 +208,7 @@ func (m *memory) past() *journal.Verification {
 		}
 		records = append(records, back)
 	}
-	return journal.Fold(records).Verification("lib")
+	return journal.Replay(records).Verification("lib")
 }
 
 func rules(seed uint64) verify.Rules {

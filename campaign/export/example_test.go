@@ -114,7 +114,7 @@ func ExampleReleases() {
 // What a journal holds beside the results of the problems: here, a job.
 func ExampleAddJournal() {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
-	state := journal.Fold([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
+	state := journal.Replay([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
 		Name: "a", State: coll.JobEnded, Nodes: 4, Spent: coll.Spent{Queue: 60, Launch: 1, Measure: 20},
 	}}})
 	var f report.Facts

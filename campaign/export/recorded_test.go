@@ -48,7 +48,7 @@ func TestAddJournal(t *testing.T) {
 		probe,
 	}
 	var f report.Facts
-	if err := export.AddJournal(&f, journal.Fold(records), []string{"mpich"}, 2); err != nil {
+	if err := export.AddJournal(&f, journal.Replay(records), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	want := []report.MachineTimeFacts{
@@ -71,7 +71,7 @@ func TestAddJournal(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	if err := export.AddJournal(&none, journal.Fold([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
+	if err := export.AddJournal(&none, journal.Replay([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
@@ -96,7 +96,7 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 	first := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
 	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
-	if err := export.AddJournal(&f, journal.Fold([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
+	if err := export.AddJournal(&f, journal.Replay([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
@@ -122,7 +122,7 @@ func TestAddJournalVerifications(t *testing.T) {
 		}
 		return r
 	}
-	state := journal.Fold([]journal.Record{ofPass("openmpi"), ofPass("mpich")})
+	state := journal.Replay([]journal.Record{ofPass("openmpi"), ofPass("mpich")})
 	var f report.Facts
 	if err := export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestAddJournalExcluded(t *testing.T) {
 		}}
 	}
 	var f report.Facts
-	err := export.AddJournal(&f, journal.Fold([]journal.Record{
+	err := export.AddJournal(&f, journal.Replay([]journal.Record{
 		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
 		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
 	}), nil, 2)
