@@ -5,13 +5,21 @@ import (
 	"math/bits"
 )
 
-// bin is the part of a node that shares one rank of one feature.
+// The bits of a word of marks.
+const (
+	wordLen   = 64
+	wordShift = 6 // log2 of wordLen
+	wordMask  = wordLen - 1
+	topMask   = wordLen*wordLen - 1 // ranks of a word of tops, minus one
+)
+
+// bin holds the cells of a node with the same rank of one feature.
 type bin struct {
 	stat
 	rank uint32
 }
 
-// buckets sorts a node's cells by rank and adds up equal ranks. Its memory is reused; between
+// buckets sorts a node's cells by rank and sums those with equal ranks. Its memory is reused. Between
 // calls all sums and marks are zero.
 type buckets struct {
 	low   [64]stat // sums by rank, for features of at most 64 values
@@ -22,22 +30,22 @@ type buckets struct {
 	bins  []bin
 }
 
-// sortBelow is the node size under which an insertion sort beats marking: measured on features
+// sortBelow is the node size below which an insertion sort is faster than marks: measured on features
 // of 500 to 20000 distinct values, with a flat optimum between 8 and 24.
 const sortBelow = 16
 
 func (b *buckets) init(widest, cells int) {
 	if widest > len(b.low) {
 		b.sums = make([]stat, widest)
-		b.marks = make([]uint64, (widest+63)/64)
-		b.tops = make([]uint64, (len(b.marks)+63)/64)
+		b.marks = make([]uint64, (widest+wordMask)/wordLen)
+		b.tops = make([]uint64, (len(b.marks)+wordMask)/wordLen)
 		b.keys = make([]uint64, sortBelow)
 	}
 	b.bins = make([]bin, cells)
 }
 
-// fill returns the bins of the cells under one feature of the given number of values, by
-// ascending rank. The bins are overwritten by the next call.
+// fill returns the bins of the cells for one feature with the given number of values, by ascending
+// rank. The next call overwrites them.
 func (b *buckets) fill(col []uint32, values int, stats []stat, cells []uint32) []bin {
 	switch {
 	case values <= len(b.low):
@@ -52,7 +60,7 @@ func (b *buckets) fill(col []uint32, values int, stats []stat, cells []uint32) [
 func (b *buckets) fillLow(col []uint32, stats []stat, cells []uint32) []bin {
 	var mask uint64
 	for _, c := range cells {
-		r := col[c] & 63
+		r := col[c] & wordMask
 		st := &stats[c]
 		h := &b.low[r]
 		h.sum += st.sum
@@ -61,7 +69,7 @@ func (b *buckets) fillLow(col []uint32, stats []stat, cells []uint32) []bin {
 	}
 	bins := b.bins[:bits.OnesCount64(mask)]
 	for k := range bins {
-		r := bits.TrailingZeros64(mask) & 63
+		r := bits.TrailingZeros64(mask) & wordMask
 		mask &= mask - 1
 		bins[k] = bin{b.low[r], uint32(r)}
 		b.low[r] = stat{}
@@ -102,15 +110,15 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, cells []uin
 		h := &sums[r]
 		h.sum += st.sum
 		h.wn += st.wn
-		b.marks[r>>6] |= 1 << (r & 63)
-		b.tops[r>>12] |= 1 << (r >> 6 & 63)
+		b.marks[r>>wordShift] |= 1 << (r & wordMask)
+		b.tops[r>>(2*wordShift)] |= 1 << (r >> wordShift & wordMask)
 	}
 	bins := b.bins[:0]
-	for t := range b.tops[:(values+4095)>>12] {
+	for t := range b.tops[:(values+topMask)>>(2*wordShift)] {
 		for top := b.tops[t]; top != 0; top &= top - 1 {
-			m := t<<6 | bits.TrailingZeros64(top)
+			m := t<<wordShift | bits.TrailingZeros64(top)
 			for mask := b.marks[m]; mask != 0; mask &= mask - 1 {
-				r := m<<6 | bits.TrailingZeros64(mask)
+				r := m<<wordShift | bits.TrailingZeros64(mask)
 				bins = append(bins, bin{sums[r], uint32(r)})
 				sums[r] = stat{}
 			}
@@ -121,11 +129,11 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, cells []uin
 	return bins
 }
 
-// scanSquares improves best by the cut with the largest gain wl·wr·(meanL-meanR)²/w, the fall of
-// the squared error, scored without its constant factor 1/w. Of equal cuts the first wins.
+// scanSquares updates best with the split of largest gain wl·wr·(meanL-meanR)²/w, the decrease of the
+// squared error. The constant factor 1/w is left out. The first of equal splits counts.
 //
-// With d = sumL - mean·wl the score is w²·d²/(wl·wr), again without the constant w²: cuts are
-// compared crosswise, so the loop does not divide.
+// With d = sumL - mean·wl the score is d²/(wl·wr), without the constant w². Scores are compared as
+// fractions, so the loop does not divide.
 func scanSquares(f int, bins []bin, n *node, best *split) {
 	found := -1
 	w, mean, num, den := n.weight, n.mean, best.num, best.den
@@ -144,9 +152,9 @@ func scanSquares(f int, bins []bin, n *node, best *split) {
 	}
 }
 
-// scanPoisson improves best by the cut with the smallest Poisson deviance: the largest
-// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is refused, since it
-// would predict that nothing ever happens.
+// scanPoisson updates best with the split of smallest Poisson deviance, which has the largest
+// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is not allowed: its
+// prediction would be 0.
 func scanPoisson(f int, bins []bin, n *node, best *split) {
 	zero := n.sum * 0x1p-52
 	var left stat

@@ -14,8 +14,7 @@ const (
 	maxTarget   = 1e150
 )
 
-// table is the training set as trees read it. It is shared by all workers and never written
-// after newTable.
+// table holds the ranked training set. All workers share it; it does not change after newTable.
 type table struct {
 	rows, dim int
 	x         []float64 // rows×dim, row-major: a copy of what Fit was given
@@ -26,15 +25,15 @@ type table struct {
 	cellOf []uint32    // each row's cell; rows of one cell have equal features
 	cells  int
 
-	z            []float64 // targets as trees add them up: (y-shift)/scale, exact, within ±2
-	targets      []uint32  // each row's rank in z, under AbsoluteError alone
+	z            []float64 // scaled targets (y-shift)/scale, exact, within ±2
+	targets      []uint32  // rank of each row in z; only for AbsoluteError
 	shift, scale float64
 	yMin, yMax   float64
 }
 
 // newTable checks and ranks a training set.
 //
-// Rows with equal features share a cell, save under AbsoluteError: a median needs its rows.
+// Rows with equal features share a cell, except with AbsoluteError, since a median needs all rows.
 // O(d·n·log n) time.
 func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	flat, d, err := flatten(x)
@@ -57,7 +56,7 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 }
 
 // flatten copies rows into one row-major slice and returns their length.
-// It reports every kind of fault once, at the first row that has it.
+// It reports every kind of error once, for the first such row.
 func flatten(x [][]float64) (flat []float64, d int, err error) {
 	if len(x) == 0 {
 		return nil, 0, fmt.Errorf("%w: no rows", ErrShape)
@@ -102,9 +101,9 @@ func checkTargets(y []float64, n int, c Criterion) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// scaleTargets sets z so that sums of squares neither overflow nor cancel, without rounding:
-// the scale is a power of two, and the shift is used only where all targets lie within a factor
-// of two of each other, where a difference of floats is exact (Sterbenz' lemma).
+// scaleTargets sets z so that sums of squares neither overflow nor cancel. It does not round: the
+// scale is a power of two, and a shift is used only if all targets are within a factor of two of each
+// other, where differences are exact (Sterbenz' lemma).
 func (t *table) scaleTargets(c Criterion) {
 	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
 	sameSign := t.yMin > 0 || t.yMax < 0
@@ -124,12 +123,12 @@ func (t *table) scaleTargets(c Criterion) {
 	}
 }
 
-// unscale turns a sum of z over weight into a target, never outside the targets seen.
+// unscale turns a sum of z over weight into a target, limited to the range of the targets.
 func (t *table) unscale(z float64) float64 {
 	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
 }
 
-// rank fills values and returns every row's ranks by feature.
+// rank sets values and returns the ranks of all rows by feature.
 func (t *table) rank(workers int) [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
@@ -149,8 +148,8 @@ func (t *table) cellPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupCells numbers the distinct rank vectors in lexicographic order: a counting sort by each
-// feature from the last to the first, then one pass that starts a cell wherever a rank changes.
+// groupCells numbers the distinct rank vectors in lexicographic order. It sorts by each feature from
+// the last to the first with a counting sort, then starts a new cell wherever a rank changes.
 func (t *table) groupCells(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	next := make([]uint32, t.rows)

@@ -5,23 +5,27 @@ import "math"
 // packed is a node of a finished tree in eight bytes: the rank of its threshold in the low 32
 // bits, its feature in the next 8, its left child in the high 24. The right child follows the
 // left one. A leaf has rank leafRank, which no row exceeds, and is its own left child, so a walk
-// that has arrived stays where it is.
+// stays at the leaf.
 type packed uint64
 
-const leafRank = math.MaxUint32
+const (
+	leafRank     = math.MaxUint32
+	featureShift = 32
+	childShift   = 40
+)
 
 func pack(rank uint32, feature, left int) packed {
-	return packed(uint64(left)<<40 | uint64(feature)<<32 | uint64(rank))
+	return packed(uint64(left)<<childShift | uint64(feature)<<featureShift | uint64(rank))
 }
 
 // tree is one finished tree.
 type tree struct {
 	nodes  []packed
-	values []float64 // per node: what a leaf predicts
+	values []float64 // of each node: the prediction of a leaf
 }
 
-// freeze turns a grown tree into its final form, but for ranks: in their place stand the numbers
-// that the tables give the thresholds.
+// freeze returns the final form of a tree, with the numbers of thresholds, see numbering, instead of
+// ranks.
 func freeze(nodes []grown, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
 	for i := range nodes {
@@ -40,22 +44,22 @@ func freeze(nodes []grown, tables []numbering) tree {
 func (t tree) renumber(ranks [][]uint32) {
 	for i, n := range t.nodes {
 		if uint32(n) != leafRank {
-			t.nodes[i] = n&^leafRank | packed(ranks[uint8(n>>32)][uint32(n)])
+			t.nodes[i] = n&^leafRank | packed(ranks[uint8(n>>featureShift)][uint32(n)])
 		}
 	}
 }
 
-// lanes is how many rows walk a tree side by side: the walk waits for memory, and eight
-// independent waits overlap.
+// lanes is the number of rows that walk through a tree at the same time. A walk waits for memory; the
+// waits of eight rows overlap.
 const lanes = 8
 
-// laneRanks holds, for one feature, the ranks of eight rows: how many thresholds lie below each.
-// A row goes right at a threshold of rank r when its own rank exceeds r.
+// laneRanks holds the ranks of eight rows for one feature: the number of thresholds below each value.
+// A row goes right at a threshold of rank r if its rank exceeds r.
 type laneRanks = [lanes]uint32
 
-// step returns where a row of rank x goes from node n.
+// step returns the child of node n for a row of rank x.
 func step(n packed, x uint32) uint64 {
-	return uint64(n>>40) + (uint64(uint32(n))-uint64(x))>>63
+	return uint64(n>>childShift) + (uint64(uint32(n))-uint64(x))>>63
 }
 
 // walk returns the leaves that eight rows reach.

@@ -2,17 +2,17 @@ package forest
 
 import "fmt"
 
-// PredictVariance returns the mean of all trees at each row of x and the variance of that mean:
-// how much it would move if the training rows were drawn again.
+// PredictVariance returns the mean of all trees at each row of x and the variance of that mean over
+// training sets drawn from the same distribution.
 //
 // The variance is the infinitesimal jackknife with the correction for a finite number of trees,
 //
 //	Σ_i cov_i² - n/B²·Σ_b (t_b - mean)²,   cov_i = 1/B·Σ_b (N_bi - 1)·(t_b - mean),
 //
-// for n training rows, B trees, t_b what tree b predicts and N_bi how often row i is in its
-// sample. It is in squared units of the targets and leaves out the noise of a new measurement.
-// The correction can outweigh the sum where trees nearly agree; the variance is then reported as
-// 0, never less. With fewer trees than rows the estimate is noisy: rank by it, do not quote it.
+// for n training rows and B trees; t_b is the prediction of tree b and N_bi the number of times row i
+// is in its sample. The variance is in squared units of the targets and does not include the noise
+// of a new measurement. A negative estimate, where the trees nearly agree, is returned as 0. With
+// fewer trees than rows the estimate is noisy: use it to compare rows only.
 //
 // It returns ErrNoBootstrap for a forest without bootstrap, else the errors of Predict. The first
 // call costs O(B²·n) time, each O(q·B²) after the prediction.
@@ -37,7 +37,7 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 		return func(lo, hi int) {
 			f.perTree(&q, lo, hi, votes)
 			row := func(i int) []float64 {
-				i = min(i, hi-1) // the last group may be short: its last row serves again
+				i = min(i, hi-1) // an incomplete last group repeats its last row
 				return votes[(i-lo)*trees : (i-lo+1)*trees]
 			}
 			for i := lo; i < hi; i++ {
@@ -53,9 +53,9 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 	return mean, variance, nil
 }
 
-// gram returns the matrix K for which the corrected variance is cᵀ·K·c, c the trees' predictions
-// less their mean: with counts N, K = ((N-1)·(N-1)ᵀ - n·I)/B². So a prediction costs B² products
-// instead of B·n. Only the upper triangle is set, row by row, entries off the diagonal doubled.
+// gram returns the matrix K = ((N-1)·(N-1)ᵀ - n·I)/B² of the counts N. The corrected variance is
+// cᵀ·K·c, c being the predictions of the trees minus their mean. A prediction thus costs B² products
+// instead of B·n. Only the upper triangle is set, row by row, off-diagonal entries doubled.
 func (f *Forest) gram() []float64 {
 	n, trees := f.train.rows, len(f.trees)
 	excess := make([][]float64, trees)
@@ -83,7 +83,7 @@ func (f *Forest) gram() []float64 {
 	return k
 }
 
-// center subtracts the mean of a row from it and returns the sum it had.
+// center subtracts the mean from a row and returns the sum before.
 func center(row []float64) float64 {
 	var sum float64
 	for _, v := range row {
@@ -96,8 +96,8 @@ func center(row []float64) float64 {
 	return sum
 }
 
-// quadratic4 returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a for four c at once: each element
-// of k is loaded once for all, and two running sums for each let additions overlap.
+// quadratic4 returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a for four vectors c. Each element of k is loaded once.
+// Two sums for each vector allow additions to overlap.
 func quadratic4(k, c0, c1, c2, c3 []float64) (sum [4]float64) {
 	n := len(c0)
 	for b := range n {
@@ -130,7 +130,7 @@ func quadratic4(k, c0, c1, c2, c3 []float64) (sum [4]float64) {
 	return sum
 }
 
-// dot returns the inner product; four running sums let additions overlap.
+// dot returns the inner product. Four sums allow additions to overlap.
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

@@ -5,6 +5,13 @@ package gp
 // stride.
 const blockLen = 48
 
+// The shape of a tile of dot products, and the numbers of a vector register.
+const (
+	tileRows  = 4
+	tileCols  = 3
+	vectorLen = 4
+)
+
 // chunkLen bounds the columns of one pass, so that the seven rows of a tile (7·512·8 = 28 kB) fit in
 // a first-level cache of 32 kB.
 const chunkLen = 512
@@ -25,10 +32,10 @@ type block [blockLen * blockLen]float64
 // mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each.
 // The other entries of c are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
-	clear(c[:min(len(a)+3, blockLen)*blockLen])
+	clear(c[:min(len(a)+tileRows-1, blockLen)*blockLen])
 	for from < to {
 		next := min(from+chunkLen, to)
-		even := from + (next-from)&^3
+		even := from + (next-from)&^(vectorLen-1)
 		if even > from {
 			c.addTiles(a, b, from, even)
 		}
@@ -37,17 +44,17 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds the products over a range of columns, a multiple of 4 of them. It repeats the last
+// addTiles adds the products over a range of columns, a multiple of vectorLen of them. It repeats the last
 // row to fill a tile; the excess goes to entries that mul leaves undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
-	var ra [4][]float64
-	var rb [3][]float64
+	var ra [tileRows][]float64
+	var rb [tileCols][]float64
 	lastA, lastB := len(a)-1, len(b)-1
-	for i := 0; i <= lastA; i += 4 {
+	for i := 0; i <= lastA; i += tileRows {
 		for r := range ra {
 			ra[r] = a[min(i+r, lastA)][from:to]
 		}
-		for j := 0; j <= lastB; j += 3 {
+		for j := 0; j <= lastB; j += tileCols {
 			rb[0] = b[j][from:to]
 			rb[1] = b[min(j+1, lastB)][from:to]
 			rb[2] = b[min(j+2, lastB)][from:to]
@@ -73,7 +80,7 @@ func (c *block) addTail(a, b [][]float64, from, to int) {
 }
 
 // tileGo is tile in plain Go, for processors without the assembly.
-func tileGo(a *[4][]float64, b *[3][]float64, c []float64, k int) {
+func tileGo(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	b0, b1, b2 := b[0][:k], b[1][:k], b[2][:k]
 	for r, row := range a {
 		row = row[:k]
@@ -83,7 +90,7 @@ func tileGo(a *[4][]float64, b *[3][]float64, c []float64, k int) {
 			s1 += x * b1[i]
 			s2 += x * b2[i]
 		}
-		d := c[r*blockLen : r*blockLen+3]
+		d := c[r*blockLen : r*blockLen+tileCols]
 		d[0] += s0
 		d[1] += s1
 		d[2] += s2

@@ -4,15 +4,15 @@ package gp
 var useFMA = hasFMA()
 
 //go:noescape
-func tileFMA(a *[4][]float64, b *[3][]float64, c *float64, k int)
+func tileFMA(a *[tileRows][]float64, b *[tileCols][]float64, c *float64, k int)
 
 func hasFMA() bool
 
 // tile adds to c the 4×3 block of dot products of the first k numbers of the rows of a and b;
 // row r of the block starts at c[r*blockLen]. k is a multiple of 4 and no row is shorter.
-func tile(a *[4][]float64, b *[3][]float64, c []float64, k int) {
+func tile(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	if useFMA {
-		_ = c[3*blockLen+2]
+		_ = c[(tileRows-1)*blockLen+tileCols-1]
 		tileFMA(a, b, &c[0], k)
 		return
 	}

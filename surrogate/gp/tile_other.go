@@ -4,4 +4,4 @@ package gp
 
 // tile adds to c the 4×3 block of dot products of the first k numbers of the rows of a and b;
 // row r of the block starts at c[r*blockLen].
-func tile(a *[4][]float64, b *[3][]float64, c []float64, k int) { tileGo(a, b, c, k) }
+func tile(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) { tileGo(a, b, c, k) }
