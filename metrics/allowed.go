@@ -1,15 +1,14 @@
 package metrics
 
-// Allowed is what a selection may lose: the criteria of a campaign, in whose units every
-// expected loss is counted. Zero values take the defaults.
+// Allowed holds the criteria of a campaign. They are the units of losses. Zero values mean the
+// defaults.
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes
 	Threshold float64 // a mistake is slower than the best by more than this part
 }
 
-// What a selection may lose unless the user says otherwise (section V of FACT; the
-// threshold is DefaultMistakeThreshold).
+// The default criteria (section V of FACT). The default threshold is DefaultMistakeThreshold.
 const (
 	DefaultAllowedSlowdown = 0.03
 	DefaultAllowedMistakes = 0.05
@@ -32,14 +31,14 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss adds up a slowdown minus one and a proportion, or probability, of mistakes, each in
-// units of what is allowed: 2 uses up both.
+// Loss returns the sum of a slowdown minus one and a proportion, or probability, of mistakes, each
+// divided by its criterion.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
 }
 
-// LossOf is Loss of a choice that is slower than the best by a part.
+// LossOf returns the Loss of one choice. slowdown is its slowdown minus one.
 func (a Allowed) LossOf(slowdown float64) float64 {
 	if slowdown > a.WithDefaults().Threshold {
 		return a.Loss(slowdown, 1)
@@ -47,8 +46,8 @@ func (a Allowed) LossOf(slowdown float64) float64 {
 	return a.Loss(slowdown, 0)
 }
 
-// Price is an average slowdown to which mistakes add what they weigh beside it: as much as
-// is allowed of them counts as the slowdown that is allowed.
+// Price returns one figure for a summary: the average slowdown plus the mistakes, in units in which
+// both criteria are equal.
 func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)

@@ -9,25 +9,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors to be tested with errors.Is.
 var (
 	ErrTime  = errors.New("time must be positive and finite")
 	ErrEmpty = errors.New("no points")
 	ErrShape = errors.New("lengths differ")
 )
 
-// Thresholds used when Options leave them zero.
+// Defaults of Options.
 const (
 	DefaultMistakeThreshold = 0.10  // table II of FACT: more than 10 % slower
 	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
 )
 
-// Options set what counts as a mistake, what as a tie, and how much each point.
+// Options define mistakes and ties and weigh the points.
 type Options struct {
 	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
 	TieTolerance     float64 // relative; zero takes the default
-	// Weights of the points, one for each slowdown, zero or more; averages, proportions
-	// and quantiles are weighted by them. Nil: all count alike.
+	// Weights of the points, one for each slowdown, zero or more, for averages, proportions and
+	// quantiles. Nil means 1 for all.
 	Weights []float64
 }
 
@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Weight is that of point i.
+// Weight returns the weight of point i.
 func (o Options) Weight(i int) float64 {
 	if o.Weights == nil {
 		return 1
@@ -49,14 +49,14 @@ func (o Options) Weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// Thresholds returns what counts as a mistake and what as a tie, defaults filled in.
+// Thresholds returns the mistake threshold and the tie tolerance, defaults filled in.
 func (o Options) Thresholds() (mistake, tie float64) {
 	o = o.withDefaults()
 	return o.MistakeThreshold, o.TieTolerance
 }
 
-// Slowdown returns chosen/best, both in seconds. Below 1 is kept: a chosen time
-// can beat the reference by noise. The error matches ErrTime.
+// Slowdown returns chosen/best, both in seconds. It may be below 1, since noise can make the chosen
+// time smaller than the reference. The error matches ErrTime.
 func Slowdown(chosen, best float64) (float64, error) {
 	for _, t := range []float64{chosen, best} {
 		if !(t > 0) || math.IsInf(t, 0) {
@@ -66,7 +66,7 @@ func Slowdown(chosen, best float64) (float64, error) {
 	return chosen / best, nil
 }
 
-// Summary condenses the slowdowns of a selection over points.
+// Summary summarises the slowdowns of a selection over points.
 type Summary struct {
 	Points   int
 	Slowdown float64 // mean
@@ -76,9 +76,9 @@ type Summary struct {
 	Worst    float64
 }
 
-// Summarize condenses slowdowns, one per point. It returns an error matching
-// ErrEmpty for none, or none that weighs anything, ErrTime for one that is not
-// positive and finite and ErrShape for weights that are none. O(n log n).
+// Summarize summarises slowdowns, one per point. It returns an error matching ErrEmpty for no slowdowns
+// or a total weight of zero, ErrTime for a slowdown that is not positive and finite, and ErrShape for
+// invalid weights. O(n log n).
 func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	s, err := Average(slowdowns, opt)
 	if err != nil {
@@ -95,7 +95,7 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// worst is the greatest slowdown of weight; there is one.
+// worst returns the greatest slowdown with a positive weight.
 func worst(sorted, weights []float64) float64 {
 	at := len(sorted) - 1
 	for weights != nil && weights[at] == 0 {
@@ -104,8 +104,7 @@ func worst(sorted, weights []float64) float64 {
 	return sorted[at]
 }
 
-// Average is Summarize without P95 and Worst, for statistics that are taken many
-// times: it sorts nothing. O(n).
+// Average is Summarize without P95 and Worst. It does not sort. O(n).
 func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty
@@ -140,10 +139,9 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// R2 is the coefficient of determination of predictions, 1 - SSE/SST. It is 1
-// for exact predictions of a constant and negative when the mean would predict
-// better; predictions of a constant that are not exact have no R², which is an
-// error as are no values, different lengths and values that are not finite.
+// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the mean
+// would predict better, and 1 for exact predictions of a constant. It returns an error for inexact
+// predictions of a constant, no values, different lengths, and values that are not finite.
 func R2(truth, predicted []float64) (float64, error) {
 	if len(truth) != len(predicted) {
 		return 0, fmt.Errorf("r2 of %d and %d values: %w", len(truth), len(predicted), ErrShape)

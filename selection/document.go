@@ -15,7 +15,7 @@ import (
 // DocumentSchema is the version of the format of documents.
 const DocumentSchema = 1
 
-// ErrDocument reports text that is no selection, or one that contradicts itself.
+// ErrDocument reports a text that is not a valid document.
 var ErrDocument = errors.New("not a selection")
 
 // Document is the selection of a campaign as JSON for people and their scripts: the points with
@@ -37,7 +37,7 @@ type LibraryDocument struct {
 	Left        int                  `json:"left"` // points left to the library: the release does not have the algorithm
 	Collectives []CollectiveDocument `json:"collectives"`
 
-	Placement *coll.Placements `json:"placement,omitempty"` // that it holds for; null when unknown
+	Placement *coll.Placements `json:"placement,omitempty"` // that it was measured with; null when unknown
 }
 
 // CollectiveDocument has the points of one collective, in order, and its trees.
@@ -60,7 +60,7 @@ type PointDocument struct {
 	Nodes     int            `json:"nodes"`
 	PPN       int            `json:"ppn"`
 	MsgBytes  int64          `json:"msg_bytes"`
-	Size      int64          `json:"size"` // what the library's rules compare, and the trees
+	Size      int64          `json:"size"` // in the library's measure, which its rules and the trees compare
 	Algorithm coll.Algorithm `json:"algorithm"`
 	Slowdown  *float64       `json:"predicted_slowdown"`
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
@@ -111,7 +111,7 @@ func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	return alg
 }
 
-// Bytes returns the document as JSON, the same for the same document.
+// Bytes returns the document as JSON. Equal documents give equal bytes.
 func (d Document) Bytes() ([]byte, error) {
 	d.Schema = DocumentSchema
 	var b bytes.Buffer
@@ -122,8 +122,8 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseDocument reads a document and replays it: at each point, the trees must select what
-// the point says. The error matches ErrDocument.
+// ParseDocument reads a document and checks that the trees select the algorithm of each point. The
+// error matches ErrDocument.
 func ParseDocument(text []byte) (Document, error) {
 	var d Document
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -147,6 +147,7 @@ func ParseDocument(text []byte) (Document, error) {
 	return d, nil
 }
 
+// check returns an error for an invalid collective.
 func (c CollectiveDocument) check() error {
 	if _, err := coll.ParseCollective(string(c.Collective)); err != nil {
 		return err

@@ -10,34 +10,31 @@ import (
 	"tutti/coll"
 )
 
-// ErrRow reports a row that cannot be: a time that is not positive and finite, a
-// point or an algorithm given twice, another collective, an impossible layout.
+// ErrRow reports an invalid row: a time that is not positive and finite, a duplicate point or
+// algorithm, another collective, an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree with as few bands as the
-// promises of the package allow.
+// Fit merges the rows of one collective into a tree with the fewest bands that the guarantees of the
+// package allow.
 //
-// size is the library's own measure of a message, what its rules compare; 0
-// everywhere when its rules know no size. Rows the library cannot tell apart (same
-// layout or Options.ByRanks, same measure) share the option with the least worst loss
-// among those no slower than the default in any of them.
+// size is the measure of a message that the library's rules compare, or 0 for a library whose rules
+// ignore the size. Rows that the library cannot distinguish (same layout, or number of ranks with
+// Options.ByRanks, and same measure) share one option: the one with the least worst loss among those
+// that are no slower than the default in any of the rows.
 //
-// Merging is exact at each level, by dynamic programming over cut positions with
-// ties broken by the sum of losses: sizes into bands, neighbouring processes per
-// node of one communicator size into ranges that share bands, neighbouring
-// communicator sizes with the same tuned range of processes per node into ranges
-// that share all of that. Layouts share bands only where both were tuned.
+// Merging is exact at each level, by dynamic programming over the cuts; the sum of losses decides
+// ties. Sizes are merged into bands. Neighbouring processes per node of one communicator size are
+// merged into ranges with the same bands. Neighbouring communicator sizes with the same tuned range
+// of processes per node are merged into ranges with the same content. Layouts share only bands in
+// which both were tuned.
 //
-// A boundary between neighbouring grid values lies at their geometric mean, where
-// the expected error is smallest on a logarithmic scale; the values up to it,
-// rounded down, belong to the lower one. Sizes are covered half a grid step, again
-// geometric, beyond the smallest and the largest tuned ones, and down to nothing
-// when the smallest message is a single element. Communicators and processes per
-// node are not extended.
+// The boundary between neighbouring grid values is their geometric mean, rounded down, where the
+// expected error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid
+// step, again geometric, beyond the smallest and the largest size, and to zero if the smallest
+// message is a single element. The ranges of communicators and processes per node are not extended.
 //
-// Time grows with S²·k²·n²·a for S communicator sizes, k processes per node, n
-// sizes and a algorithms when everything can be merged, and is near linear in S
-// when little can.
+// The time is O(S²·k²·n²·a) for S communicator sizes, k processes per node, n sizes and a algorithms
+// if everything can be merged, and nearly linear in S if little can.
 func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if size == nil {
 		return nil, errors.New("selection: no measure of message size")
@@ -67,7 +64,7 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	return t, nil
 }
 
-// check reports the first bad row of rows sorted by point.
+// check returns an error for the first invalid row of rows sorted by point.
 func check(rows []Row) error {
 	for i, r := range rows {
 		p := r.Point
@@ -91,34 +88,33 @@ func check(rows []Row) error {
 	return nil
 }
 
-// choice is an algorithm that some rows may all be given, and what that loses in
-// total.
+// choice is an algorithm that is allowed for some rows, with the sum of its losses.
 type choice struct {
 	alg  coll.Algorithm
 	loss float64
 }
 
-// cell is one message size with the choices open to its rows, by algorithm.
+// cell is one message size with the choices of its rows, sorted by algorithm.
 type cell struct {
 	size int64
 	open []choice
 }
 
-// lane is one layout: its sizes ascending, and the range they were tuned for.
+// lane is one layout with its sizes, ascending, and its tuned range of sizes.
 type lane struct {
 	ranks, ppn int
 	cells      []cell
 	low, high  int64
 }
 
-// sized is a row with what the library's rules know of it.
+// sized is a row with the properties that the library's rules compare.
 type sized struct {
 	Row
-	ranks, ppn int // ppn is 1 where the rules do not know it
+	ranks, ppn int // ppn is 1 if the rules ignore it
 	size       int64
 }
 
-// sizedRows adds that to rows.
+// sizedRows computes these properties.
 func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, error) {
 	out := make([]sized, len(rows))
 	for i, r := range rows {
@@ -134,8 +130,7 @@ func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, e
 	return out, nil
 }
 
-// makeLanes groups rows by layout, or by ranks, lanes ordered by ranks
-// and ppn.
+// makeLanes groups rows by layout, or by ranks. Lanes are sorted by ranks and ppn.
 func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
 	all, err := sizedRows(rows, size, opt)
 	if err != nil {
@@ -156,7 +151,7 @@ func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, er
 	return lanes, nil
 }
 
-// chunk cuts a slice where neighbours differ.
+// chunk splits a slice where neighbours differ.
 func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	var out [][]T
 	start := 0
@@ -169,8 +164,8 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	return out
 }
 
-// openChoices returns what rows that the library cannot tell apart may be given:
-// every algorithm within the bound in all of them, or else the one compromise.
+// openChoices returns the choices for rows that the library cannot distinguish: the algorithms whose
+// loss is at most maxLoss in all rows, or else the one with the least worst loss.
 func openChoices(rows []sized, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
@@ -197,8 +192,8 @@ func openChoices(rows []sized, maxLoss float64) []choice {
 	return within
 }
 
-// guarded returns the options of a row that are no slower than the default, or
-// the default when there are none, by algorithm.
+// guarded returns the options of a row that are no slower than the default, sorted by algorithm, or
+// the default if there are none.
 func guarded(r Row) []choice {
 	limit, best := math.Inf(1), math.Inf(1)
 	for _, o := range r.Options {
@@ -220,7 +215,7 @@ func guarded(r Row) []choice {
 	return out
 }
 
-// intersect returns the algorithms in both, with losses added.
+// intersect returns the algorithms in both a and b, with the sums of their losses.
 func intersect(a, b []choice) []choice {
 	var out []choice
 	for len(a) > 0 && len(b) > 0 {
@@ -237,8 +232,8 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the sizes a lane answers for: half a geometric step beyond
-// its own, and from zero when nothing smaller than the smallest can be sent.
+// tunedRange returns the tuned range of sizes of a lane: half a geometric step beyond its sizes, and
+// from zero if no smaller message exists.
 func tunedRange(cells []cell, fromZero bool) (low, high int64) {
 	n := len(cells)
 	low, high = cells[0].size, cells[n-1].size
@@ -250,7 +245,7 @@ func tunedRange(cells []cell, fromZero bool) (low, high int64) {
 		a, b := float64(cells[0].size), float64(cells[1].size)
 		low = int64(a*math.Sqrt(a/b)) + 1
 	}
-	if fromZero || low == 1 { // an empty message needs no rule of its own
+	if fromZero || low == 1 { // an empty message needs no own rule
 		low = 0
 	}
 	return low, high

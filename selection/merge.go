@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// price is what dynamic programming minimises: leaves, then total loss.
+// price is the cost that dynamic programming minimises: leaves, then total loss.
 type price struct {
 	leaves int
 	loss   float64
@@ -19,17 +19,16 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part is items first to last-1 of a sequence, merged.
+// part is the merged items first to last-1 of a sequence.
 type part[T any] struct {
 	first, last int
 	value       T
 	price       price
 }
 
-// partition cuts a sequence of n items into the cheapest parts. merge reports
-// whether items first to last-1 can be one part; it is asked with falling first
-// and not again once it said no, since more items only make it harder. Every
-// single item must be mergeable with itself.
+// partition splits a sequence of n items into the cheapest parts. merge reports whether items first to
+// last-1 can be one part. It is called with decreasing first until it returns false, since a longer
+// part cannot be merged either. Every single item must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -52,7 +51,7 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 	return parts, best[n]
 }
 
-// mergeComms cuts lanes, ordered by ranks, into ranges of communicator size.
+// mergeComms splits lanes, sorted by ranks, into ranges of communicator size.
 func mergeComms(lanes []lane) []CommRange {
 	sizes := chunk(lanes, func(a, b lane) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
@@ -71,8 +70,8 @@ func mergeComms(lanes []lane) []CommRange {
 	return out
 }
 
-// mergePPNs cuts the lanes of some communicator sizes into ranges of processes
-// per node; false when the sizes cannot share them.
+// mergePPNs splits the lanes of some communicator sizes into ranges of processes per node. It returns
+// false if the communicator sizes cannot share them.
 func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
 	for _, s := range sizes {
 		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {
@@ -101,14 +100,14 @@ func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
 	return out, total, true
 }
 
-// mergeSizes returns the fewest bands that serve all lanes; false when they
-// disagree at a size or one was not tuned where another was.
+// mergeSizes returns the fewest bands that are valid for all lanes. It returns false if the lanes have
+// no common choice at a size or different tuned ranges.
 func mergeSizes(lanes []lane) ([]Band, price, bool) {
 	cells, low, high, ok := overlay(lanes)
 	if !ok {
 		return nil, price{}, false
 	}
-	var open []choice // of cells first to last-1: first falls by one from call to call
+	var open []choice // of cells first to last-1; first decreases by one with each call
 	parts, total := partition(len(cells), func(first, last int) (coll.Algorithm, price, bool) {
 		if first == last-1 {
 			open = cells[first].open
@@ -136,8 +135,8 @@ func mergeSizes(lanes []lane) ([]Band, price, bool) {
 	return bands, total, true
 }
 
-// overlay lays lanes over one another: choices common to all at each size, and
-// the range of sizes tuned in all of them.
+// overlay combines lanes: the common choices at each size, and the range of sizes tuned in all of
+// them.
 func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
 	low, high = lanes[0].low, lanes[0].high
 	var all []cell
@@ -162,7 +161,7 @@ func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
 	return cells, low, high, true
 }
 
-// cheapest returns the choice that loses least, the library's default first.
+// cheapest returns the choice with the least loss. The library's default wins ties.
 func cheapest(open []choice) choice {
 	best := open[0]
 	for _, c := range open[1:] {

@@ -7,35 +7,34 @@ import (
 	"tutti/coll"
 )
 
-// Selection is what a library is told: trees for everybody and, where its rules know the
-// size of a communicator but nothing of nodes, other ones for jobs of layouts that
-// would lose by them.
+// Selection is the selection for one library: common trees and, if its rules compare the size of a
+// communicator but not the nodes, own trees for jobs of layouts that would be slower with them.
 type Selection struct {
 	Trees     []*Tree // one per collective, alphabetical
 	Layouts   []LayoutTrees
 	Conflicts []Conflict
 
-	// Inter has the algorithms between nodes, for collectives that the library makes
-	// from parts: its points have one rank on each node.
+	// Inter has the algorithms between nodes, for collectives that the library composes of a part
+	// within nodes and a part between nodes. Its points have one rank on each node.
 	Inter []*Tree
 }
 
-// LayoutTrees holds the trees for jobs of one layout: the common ones but for
-// communicators as large as the job.
+// LayoutTrees holds the trees for jobs of one layout: the common trees, except for communicators as
+// large as the job.
 type LayoutTrees struct {
 	Layout coll.Layout
 	Trees  []*Tree
 }
 
-// Conflict is a layout that disagrees with another one of as many ranks.
+// Conflict is a layout whose best algorithms differ from those of another layout with as many ranks.
 type Conflict struct {
 	Collective coll.Collective
 	Layout     coll.Layout
-	Loss       float64 // worst predicted slowdown, minus one, under the common rules
+	Loss       float64 // worst predicted slowdown, minus one, with the common rules
 }
 
 // FitAll fits the rows of any number of collectives. size is the library's
-// own measure of a message, as for Fit; rows are told apart by ranks alone.
+// own measure of a message, as for Fit. Rows are distinguished by ranks only.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {
@@ -43,7 +42,7 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	}
 	sel := Selection{Trees: trees}
 	for _, l := range rivals(rows) {
-		// What a job of this layout needs: its own rows where others have as many ranks.
+		// Rows for jobs of this layout: its own rows instead of those of layouts with as many ranks.
 		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
 		}), size, maxLoss)
@@ -65,8 +64,7 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves is the number of bands that are told: those for everybody, or of the layouts
-// where there are none.
+// Leaves returns the number of bands: of the common trees, or of the layouts if there are none.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {
@@ -91,8 +89,8 @@ func (p Selection) For(l coll.Layout) []*Tree {
 	return p.Trees
 }
 
-// Select returns what a job of the point's own layout does at the point, and false
-// outside the tuned range, where the library's default stays.
+// Select returns the algorithm for a job of the point's own layout. It returns false outside the tuned
+// range, where the library's default remains.
 func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
 	if t := TreeOf(p.For(point.Layout()), point.Collective); t != nil {
 		return t.Select(point)
@@ -100,7 +98,7 @@ func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
 	return coll.Default, false
 }
 
-// TreeOf returns the tree of a collective, nil when there is none.
+// TreeOf returns the tree of a collective, or nil.
 func TreeOf(trees []*Tree, c coll.Collective) *Tree {
 	for _, t := range trees {
 		if t.Collective == c {
@@ -133,8 +131,7 @@ func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree
 	return trees, nil
 }
 
-// rivals returns the layouts that share their number of ranks with another,
-// by ranks.
+// rivals returns the layouts that have as many ranks as another one, by ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout
 	for _, r := range rows {

@@ -34,7 +34,7 @@ type Setup struct {
 	Order coll.Order
 }
 
-// LayoutSettings are all the settings for jobs of one layout.
+// LayoutSettings holds all settings for jobs of one layout.
 type LayoutSettings struct {
 	Layout   coll.Layout
 	Settings []Setting
@@ -54,20 +54,20 @@ func (s Setup) For(l coll.Layout) []Setting {
 // with different nodes has a list in the last one, which matches no layout.
 const (
 	nodesVar = "SLURM_JOB_NUM_NODES"
-	ppnVar   = "SLURM_NTASKS_PER_NODE" // only where it was asked for
+	ppnVar   = "SLURM_NTASKS_PER_NODE" // only if it was requested
 	tasksVar = "SLURM_TASKS_PER_NODE"  // 4, 4(x2) for two nodes, 4(x2),3
 )
 
 const shellCase = `case "${` + nodesVar + `:-}x${` + ppnVar + `:-${` + tasksVar + `:-}}" in`
 
-// spellings are the texts that those variables give for a layout.
+// spellings returns the values of those variables for a layout.
 func spellings(l coll.Layout) [2]string {
 	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check reports what no file can say. Values may hold anything but NUL.
+// check returns an error for settings that cannot be written. Values may contain any byte but NUL.
 func (s Setup) check() error {
 	for _, r := range s.Remarks {
 		if strings.ContainsFunc(r, unicode.IsControl) || !utf8.ValidString(r) {
@@ -96,7 +96,7 @@ func (s Setup) check() error {
 	return nil
 }
 
-// all returns the settings of every branch, those for everybody last.
+// all returns the settings of every branch, the common ones last.
 func (s Setup) all() [][]Setting {
 	var out [][]Setting
 	for _, l := range s.Layouts {
@@ -105,8 +105,8 @@ func (s Setup) all() [][]Setting {
 	return append(out, s.Settings)
 }
 
-// partial returns, sorted, the variables that some branches set and others do not:
-// what another layout's settings have left behind must go.
+// partial returns the variables that some branches set and others do not, sorted. The other branches
+// must unset them.
 func (s Setup) partial() []string {
 	count := map[string]int{}
 	for _, set := range s.all() {
@@ -125,8 +125,8 @@ func (s Setup) partial() []string {
 }
 
 // Shell returns a snippet to be sourced by any POSIX shell, under set -eu, too.
-// Where layouts have settings of their own it looks at the variables of the Slurm
-// job it runs in; without a job the settings for everybody hold.
+// If layouts have own settings, the snippet reads the layout from the variables of the Slurm job.
+// Without a job the common settings apply.
 func (s Setup) Shell() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (s Setup) Shell() ([]byte, error) {
 
 // Module returns an environment module in Tcl, for Environment Modules and for
 // Lmod. about is one line for module whatis. Values must be printable ASCII, or the
-// error matches ErrSetup: module systems break lines, and what they make of other
-// letters depends on the locale.
+// error matches ErrSetup: module systems wrap lines, and their output of other characters depends on
+// the locale.
 func (s Setup) Module(about string) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -198,8 +198,7 @@ foreach tutti_name {%[2]s %[3]s} {
 	return []byte(b.String()), nil
 }
 
-// exports returns settings as lines of a POSIX shell. Values may hold any character
-// but NUL.
+// exports returns settings as lines of a POSIX shell. Values may contain any character but NUL.
 func (s Setup) exports(settings []Setting) []byte {
 	var b bytes.Buffer
 	for _, x := range settings {

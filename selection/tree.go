@@ -9,29 +9,28 @@ type Option struct {
 	Seconds   float64
 }
 
-// Row is a point with the algorithms that can run there. coll.Default is among
-// them when the library's default was predicted; a row without options leaves
-// the decision to the library.
+// Row is a point with the algorithms that can run there. coll.Default is an option if its time was
+// predicted. A row without options means the library's default.
 type Row struct {
 	Point   coll.Point
 	Options []Option
 }
 
-// Options bounds what merging may cost.
+// Options configure Fit.
 type Options struct {
-	// MaxLoss is the largest predicted slowdown, minus one, of the tree's choice
-	// against the best option of a row: 0.01 for one percent.
+	// MaxLoss is the largest predicted slowdown, minus one, of the tree's choice compared with the
+	// best option of a row: 0.01 for 1 %.
 	MaxLoss float64
 
-	// ByRanks is for a library whose rules know the size of a communicator but
-	// nothing of nodes: layouts with the same number of ranks are rows it
-	// cannot tell apart, and every communicator of that size is in the tuned range.
+	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes. It
+	// cannot distinguish layouts with the same number of ranks. Every communicator of a tuned size is
+	// in the tuned range.
 	ByRanks bool
 }
 
-// Tree selects the algorithm of one collective. It is a plain value: levels in
-// ascending order, no pointers, the same for the same rows in any order. An empty
-// tree leaves everything to the library.
+// Tree selects the algorithm of one collective. It is a plain value: levels in ascending order, no
+// pointers, independent of the order of the rows. An empty tree selects the library's default
+// everywhere.
 type Tree struct {
 	Collective coll.Collective `json:"collective"`
 	Comms      []CommRange     `json:"comms"`
@@ -40,7 +39,7 @@ type Tree struct {
 	size func(coll.Point) int64
 }
 
-// CommRange holds for communicators of Low to High ranks, both included.
+// CommRange applies to communicators of Low to High ranks, both included.
 // Neighbouring ranges leave no gap.
 type CommRange struct {
 	Low  int        `json:"low"`
@@ -48,7 +47,7 @@ type CommRange struct {
 	PPNs []PPNRange `json:"ppns"`
 }
 
-// PPNRange holds for Low to High processes per node, both included.
+// PPNRange applies to Low to High processes per node, both included.
 // Neighbouring ranges leave no gap.
 type PPNRange struct {
 	Low   int    `json:"low"`
@@ -56,26 +55,25 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band holds for message sizes above the band before it, up to UpTo included, in
-// the measure that Fit was given. coll.Default leaves the band to the library, as
-// do sizes above the last band.
+// Band applies to message sizes above the previous band, up to UpTo included, in the measure of Fit.
+// coll.Default selects the library's default, which also applies above the last band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
 }
 
-// Summary says what a tree costs against choosing the best option of every row.
+// Summary compares a tree with the best option of every row.
 type Summary struct {
 	Leaves      int     `json:"leaves"`      // bands of the whole tree
 	Rows        int     `json:"rows"`        // rows with a predicted time of the choice
-	Unpredicted int     `json:"unpredicted"` // rows left to a default that was not predicted
+	Unpredicted int     `json:"unpredicted"` // rows with a default whose time was not predicted
 	WorstLoss   float64 `json:"worst_loss"`  // slowdown minus one, over Rows
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
 // Select returns the algorithm of a point, and false outside the tuned range,
-// where the library's default stays. A tree read back from JSON has lost its
-// measure of message size: ask Lookup.
+// where the library's default remains. A tree read from JSON has no measure of message size: use
+// Lookup.
 func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
@@ -104,7 +102,7 @@ func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	return coll.Default, false
 }
 
-// summarize measures the tree on the rows it was fitted to.
+// summarize compares the tree with the rows that it was fitted to.
 func (t *Tree) summarize(rows []Row) Summary {
 	var s Summary
 	for _, c := range t.Comms {
@@ -130,8 +128,8 @@ func (t *Tree) summarize(rows []Row) Summary {
 	return s
 }
 
-// Loss returns the predicted slowdown, minus one, of an algorithm against the
-// best option of the row, and false when the row has no such option.
+// Loss returns the predicted slowdown, minus one, of an algorithm compared with the best option of the
+// row. It returns false if the row has no such option.
 func (r Row) Loss(alg coll.Algorithm) (float64, bool) {
 	if len(r.Options) == 0 {
 		return 0, false
