@@ -168,3 +168,17 @@ func TestLiveBuild(t *testing.T) {
 		})
 	}
 }
+
+// The program policy compiles without MPI and without a warning.
+func TestBuildPolicy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		testutil.NeedMPI.Missing(t, "%v: needs apt-get install gcc", err)
+	}
+	strict := compiler(t, "exec cc "+strings.Join(strictFlags, " ")+` "$@" -O0`)
+	if _, err := csource.Build(t.Context(), csource.Policy, strict, filepath.Join(t.TempDir(), csource.Policy.Name)); err != nil {
+		t.Error(err)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
@@ -74,7 +73,7 @@ func withoutTimes(lines []string) []string {
 func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := runtimeLibrary(t, m)
 			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 			run := func(seed string) []string {
 				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
@@ -109,7 +108,7 @@ func TestLiveExplore(t *testing.T) {
 
 func TestLiveExploreMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 
 	t.Run("at most 1000 calls of a class", func(t *testing.T) {

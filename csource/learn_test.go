@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
@@ -49,7 +48,7 @@ const slow = "pipeline(segsize=1)"
 func TestLiveLearn(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := runtimeLibrary(t, m)
 			served := testutil.BuildProgram(t, m.Toolchain, test.Served)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
 				env := learning(t, m, library, selected, others, "TUTTI_BUDGET="+over)
@@ -74,7 +73,7 @@ func TestLiveLearn(t *testing.T) {
 
 func TestLiveLearnMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 
 	// A library whose ranks decide by different times is detected.

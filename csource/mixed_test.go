@@ -48,7 +48,7 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := runtimeLibrary(t, m)
 			probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 			way := mixed[m.Compiler]
 			table := sealed("tutti-table 1\n" + way.table)
@@ -86,7 +86,7 @@ func TestLiveMixed(t *testing.T) {
 func TestLiveMixedLog(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[1]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 	way := mixed[m.Compiler]
 	dir := t.TempDir()

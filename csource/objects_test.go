@@ -71,6 +71,22 @@ func runtimeObjects(t *testing.T, m mpiOf) string {
 	return folder
 }
 
+// runtimeLibrary returns the path of the runtime library: where all cases are wanted as users build
+// it, else linked from runtimeObjects.
+func runtimeLibrary(t *testing.T, m mpiOf) string {
+	t.Helper()
+	if testing.Short() || testutil.AllCases() {
+		return testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	}
+	objects := runtimeObjects(t, m)
+	library := filepath.Join(t.TempDir(), "libtutti.so")
+	args := append([]string{"-shared", "-o", library}, objectsIn(t, objects)...)
+	if said, err := compileIn(objects, m.Compiler, append(args, "-lm")...); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return library
+}
+
 func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	cmd := exec.Command(compiler, args...)
 	cmd.Dir = folder

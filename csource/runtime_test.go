@@ -105,7 +105,7 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 func TestLiveTrace(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := runtimeLibrary(t, m)
 			programs := map[string]func(t *testing.T) string{
 				"C":       func(t *testing.T) string { return testutil.BuildProgram(t, m.Toolchain, test.Calls) },
 				"mpif.h":  func(t *testing.T) string { return fortranCalls(t, m.fortran) },
@@ -128,7 +128,7 @@ func TestLiveTrace(t *testing.T) {
 
 func TestLiveTraceMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	sizes := testutil.BuildProgram(t, m.Toolchain, test.Sizes)
 
 	// A trace has the layout of each communicator: here MPICH takes the ranks for those of two nodes.
@@ -246,7 +246,7 @@ func TestLiveTable(t *testing.T) {
 	}
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := runtimeLibrary(t, m)
 			program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
 			sends := filepath.Join(t.TempDir(), "sends.so")
 			if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
@@ -283,7 +283,7 @@ func TestLiveTable(t *testing.T) {
 // those of two nodes, or of one node, which has both orders.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
 	yield := testutil.BuildProgram(t, m.Toolchain, test.Yield)
 	sends := filepath.Join(t.TempDir(), "sends.so")
@@ -311,7 +311,7 @@ func TestLiveOrder(t *testing.T) {
 // sizes.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
-	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	library := runtimeLibrary(t, m)
 	probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 	for rules, want := range map[string]string{
 		"0-4611686018427387904 linear":                  "saw linear",

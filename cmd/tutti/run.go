@@ -16,8 +16,8 @@ import (
 	"tutti/csource"
 )
 
-// maxOverhead is the largest share of --over that the runtime library accepts.
-const maxOverhead = 1e9
+// maxBudget is the largest share of --budget that the runtime library accepts.
+const maxBudget = 1e9
 
 // runOptions are the flags of tutti run.
 type runOptions struct {
@@ -27,7 +27,7 @@ type runOptions struct {
 	learn   string
 	explore float64
 	within  bool
-	over    float64
+	budget  float64
 	library string
 }
 
@@ -51,7 +51,7 @@ stored in the folder for the next update.
 --within learns while the program runs and needs no folder. For each kind of call it
 tries the algorithms a few times, keeps the fastest, and starts over when times change.
 
-Trying other algorithms costs at most a share of the collective time (--over), apart
+Trying other algorithms costs at most a share of the collective time (--budget), apart
 from the amount by which an algorithm exceeds its expected time.
 
 The library is loaded through LD_PRELOAD. Open MPI's mpirun needs an option to pass
@@ -67,7 +67,7 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 	flags.StringVar(&o.learn, "learn", "", "explore by the table in this `FOLDER` and store samples there")
 	flags.Float64Var(&o.explore, "explore", 0.1, "share of calls that explore (--learn)")
 	flags.BoolVar(&o.within, "within", false, "learn while the program runs, from --table or the table of --learn")
-	flags.Float64Var(&o.over, "over", 0.03, "share of collective time that exploring may cost (--learn, --within)")
+	flags.Float64Var(&o.budget, "budget", 0.03, "share of collective time that exploring may cost (--learn, --within)")
 	flags.StringVar(&o.library, "library", csource.Runtime.Name, "runtime library, a `FILE` that tutti build runtime made")
 	mustComplete(cmd.MarkFlagDirname("learn"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -94,8 +94,8 @@ func (o *runOptions) check(args []string) error {
 		return errors.New("--within: want --table FILE or --learn FOLDER")
 	case !(o.explore >= 0 && o.explore <= 1):
 		return fmt.Errorf("--explore %g: want a share from 0 to 1", o.explore)
-	case !(o.over >= 0 && o.over <= maxOverhead):
-		return fmt.Errorf("--over %g: want a share from 0 to %g", o.over, maxOverhead)
+	case !(o.budget >= 0 && o.budget <= maxBudget):
+		return fmt.Errorf("--budget %g: want a share from 0 to %g", o.budget, maxBudget)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (o *runOptions) environment() ([]string, error) {
 		env = append(env, fmt.Sprintf("TUTTI_EXPLORE_SHARE=%g", o.explore))
 	}
 	if o.learn != "" || o.within {
-		env = append(env, fmt.Sprintf("TUTTI_BUDGET=%g", o.over))
+		env = append(env, fmt.Sprintf("TUTTI_BUDGET=%g", o.budget))
 	}
 	if o.within {
 		env = append(env, "TUTTI_MODE=learn")
