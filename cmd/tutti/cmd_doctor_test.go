@@ -12,6 +12,7 @@ import (
 
 	"tutti/doctor"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -98,6 +99,7 @@ func TestNeedsOf(t *testing.T) {
 	if got := nearestFolder(c.Output); filepath.Base(got) != filepath.Base(dir) {
 		t.Errorf("nearest folder of %s is %s, want %s", c.Output, got, dir)
 	}
+	testutil.NeedAllCases(t) // the doctor takes 20 s
 	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "c.yaml"); !strings.Contains(stdout, "  missing  mpich 4.0.2") {
 		t.Errorf("no checks of the campaign in\n%s", stdout)
 	}

@@ -372,6 +372,14 @@ func mustEnd(t *testing.T, dir string, codes []exitCode, args ...string) (exitCo
 	return code, output.String()
 }
 
+// fewCases returns flags that end a campaign early unless all test cases are wanted.
+func fewCases(wallTime string) []string {
+	if testutil.AllCases() {
+		return nil
+	}
+	return []string{"--wall-time", wallTime}
+}
+
 // finished are the exit codes of a campaign that came to an end of its own.
 var finished = []exitCode{codeDone, codeNotConverged}
 

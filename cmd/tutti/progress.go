@@ -9,75 +9,168 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
+	"tutti/internal/config"
 	"tutti/journal"
 )
 
-// progressDisplay shows how the problems get on: a table that redraws itself on a
+// progressDisplay shows the progress of the problems of a campaign: a bar for each on a
 // terminal, plain lines elsewhere.
 type progressDisplay struct {
-	screen *screen // nil when out is no terminal
 	out    io.Writer
-	mu     sync.Mutex
-	shown  map[journal.Problem]time.Time // last plain line
+	limits activelearn.Limits
+	bars   progress.Writer // nil if out is no terminal
+
+	mu       sync.Mutex
+	trackers map[journal.Problem]*progress.Tracker
+	printed  map[journal.Problem]time.Time // time of the last plain line
 }
 
-// plainInterval keeps logs of batch jobs short.
-const plainInterval = 5 * time.Second
+const (
+	// plainInterval keeps the logs of batch jobs short.
+	plainInterval = 5 * time.Second
+	// redrawInterval is short enough to look alive and too long to flicker.
+	redrawInterval = 200 * time.Millisecond
+	// A line has a message, a bar, the percentage and the estimated time: 80 columns.
+	messageWidth = 42
+	barWidth     = 8
+	displayWidth = 80
+	// wholeBudget is the value of a full bar: steps of 0.1 %.
+	wholeBudget = 1000
+)
 
-func newProgress(out io.Writer, environ []string, b *assembly.Campaign) *progressDisplay {
-	d := &progressDisplay{out: out, shown: map[journal.Problem]time.Time{}}
+// newProgress returns the display for a campaign. stop must be called at its end.
+func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progressDisplay {
+	d := &progressDisplay{
+		out: out, limits: c.Spec.Limits,
+		trackers: map[journal.Problem]*progress.Tracker{}, printed: map[journal.Problem]time.Time{},
+	}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}
-	var problems []journal.Problem
-	for _, p := range b.Problems {
-		problems = append(problems, p.Problem)
-	}
-	d.screen = newScreen(f, problems, func() (width, height int, err error) { return term.GetSize(int(f.Fd())) })
-	go d.screen.run()
+	d.bars = newBars(f, len(c.Problems), !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "NO_COLOR=") }))
+	go d.bars.Render()
 	return d
 }
 
-// observe shows an event. It is called by several problems at once.
-func (d *progressDisplay) observe(e campaign.Event) {
-	if d.screen != nil {
-		d.screen.observe(e)
-		return
+// newBars returns the bars of a number of problems.
+func newBars(out io.Writer, problems int, colours bool) progress.Writer {
+	w := progress.NewWriter()
+	w.SetOutputWriter(out)
+	w.SetNumTrackersExpected(problems)
+	w.SetUpdateFrequency(redrawInterval)
+	w.SetMessageLength(messageWidth)
+	w.SetTrackerLength(barWidth)
+	w.SetTerminalWidth(displayWidth)
+	w.SetTrackerPosition(progress.PositionRight)
+	style := progress.StyleBlocks
+	style.Options.Separator = " "
+	style.Options.PercentFormat = "%3.0f %%"
+	style.Options.DoneString = ""
+	style.Options.ETAString = "left"
+	style.Options.TimeInProgressPrecision, style.Options.TimeDonePrecision = time.Second, time.Second
+	style.Options.ETAPrecision = time.Second
+	style.Visibility = progress.StyleVisibility{ETA: true, Percentage: true, Pinned: true, Time: true, Tracker: true}
+	if colours {
+		style.Colors = progress.StyleColorsExample
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e.Phase == campaign.PhaseMeasure && time.Since(d.shown[e.Problem]) < plainInterval {
-		return
-	}
-	d.shown[e.Problem] = time.Now()
-	fmt.Fprintln(d.out, line(e))
+	w.SetStyle(style)
+	w.SetPinnedMessages("Ctrl-C keeps the measurements. Bars: budget used, or candidates measured")
+	return w
 }
 
-// line shows something beside the problems: below the table, or as a line.
-func (d *progressDisplay) line(text string) {
-	if d.screen != nil {
-		d.screen.tell(text)
-		return
-	}
+// observe shows an event. It may be called by several goroutines at once.
+func (d *progressDisplay) observe(e campaign.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.bars != nil {
+		d.updateBar(e)
+		return
+	}
+	if e.Phase == campaign.PhaseMeasure && time.Since(d.printed[e.Problem]) < plainInterval {
+		return
+	}
+	d.printed[e.Problem] = time.Now()
+	fmt.Fprintln(d.out, progressLine(e))
+}
+
+// updateBar shows an event in the bar of its problem.
+func (d *progressDisplay) updateBar(e campaign.Event) {
+	t := d.trackers[e.Problem]
+	if t == nil {
+		t = &progress.Tracker{Total: wholeBudget}
+		d.trackers[e.Problem] = t
+		d.bars.AppendTracker(t)
+	}
+	t.UpdateMessage(barMessage(e))
+	if e.Phase == campaign.PhaseEnd {
+		t.MarkAsDone()
+		return
+	}
+	// A full bar would end the tracker.
+	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
+}
+
+// budgetUsed returns the share of the tightest budget that a problem has used, or without a
+// budget the share of measured candidates.
+func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
+	if limits.MachineSeconds <= 0 && limits.NodeSeconds <= 0 {
+		return v.CandidateShare
+	}
+	used := 0.0
+	if limits.MachineSeconds > 0 {
+		used = v.MachineSeconds / limits.MachineSeconds
+	}
+	if limits.NodeSeconds > 0 {
+		used = max(used, v.NodeSeconds/limits.NodeSeconds)
+	}
+	return used
+}
+
+// barMessage is for example "mpich allreduce     1.042   8 % 2 jobs": the problem, its average
+// slowdown and share of mistakes, and its state.
+func barMessage(e campaign.Event) string {
+	v := e.Evaluation
+	text := fmt.Sprintf("%-19.19s", e.Problem)
+	if v.Round > 0 {
+		text += fmt.Sprintf(" %.3f %3.0f %%", v.Slowdown, 100*v.Mistakes)
+	}
+	return strings.TrimRight(text+" "+stateOf(e), " ")
+}
+
+// line shows a text next to the progress: above the bars, or as a line.
+func (d *progressDisplay) line(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bars != nil {
+		d.bars.Log("%s", text)
+		return
+	}
 	fmt.Fprintln(d.out, text)
 }
 
-// stop draws the last state.
+// stop draws the last state and ends the display.
 func (d *progressDisplay) stop() {
-	if d.screen != nil {
-		d.screen.stop()
+	if d.bars == nil {
+		return
+	}
+	d.bars.SetPinnedMessages()
+	time.Sleep(redrawInterval) // the last state is drawn
+	d.bars.Stop()
+	for d.bars.IsRenderInProgress() {
+		time.Sleep(redrawInterval / 10)
 	}
 }
 
-// line is for example "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
-func line(e campaign.Event) string {
+// progressLine is for example
+// "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
+func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
 	if v.Round > 0 {
@@ -87,15 +180,12 @@ func line(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf says what a problem is busy with, or why it stopped; "" while it measures
-// without jobs.
+// stateOf returns what a problem does, or why it stopped; "" while it measures without jobs.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:
-		if e.Jobs == 1 {
-			return "1 job"
-		} else if e.Jobs > 1 {
-			return fmt.Sprintf("%d jobs", e.Jobs)
+		if e.Jobs > 0 {
+			return plural(e.Jobs, "job")
 		}
 	case campaign.PhaseStudy:
 		return string(e.Phase)
@@ -104,3 +194,57 @@ func stateOf(e campaign.Event) string {
 	}
 	return ""
 }
+
+// How often a reason to wait is printed: a new one soon, the same one rarely.
+const (
+	newReasonInterval  = 5 * time.Second
+	sameReasonInterval = time.Minute
+)
+
+// waitNotices prints what tutti waits for: the first time at once, then at intervals.
+type waitNotices struct {
+	what string
+	now  func() time.Time
+
+	mu    sync.Mutex
+	print func(line string)
+	last  string
+	when  time.Time // of the last line
+}
+
+func newWaitNotices(what string, print func(line string)) *waitNotices {
+	return &waitNotices{what: what, now: time.Now, print: print}
+}
+
+// notice reports a reason to wait. It may be called by several goroutines at any rate.
+func (w *waitNotices) notice(cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line := fmt.Sprintf("waiting for %s: %v", w.what, cause)
+	interval := newReasonInterval
+	if line == w.last {
+		interval = sameReasonInterval
+	}
+	if now := w.now(); w.when.IsZero() || now.Sub(w.when) >= interval {
+		w.last, w.when = line, now
+		w.print(line)
+	}
+}
+
+// printTo sets where further lines are printed.
+func (w *waitNotices) printTo(print func(line string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.print = print
+}
+
+// watchWaits makes a campaign report what it waits for. Call it before Connect.
+func (a *app) watchWaits(c *assembly.Campaign) {
+	if c.Config.Runner.Kind == config.SlurmJobs {
+		a.waits.what = "Slurm"
+	}
+	c.Notice = a.waits.notice
+}
+
+// printLine prints a line to standard error.
+func (a *app) printLine(line string) { fmt.Fprintln(a.stderr, line) }

@@ -147,10 +147,10 @@ func withdraw(ctx context.Context, s session, cause error) error {
 
 func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
-	a.waits.showOn(show.line)
+	a.waits.printTo(show.line)
 	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
 	show.stop()
-	a.waits.showOn(a.showLine)
+	a.waits.printTo(a.printLine)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}

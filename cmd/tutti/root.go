@@ -18,14 +18,14 @@ type app struct {
 	stdin   *os.File
 	stdout  io.Writer
 	stderr  io.Writer
-	waits   *waits // of the scheduler
+	waits   *waitNotices // of the scheduler
 }
 
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	out := &stickyWriter{to: stdout}
 	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
-	a.waits = newWaits("the scheduler", a.showLine)
+	a.waits = newWaitNotices("the scheduler", a.printLine)
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

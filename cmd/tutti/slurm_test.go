@@ -80,7 +80,7 @@ func TestSlurmMPICH(t *testing.T) {
 	siteCampaign(t, debianMPICH, dir, "mpich.yaml", "SHIM", c.Shim())
 	out := filepath.Join(dir, "out")
 	began := time.Now()
-	code, output := mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
+	code, output := mustEnd(t, dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases("20s")...)...)
 	t.Logf("tune took %v, exit code %d", time.Since(began).Round(time.Second), code)
 	if stopped := strings.Contains(output, "not converged: "); stopped != (code == codeNotConverged) {
 		t.Errorf("exit code %d\n%s", code, output)
@@ -145,6 +145,9 @@ func TestSlurm(t *testing.T) {
 		{"controller stopped", slurmStopped},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if tc.name != "killed" {
+				testutil.NeedAllCases(t)
+			}
 			dir := t.TempDir()
 			campaigntest.Fake(t, dir, "slurm")
 			tc.run(t, c, dir)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -30,7 +31,7 @@ func soakKills(t *testing.T) int {
 			t.Fatalf("SOAK=%q: want a number of kills, 2 or more", s)
 		}
 		return n
-	case testing.Short():
+	case testing.Short() || !testutil.AllCases():
 		return 4
 	}
 	return 20

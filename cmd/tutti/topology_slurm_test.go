@@ -53,6 +53,7 @@ benchmark: {program: native, slice: 50ms, max_samples: 100}
 // TestSlurmTopology measures a cluster, finds the line of its topology.conf that is
 // wrong, and hands the right one to a campaign.
 func TestSlurmTopology(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: wired})
 	t.Setenv("SLURM_CONF", c.Conf)
 	dir := networkCampaign(t, c, "slurm", "DISTANCE_TIMES=6")
@@ -131,6 +132,7 @@ func checkPlaced(t *testing.T, dir string, order coll.Order) {
 
 // TestSlurmNetwork finds the one slow node of a cluster.
 func TestSlurmNetwork(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})
 	t.Setenv("SLURM_CONF", c.Conf)
 	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6", "DISTANCE_TIMES=4")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,11 +13,24 @@ import (
 	"strings"
 )
 
-// examples fill keys that have no default in the template, or none that helps.
-func examples(kind string) map[string]string {
+// Machine describes what a new campaign file contains of the machine. Empty fields get
+// examples.
+type Machine struct {
+	Campaign string // name of the campaign and of its output folder
+	Library  Library
+	Nodes    []int
+	PPN      []int
+}
+
+// examples returns values of keys without a useful default.
+func examples(kind string, m Machine) map[string]string {
+	name := cmp.Or(m.Campaign, "night")
+	if isName(name) != nil {
+		name = "campaign"
+	}
 	e := map[string]string{
-		"name":        "night",
-		"output":      "results/night",
+		"name":        name,
+		"output":      "results/" + name,
 		"libraries":   "\n  - name: mpich\n    version: \"4.0.2\"\n  - name: openmpi\n    version: \"4.1.4\"",
 		"collectives": "[allreduce, bcast]",
 		"runner.kind": kind,
@@ -26,15 +40,42 @@ func examples(kind string) map[string]string {
 		return e
 	}
 	e["libraries"] = "\n  - name: mpich\n    version: \"4.0.2\"\n    benchmark: tutti-native-mpich"
+	if m.Library.Name != "" {
+		e["libraries"] = libraryYAML(m.Library)
+	}
 	e["grid.nodes"], e["grid.ppn"], e["grid.sizes"] = "[1, 2, 4, 8]", "[1, 2, 4, 8]", "[8B, 64B, 512B, 4KiB, 32KiB, 256KiB, 1MiB]"
 	if kind == Local {
 		e["grid.nodes"], e["grid.ppn"] = "[1]", localPPN(runtime.NumCPU())
 	}
+	if len(m.Nodes) > 0 {
+		e["grid.nodes"] = numberList(m.Nodes)
+	}
+	if len(m.PPN) > 0 {
+		e["grid.ppn"] = numberList(m.PPN)
+	}
 	return e
 }
 
-// localPPN are processes on a machine of so many cores: powers of two and all of them,
-// 2 at least, since one alone talks to nobody.
+// libraryYAML returns the item of one library.
+func libraryYAML(l Library) string {
+	text := fmt.Sprintf("\n  - name: %s\n    version: %q\n    benchmark: %s", l.Name, l.Version, l.Benchmark)
+	for _, k := range []struct{ key, value string }{{"path", l.Path}, {"launcher", l.Launcher}, {"launcher_path", l.LauncherPath}, {"pmi", l.PMI}} {
+		if k.value != "" {
+			text += fmt.Sprintf("\n    %s: %q", k.key, k.value)
+		}
+	}
+	if len(l.Env) > 0 {
+		text += fmt.Sprintf("\n    env: [\"%s\"]", strings.Join(l.Env, `", "`))
+	}
+	return text
+}
+
+func numberList(numbers []int) string {
+	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ")
+}
+
+// localPPN returns numbers of processes for a machine of so many cores: powers of two and all
+// cores, at least 2.
 func localPPN(cores int) string {
 	var out []string
 	for n := 2; n < cores && len(out) < 3; n *= 2 {
@@ -43,7 +84,7 @@ func localPPN(cores int) string {
 	return "[" + strings.Join(append(out, strconv.Itoa(max(2, cores))), ", ") + "]"
 }
 
-// serves reports whether a key means anything to a kind of runner.
+// serves reports whether a kind of runner uses a key.
 func serves(key, kind string) bool {
 	section, _, _ := strings.Cut(key, ".")
 	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.job_noise", "runner.failures",
@@ -63,9 +104,8 @@ func serves(key, kind string) bool {
 	return true
 }
 
-// Template returns a commented campaign file with every key that serves a kind of
-// runner.
-func Template(kind string) string {
+// Template returns a commented campaign file with every key that a kind of runner uses.
+func Template(kind string, m Machine) string {
 	var b strings.Builder
 	b.WriteString("# A tuning campaign. Relative paths are relative to the folder of this file; any\n" +
 		"# key can be overridden by a variable (TUTTI_STOP_SLOWDOWN) or a flag (--set).\n")
@@ -87,7 +127,7 @@ func Template(kind string) string {
 		}
 		open = open[:min(len(open), len(parts)-1)]
 		margin := strings.Repeat("  ", len(parts)-1)
-		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f, kind)))
+		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f, kind, m)))
 	}
 	return b.String()
 }
@@ -99,8 +139,8 @@ func separated(value string) string {
 	return " " + value
 }
 
-func templateValue(f field, kind string) string {
-	if example, ok := examples(kind)[f.key]; ok {
+func templateValue(f field, kind string, m Machine) string {
+	if example, ok := examples(kind, m)[f.key]; ok {
 		return example
 	}
 	switch v := f.initial.(type) {

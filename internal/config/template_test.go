@@ -16,7 +16,7 @@ import (
 // The template is a good campaign once its data is there, and says nothing that
 // the defaults do not.
 func TestTemplate(t *testing.T) {
-	path := write(t, config.Template(config.Replay))
+	path := write(t, config.Template(config.Replay, config.Machine{}))
 	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {
 		t.Errorf("without data: error = %v, want it to name measurements.csv", err)
 	}
@@ -44,7 +44,7 @@ runner: {data: [measurements.csv]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template against defaults (-defaults +template):\n%s", diff)
 	}
-	for i, line := range strings.Split(config.Template(config.Replay), "\n") {
+	for i, line := range strings.Split(config.Template(config.Replay, config.Machine{}), "\n") {
 		if strings.TrimRight(line, " ") != line {
 			t.Errorf("line %d ends in a space: %q", i+1, line)
 		}
@@ -54,7 +54,7 @@ runner: {data: [measurements.csv]}
 // So is the template of every kind that measures; it holds no key of another kind.
 func TestLiveTemplates(t *testing.T) {
 	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
-		text := config.Template(kind)
+		text := config.Template(kind, config.Machine{})
 		c := load(t, text, config.Layers{})
 		if c.Runner.Kind != kind || len(c.Grid.Nodes) == 0 {
 			t.Errorf("template of %s: runner.kind %s, grid %v", kind, c.Runner.Kind, c.Grid)
@@ -65,6 +65,17 @@ func TestLiveTemplates(t *testing.T) {
 		if strings.Contains(text, "# replay: ") {
 			t.Errorf("template of %s has keys of replay:\n%s", kind, text)
 		}
+	}
+}
+
+// TestTemplateOfAMachine checks that a template with all of a machine filled in is valid.
+func TestTemplateOfAMachine(t *testing.T) {
+	lib := config.Library{Name: "openmpi", Version: "4.1.4", Benchmark: "tutti-native-openmpi", Launcher: "mpirun", Env: []string{"A=1", "B=2"}}
+	text := config.Template(config.Local, config.Machine{Campaign: "my-night", Library: lib, Nodes: []int{1}, PPN: []int{2, 7}})
+	c := load(t, text, config.Layers{})
+	lib.Benchmark = c.Libraries[0].Benchmark // absolute
+	if diff := cmp.Diff([]config.Library{lib}, c.Libraries); diff != "" || c.Name != "my-night" || filepath.Base(c.Output) != "my-night" || len(c.Grid.PPN) != 2 {
+		t.Errorf("campaign %s in %s, processes %v, libraries (-want +got):\n%s", c.Name, c.Output, c.Grid.PPN, diff)
 	}
 }
 

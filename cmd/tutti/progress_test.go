@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+
+	"tutti/activelearn"
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
+	"tutti/journal"
+)
+
+// TestBars checks the width of the bars, and that they have no colours unless wanted.
+func TestBars(t *testing.T) {
+	var out bytes.Buffer
+	d := progressDisplay{bars: newBars(&out, 2, false), trackers: map[journal.Problem]*progress.Tracker{}, limits: activelearn.Limits{MachineSeconds: 100}}
+	ended := make(chan bool)
+	go func() { d.bars.Render(); close(ended) }()
+	for _, c := range []coll.Collective{coll.ReduceScatterBlock, coll.Bcast} {
+		e := campaign.Event{Problem: journal.Problem{Library: "openmpi", Collective: c}, Phase: campaign.PhaseMeasure, Jobs: 3}
+		e.Evaluation = activelearn.Evaluation{Round: 12, Slowdown: 1.042, Mistakes: 0.08, MachineSeconds: 25}
+		d.observe(e)
+		time.Sleep(2 * redrawInterval)
+		e.Phase, e.Stop = campaign.PhaseEnd, activelearn.Converged
+		d.observe(e)
+	}
+	d.line("waiting for Slurm: nothing")
+	d.stop()
+	<-ended
+	text := regexp.MustCompile(`\x1b\[\d*[A-Z]`).ReplaceAllString(out.String(), "")
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > displayWidth {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	for _, want := range []string{"openmpi reduce_scat 1.042   8 % 3 jobs", " 25 % ", "converged", "waiting for Slurm: nothing\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b[") {
+		t.Errorf("colours in %q", text)
+	}
+}
+
+func TestPlainProgress(t *testing.T) {
+	var out bytes.Buffer
+	d := newProgress(&out, nil, &assembly.Campaign{})
+	e := campaign.Event{Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure}
+	for round := 1; round <= 50; round++ {
+		e.Evaluation = activelearn.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}
+		d.observe(e)
+	}
+	e.Phase, e.Stop = campaign.PhaseEnd, activelearn.Converged
+	d.observe(e)
+	d.stop()
+	want := `mpich bcast            round 1   measured  50 %  machine 3.14s    slowdown 1.500  mistakes 25 %
+mpich bcast            round 50  measured  50 %  machine 3.14s    slowdown 1.500  mistakes 25 %  converged
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}
+
+func TestWaitNotices(t *testing.T) {
+	var told []string
+	w := newWaitNotices("Slurm", func(line string) { told = append(told, line) })
+	now := time.Unix(1_800_000_000, 0)
+	w.now = func() time.Time { return now }
+	for _, step := range []struct {
+		after time.Duration
+		cause string
+	}{{0, "a"}, {time.Second, "a"}, {time.Second, "b"}, {4 * time.Second, "b"}, {50 * time.Second, "b"}, {10 * time.Second, "b"}} {
+		now = now.Add(step.after)
+		w.notice(errors.New(step.cause))
+	}
+	if want := []string{"waiting for Slurm: a", "waiting for Slurm: b", "waiting for Slurm: b"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// TestWaitIsTold: a dry run that waits for Slurm says so within seconds.
+func TestWaitIsTold(t *testing.T) {
+	dir := t.TempDir()
+	file := campaigntest.Fake(t, dir, "slurm")
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const away = "#!/bin/sh\necho 'error: Unable to contact slurm controller (connect failure)' >&2\nexit 1\n"
+	for _, name := range []string{"sinfo", "scontrol", "sbatch", "squeue"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(away), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		cmd, output := process(t, dir, append([]string{"tune", "-c", file, "--set", "slurm.bin=" + bin}, args...)...)
+		began := time.Now()
+		endWhen(t, cmd, os.Interrupt, func() bool { return strings.Contains(output.String(), "waiting for Slurm: ") })
+		if took := time.Since(began); took > testutil.HangTimeout || !strings.Contains(output.String(), "Unable to contact slurm controller") {
+			t.Errorf("%q: after %v:\n%s", args, took, output)
+		}
+	}
+}
