@@ -26,12 +26,12 @@ func manyRecords() []journal.Record {
 			for i, state := range []coll.JobState{coll.JobIntended, coll.JobSubmitted, coll.JobEnded} {
 				out = append(out, jobRecord(bcast, round, name, state, i))
 				out = append(out, journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{
-					Library: "mpich", Session: 1, Round: round, Look: 1, Job: &coll.Job{Name: "v" + name, State: state},
+					Library: "mpich", Session: 1, Round: round, Stage: 1, Job: &coll.Job{Name: "v" + name, State: state},
 				}})
 			}
 			for _, c := range batch[10*j : 10*j+10] {
 				t := trialRecord(bcast, round, c, 1e-6, coll.TrialDone)
-				out = append(out, t, journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: round, Look: 1, Trial: t.Trial}})
+				out = append(out, t, journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: round, Stage: 1, Trial: t.Trial}})
 			}
 		}
 		out = append(out, journal.Record{Kind: journal.KindEvaluation, Problem: bcast, Round: round, Evaluation: &activelearn.Evaluation{Round: round}})

@@ -73,15 +73,15 @@ type Record struct {
 // VerifyStep is one step of the verification of one library: one of its fields from
 // Pass on is set. Package verify says what passes, verdicts and sights are.
 type VerifyStep struct {
-	Library string          `json:"library"`
-	Session int             `json:"session"` // 1 for the first
-	Pass    json.RawMessage `json:"pass,omitempty"`
-	Round   int             `json:"round,omitzero"` // of a job or trial; counts through all sessions
-	Look    int             `json:"look,omitzero"`  // of a job or trial: what the measurement counts for
-	Job     *coll.Job       `json:"job,omitempty"`
-	Trial   *coll.Trial     `json:"trial,omitempty"`
-	Verdict json.RawMessage `json:"verdict,omitempty"`
-	Sights  json.RawMessage `json:"sights,omitempty"`
+	Library       string          `json:"library"`
+	Session       int             `json:"session"` // 1 for the first
+	Pass          json.RawMessage `json:"pass,omitempty"`
+	Round         int             `json:"round,omitzero"` // of a job or trial; counts through all sessions
+	Stage         int             `json:"stage,omitzero"` // of a job or trial: screening 1, confirmation 2, probing 3
+	Job           *coll.Job       `json:"job,omitempty"`
+	Trial         *coll.Trial     `json:"trial,omitempty"`
+	Outcome       json.RawMessage `json:"outcome,omitempty"`
+	ForcingChecks json.RawMessage `json:"forcing_checks,omitempty"`
 }
 
 // Validate reports fields that do not fit the kind of the record, and impossible numbers.
@@ -125,7 +125,7 @@ func (r Record) Validate() error {
 // numbers.
 func (v VerifyStep) validate() error {
 	set := 0
-	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Verdict) > 0, len(v.Sights) > 0} {
+	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Outcome) > 0, len(v.ForcingChecks) > 0} {
 		if has {
 			set++
 		}

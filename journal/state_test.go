@@ -33,7 +33,7 @@ func with(alg string) coll.Candidate {
 // are among them.
 func TestOpenJobs(t *testing.T) {
 	probe := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{
-		Library: "mpich", Session: 1, Round: 1, Look: 1, Job: &coll.Job{Name: "v", State: coll.JobSubmitted},
+		Library: "mpich", Session: 1, Round: 1, Stage: 1, Job: &coll.Job{Name: "v", State: coll.JobSubmitted},
 	}}
 	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
 	tests := []struct {

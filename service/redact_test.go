@@ -56,7 +56,7 @@ func TestRedacted(t *testing.T) {
 		},
 		{"stop with a note", "stop", `{"kind":"stop",` + stamp + `,"stop":"budget","note":"hunter2"}`, `{"kind":"stop",` + stamp + `,"stop":"budget"}`},
 		{"study that failed", "hpo", `{"kind":"hpo",` + stamp + `,"hpo":{"error":"hunter2"}}`, `{"kind":"hpo",` + stamp + `}`},
-		{"verification", "verify", `{"kind":"verify",` + stamp + `,"verify":{"sights":[{"note":"hunter2"}]}}`, `{"kind":"verify",` + stamp + `}`},
+		{"verification", "verify", `{"kind":"verify",` + stamp + `,"verify":{"forcing_checks":[{"note":"hunter2"}]}}`, `{"kind":"verify",` + stamp + `}`},
 		{"a kind of the future", "secrets", `{"kind":"secrets","value":"hunter2"}`, `{"kind":"secrets",` + stamp + `}`},
 		{"half a record", "trial", `{"kind":"trial","note":"hunter2","trial":7}`, `{"kind":"trial",` + stamp + `}`},
 		{"campaign", "campaign", `{"id":"a","error":"hunter2"}`, ""},

@@ -15,98 +15,100 @@ import (
 // ErrEntry is matched by errors about entries that no verification can have written.
 var ErrEntry = errors.New("not an entry of a verification")
 
-// Entry is one step of the verification of one library, as the journal of the
-// campaign keeps it. Exactly one of Pass, Job, Trial, Verdict and Sights is set.
+// Entry is one step of the verification of one library, as the campaign's journal
+// keeps it. Exactly one of Pass, Job, Trial, Outcome and ForcingChecks is set.
 type Entry struct {
-	Library string
-	Session int // 1 for the first; a new one begins when the files select differently
-	Pass    *Pass
-	Round   int  // of a job or trial; counts through all sessions
-	Look    Look // of a job or trial
-	Job     *coll.Job
-	Trial   *coll.Trial
-	Verdict *Verdict
-	Sights  []Sight
+	Library       string
+	Session       int // from 1; a new session begins when the files select differently
+	Pass          *Pass
+	Round         int   // of a job or trial; counted through all sessions
+	Stage         Stage // of a job or trial
+	Job           *coll.Job
+	Trial         *coll.Trial
+	Outcome       *PassOutcome
+	ForcingChecks []ForcingCheck
 }
 
-// Look says what a measurement counts for.
-type Look int
+// Stage says what a measurement is for.
+type Stage int
 
-// The looks: the first makes suspects, the second condemns them or not; probing is
-// about obedience alone.
+// The stages. Screening finds suspects, confirmation decides about them, and probing
+// checks whether the library obeys its files.
 const (
-	FirstLook  Look = 1
-	SecondLook Look = 2
-	Probing    Look = 3
+	Screening    Stage = 1
+	Confirmation Stage = 2
+	Probing      Stage = 3
 )
 
-// Pass says what a pass compares.
+// Pass is the plan of one pass.
 type Pass struct {
-	Number     int    `json:"number"`
-	FirstRound int    `json:"first_round"`
-	Rules      Rules  `json:"rules"`
-	Spots      []Spot `json:"spots"`
+	Number     int         `json:"number"`
+	FirstRound int         `json:"first_round"`
+	Rules      Rules       `json:"rules"`
+	Points     []TestPoint `json:"points"`
 }
 
-// Spot is a point that is looked at, and what the file selects there.
-type Spot struct {
+// TestPoint is a point at which tuned and default are compared, with the algorithm that
+// the files select there.
+type TestPoint struct {
 	coll.Point
 	Choice coll.Algorithm `json:"choice"`
-	Why    Why            `json:"why"`
+	Kind   PointKind      `json:"kind"`
 }
 
-// Why says what a spot stands for.
-type Why string
+// PointKind says why a point is tested.
+type PointKind string
 
-// The reasons for a spot.
+// The kinds of test points.
 const (
-	OnGrid  Why = "grid"    // a point of the grid where the file selects an algorithm
-	Control Why = "control" // one where it leaves the choice to the library
-	Switch  Why = "switch"  // a size at which the file goes over to another algorithm
-	Between Why = "between" // a size or layout between those of the grid
-	Again   Why = "again"   // put back to the default, or a neighbour of such a point
+	OnGrid  PointKind = "grid"    // grid point where the file selects an algorithm
+	Control PointKind = "control" // grid point where the file leaves the choice to the library
+	Switch  PointKind = "switch"  // size at which the file switches to another algorithm
+	Between PointKind = "between" // size or layout between those of the grid
+	Retest  PointKind = "retest"  // point that was reverted to the default, or a neighbour of one
 )
 
-// Verdict ends a pass.
-type Verdict struct {
-	Number  int               `json:"number"`           // of the pass
-	Suspect int               `json:"suspect"`          // spots that had a second look
-	PutBack []Finding         `json:"put_back"`         // left to the library's default from now on
-	Left    []coll.Collective `json:"left,omitempty"`   // whole collectives left to the library from now on
-	Slower  []Finding         `json:"slower,omitempty"` // still slower with nothing left to put back
-	End     bool              `json:"end,omitzero"`     // no further pass follows
+// PassOutcome is the result of a pass. What it reverts is left to the library's default
+// from now on.
+type PassOutcome struct {
+	Number              int               `json:"number"`                         // number of the pass
+	Suspects            int               `json:"suspects"`                       // number of points that had a confirmation
+	Reverted            []Finding         `json:"reverted"`                       // points that are reverted
+	RevertedCollectives []coll.Collective `json:"reverted_collectives,omitempty"` // collectives that are reverted as a whole
+	Slower              []Finding         `json:"slower,omitempty"`               // points still slower although their collective was reverted
+	End                 bool              `json:"end,omitzero"`                   // true if no pass follows
 }
 
-// Finding is a spot where the library with its file is slower or fails.
+// Finding is a test point where the library with its file is slower or fails.
 type Finding struct {
-	Spot
+	TestPoint
 	Reason Reason   `json:"reason"`
-	Ratio  Interval `json:"ratio"`          // tuned over default, of the second look; zero when it failed
-	P      float64  `json:"p"`              // of the second look, uncorrected
-	Blocks int      `json:"blocks"`         // of the second look, with both times
-	Error  string   `json:"error,omitzero"` // of the last failure
+	Ratio  Interval `json:"ratio"`          // tuned time over default time in the confirmation; zero when all blocks failed
+	P      float64  `json:"p"`              // p-value of the confirmation, without Holm's correction
+	Blocks int      `json:"blocks"`         // blocks of the confirmation that have both times
+	Error  string   `json:"error,omitzero"` // error of the last failure
 }
 
-// Reason says what is wrong at a spot.
+// Reason says what is wrong at a test point.
 type Reason string
 
 // The reasons of findings.
 const (
 	Slower Reason = "slower"
-	Fails  Reason = "fails" // where the library as shipped does not
+	Fails  Reason = "fails" // the tuned library fails where the default does not
 )
 
 // Record returns the entry as a record of the campaign's journal. The error matches
-// ErrEntry for one that no verification makes.
+// ErrEntry for an entry that no verification makes.
 func (e Entry) Record() (journal.Record, error) {
 	step := journal.VerifyStep{
-		Library: e.Library, Session: e.Session, Round: e.Round, Look: int(e.Look), Job: e.Job, Trial: e.Trial,
+		Library: e.Library, Session: e.Session, Round: e.Round, Stage: int(e.Stage), Job: e.Job, Trial: e.Trial,
 	}
 	for _, content := range []struct {
 		is   bool
 		from any
 		to   *json.RawMessage
-	}{{e.Pass != nil, e.Pass, &step.Pass}, {e.Verdict != nil, e.Verdict, &step.Verdict}, {e.Sights != nil, e.Sights, &step.Sights}} {
+	}{{e.Pass != nil, e.Pass, &step.Pass}, {e.Outcome != nil, e.Outcome, &step.Outcome}, {e.ForcingChecks != nil, e.ForcingChecks, &step.ForcingChecks}} {
 		if !content.is {
 			continue
 		}
@@ -117,20 +119,20 @@ func (e Entry) Record() (journal.Record, error) {
 		*content.to = raw
 	}
 	r := journal.Record{Kind: journal.KindVerify, Verify: &step}
-	if err := errors.Join(r.Validate(), e.validateLook()); err != nil {
+	if err := errors.Join(r.Validate(), e.validateStage()); err != nil {
 		return journal.Record{}, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
 	return r, nil
 }
 
-func (e Entry) validateLook() error {
-	if (e.Trial != nil || e.Job != nil) && (e.Look < FirstLook || e.Look > Probing) {
-		return fmt.Errorf("look %d: want 1 to 3", e.Look)
+func (e Entry) validateStage() error {
+	if (e.Trial != nil || e.Job != nil) && (e.Stage < Screening || e.Stage > Probing) {
+		return fmt.Errorf("stage %d: want 1 to 3", e.Stage)
 	}
 	return nil
 }
 
-// Entries returns what a journal knows of a verification, nothing for nil. The error
+// Entries returns the entries of a verification in the journal; none for nil. The error
 // matches ErrEntry.
 func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
@@ -147,11 +149,11 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 }
 
 func entryOf(step journal.VerifyStep) (Entry, error) {
-	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Look: Look(step.Look), Job: step.Job, Trial: step.Trial}
-	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Verdict, &e.Verdict), decode(step.Sights, &e.Sights), e.validateLook())
+	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Stage: Stage(step.Stage), Job: step.Job, Trial: step.Trial}
+	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks), e.validateStage())
 }
 
-// decode reads one content of a step strictly; nothing where there is none.
+// decode decodes one content of a step strictly. It does nothing when there is none.
 func decode(raw json.RawMessage, to any) error {
 	if len(raw) == 0 {
 		return nil
@@ -161,19 +163,19 @@ func decode(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-// CondemnedBy returns what entries, of all sessions, condemned of a collective.
-func CondemnedBy(entries []Entry, c coll.Collective) selection.Rejected {
+// RejectedBy returns what the entries of all sessions revert to the default in a collective.
+func RejectedBy(entries []Entry, c coll.Collective) selection.Rejected {
 	var out selection.Rejected
 	for _, e := range entries {
-		if e.Verdict == nil {
+		if e.Outcome == nil {
 			continue
 		}
-		for _, f := range e.Verdict.PutBack {
+		for _, f := range e.Outcome.Reverted {
 			if f.Collective == c {
 				out.Points = append(out.Points, f.Point)
 			}
 		}
-		out.All = out.All || slices.Contains(e.Verdict.Left, c)
+		out.All = out.All || slices.Contains(e.Outcome.RevertedCollectives, c)
 	}
 	slices.SortFunc(out.Points, coll.ComparePoints)
 	out.Points = slices.Compact(out.Points)

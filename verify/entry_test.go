@@ -20,9 +20,9 @@ func verificationOf(step string) (*journal.Verification, error) {
 
 func TestEntryFaults(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
-		{`{"library":"lib","session":1,"sights":{}}`, "cannot unmarshal object"},
-		{`{"library":"lib","session":1,"verdict":{"what":1}}`, "what"},
-		{`{"library":"lib","session":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"},"look":9}`, "look 9"},
+		{`{"library":"lib","session":1,"forcing_checks":{}}`, "cannot unmarshal object"},
+		{`{"library":"lib","session":1,"outcome":{"what":1}}`, "what"},
+		{`{"library":"lib","session":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"},"stage":9}`, "stage 9"},
 	} {
 		past, err := verificationOf(tc.text)
 		if err != nil {
@@ -35,11 +35,11 @@ func TestEntryFaults(t *testing.T) {
 	}
 	for _, e := range []verify.Entry{
 		{Library: "lib", Session: 1},
-		{Library: "lib", Session: 1, Verdict: &verify.Verdict{}, Sights: []verify.Sight{{}}},
-		{Session: 1, Verdict: &verify.Verdict{}},
-		{Library: "lib", Verdict: &verify.Verdict{}},
-		{Library: "lib", Session: 1, Look: verify.FirstLook, Job: &coll.Job{}},
-		{Library: "lib", Session: 1, Look: verify.FirstLook, Trial: &coll.Trial{State: coll.TrialDone}},
+		{Library: "lib", Session: 1, Outcome: &verify.PassOutcome{}, ForcingChecks: []verify.ForcingCheck{{}}},
+		{Session: 1, Outcome: &verify.PassOutcome{}},
+		{Library: "lib", Outcome: &verify.PassOutcome{}},
+		{Library: "lib", Session: 1, Stage: verify.Screening, Job: &coll.Job{}},
+		{Library: "lib", Session: 1, Stage: verify.Screening, Trial: &coll.Trial{State: coll.TrialDone}},
 		{Library: "lib", Session: 1, Trial: &coll.Trial{State: coll.TrialFailed}},
 	} {
 		if _, err := e.Record(); !errors.Is(err, verify.ErrEntry) {
@@ -48,29 +48,29 @@ func TestEntryFaults(t *testing.T) {
 	}
 }
 
-// TestCondemnedBy gathers over sessions and tells collectives apart.
-func TestCondemnedBy(t *testing.T) {
+// TestRejectedBy checks that rejected points are collected over sessions, by collective.
+func TestRejectedBy(t *testing.T) {
 	at := func(c coll.Collective, n int) verify.Finding {
-		return verify.Finding{Spot: verify.Spot{Point: coll.Point{Collective: c, Nodes: n, PPN: 1}}}
+		return verify.Finding{TestPoint: verify.TestPoint{Point: coll.Point{Collective: c, Nodes: n, PPN: 1}}}
 	}
 	entries := []verify.Entry{
-		{Library: "a", Session: 1, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 4), at(coll.Reduce, 2)}}},
-		{Library: "a", Session: 2, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 2), at(coll.Bcast, 4)}, Left: []coll.Collective{coll.Reduce}}},
+		{Library: "a", Session: 1, Outcome: &verify.PassOutcome{Reverted: []verify.Finding{at(coll.Bcast, 4), at(coll.Reduce, 2)}}},
+		{Library: "a", Session: 2, Outcome: &verify.PassOutcome{Reverted: []verify.Finding{at(coll.Bcast, 2), at(coll.Bcast, 4)}, RevertedCollectives: []coll.Collective{coll.Reduce}}},
 	}
-	got := verify.CondemnedBy(entries, coll.Bcast)
+	got := verify.RejectedBy(entries, coll.Bcast)
 	if got.All || len(got.Points) != 2 || got.Points[0].Nodes != 2 || got.Points[1].Nodes != 4 {
 		t.Errorf("bcast: %+v", got)
 	}
-	if got := verify.CondemnedBy(entries, coll.Reduce); !got.All || len(got.Points) != 1 {
+	if got := verify.RejectedBy(entries, coll.Reduce); !got.All || len(got.Points) != 1 {
 		t.Errorf("reduce: %+v", got)
 	}
 }
 
-// FuzzEntries: what can be read can be written, and reads the same.
+// FuzzEntries checks that entries which can be read can be written and read again.
 func FuzzEntries(f *testing.F) {
-	f.Add([]byte(`{"library":"lib","session":1,"sights":[{"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"choice":"ring","why":"grid","state":"obeyed"}]}`))
-	f.Add([]byte(`{"library":"lib","session":2,"round":3,"look":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"}}`))
-	f.Add([]byte(`{"library":"lib","session":1,"verdict":{"number":1,"put_back":[],"end":true}}`))
+	f.Add([]byte(`{"library":"lib","session":1,"forcing_checks":[{"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"choice":"ring","kind":"grid","state":"obeyed"}]}`))
+	f.Add([]byte(`{"library":"lib","session":2,"round":3,"stage":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"}}`))
+	f.Add([]byte(`{"library":"lib","session":1,"outcome":{"number":1,"reverted":[],"end":true}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		past, err := verificationOf(string(text))
 		if err != nil {
@@ -93,7 +93,7 @@ func FuzzEntries(f *testing.F) {
 		if string(a) != string(b) {
 			t.Errorf("%s became %s", a, b)
 		}
-		if _, err := verify.Recall(entries[0].Library, entries); err != nil && !errors.Is(err, verify.ErrEntry) {
+		if _, err := verify.Restore(entries[0].Library, entries); err != nil && !errors.Is(err, verify.ErrEntry) {
 			t.Error(err)
 		}
 	})

@@ -15,9 +15,8 @@ import (
 	"tutti/verify"
 )
 
-// bench measures each candidate in a start of its own. Files that select anything
-// make MPICH run an algorithm that is right for the call that is timed and wrong for
-// types with gaps.
+// bench measures each candidate in a launch of its own. It stands for files that make
+// MPICH run an algorithm which is right for the timed call and wrong for types with gaps.
 type bench struct {
 	t       *testing.T
 	program benchrunner.Program
@@ -50,8 +49,8 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 	return nil
 }
 
-// TestLiveWrong: files that make a call of another form wrong, where the library as
-// shipped is right, are condemned, and it is said for which form.
+// TestLiveWrong checks that files which give wrong results for another form of a call are
+// rejected, and that the error names the form.
 func TestLiveWrong(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program, err := native.New(native.Options{
@@ -64,14 +63,14 @@ func TestLiveWrong(t *testing.T) {
 	point := coll.Point{Collective: coll.ReduceScatterBlock, Nodes: 1, PPN: 2, MsgBytes: 64}
 	b := &bench{t: t, program: program}
 	r := rules(1)
-	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a few blocks tell what always fails
+	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a few blocks are enough for what always fails
 	session, err := verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for ended := false; !ended; {
 		b.choose = func(coll.Point) coll.Algorithm {
-			if condemned := session.Condemned(point.Collective); condemned.All || len(condemned.Points) > 0 {
+			if rejected := session.Rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
 				return coll.Default
 			}
 			return coll.Algorithm{Name: "noncommutative"}
@@ -79,12 +78,12 @@ func TestLiveWrong(t *testing.T) {
 		problem := verify.Problem{
 			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, Runnable: func(coll.Point) bool { return true },
 		}
-		if ended, err = session.Examine(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}); err != nil {
+		if ended, err = session.RunPass(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	res, err := session.Result()
-	if err != nil || len(res.PutBack) != 1 || res.PutBack[0].Reason != verify.Fails || !strings.Contains(res.PutBack[0].Error, "a call of a derived type: ") {
-		t.Errorf("put back %+v, %v, want the point that is wrong for a derived type", res.PutBack, err)
+	if err != nil || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || !strings.Contains(res.Reverted[0].Error, "a call of a derived type: ") {
+		t.Errorf("reverted %+v, %v, want the point that is wrong for a derived type", res.Reverted, err)
 	}
 }

@@ -12,24 +12,24 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/metrics"
 )
 
-// series is what one look measured at one spot.
+// series is what one stage measured at one test point.
 type series struct {
-	ratios      []float64 // logarithms of tuned over default, one for each block with both
-	rounds      []int     // of the blocks
-	tunedFailed int       // blocks in which only the tuned one failed
+	ratios      []float64 // logarithms of tuned over default time, one for each block that has both
+	rounds      []int     // rounds of these blocks
+	tunedFailed int       // blocks in which only the tuned library failed
 	otherFailed int       // blocks in which the default failed
-	failure     string    // the last one of the tuned
+	failure     string    // last failure of the tuned library
 }
 
 func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed }
 
-// fails reports whether the tuned one failed in most blocks in which the default
-// did not.
+// fails reports whether the tuned library failed in most blocks in which the default did not.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether the interval of the ratio is no wider than wanted.
+// tight reports whether the interval of the ratio is at most as wide as wanted.
 func (s series) tight(precision float64) bool {
 	if len(s.ratios) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted returns the logarithms above the largest ratio that is not slower.
+// shifted returns the logarithmic ratios less that of the largest ratio that is not slower.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -49,71 +49,80 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// twoLooks measures the spots of a pass and returns the findings as PutBack.
-func (s *Session) twoLooks(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
+// measurePass screens the points of a pass, confirms the suspects and returns what was
+// found as Reverted.
+func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
-	first, err := m.look(ctx, FirstLook, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.wantsFirst(seen) })
+	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
 	if err != nil {
-		return Verdict{}, err
+		return PassOutcome{}, err
 	}
 	suspects := s.suspects(first)
-	v := Verdict{Suspect: len(suspects), PutBack: []Finding{}}
+	v := PassOutcome{Suspects: len(suspects), Reverted: []Finding{}}
 	if len(suspects) == 0 {
 		return v, nil
 	}
 	lengths := map[int]int{}
 	for _, i := range suspects {
-		lengths[i] = s.rules.secondBlocks(pass.Number, len(suspects), spread(first[i].ratios))
+		lengths[i] = s.rules.confirmationBlocks(pass.Number, len(suspects), deviation(first[i].ratios))
 	}
-	second, err := m.look(ctx, SecondLook, slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] })
+	second, err := m.measureStage(ctx, Confirmation, slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] })
 	if err != nil {
-		return Verdict{}, err
+		return PassOutcome{}, err
 	}
-	v.PutBack = s.findings(pass, suspects, second)
+	v.Reverted = s.findings(pass, suspects, second)
 	return v, nil
+}
+
+// deviation returns a robust standard deviation, 0 without values.
+func deviation(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return metrics.RobustDeviation(slices.Clone(values))
 }
 
 // attemptsBefore counts the attempts at each candidate before a pass.
 func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	attempts := map[coll.Candidate]int{}
 	for _, e := range s.entries {
-		if e.Session == s.number && e.Trial != nil && e.Look != Probing && e.Round < pass.FirstRound {
+		if e.Session == s.number && e.Trial != nil && e.Stage != Probing && e.Round < pass.FirstRound {
 			attempts[e.Trial.Candidate]++
 		}
 	}
 	return attempts
 }
 
-// wantsFirst reports whether a first look goes on: it has too few blocks, or its
-// ratio is still wide and neither way keeps failing.
-func (s *Session) wantsFirst(seen series) bool {
+// continuesScreening reports whether the screening of a point goes on: it has too few
+// blocks, or its ratio is still uncertain and neither library keeps failing.
+func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
 	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed >= s.rules.MinBlocks
 	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
 }
 
-// suspects returns the spots that look slower or fail at first.
+// suspects returns the points that screening finds slower or failing.
 func (s *Session) suspects(first []series) []int {
 	var out []int
 	for i, seen := range first {
-		if seen.fails() || signedRank(seen.shifted(s.rules.limit())) <= s.rules.Suspicion {
+		if seen.fails() || metrics.SignedRank(seen.shifted(s.rules.limit())) <= s.rules.Suspicion {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// findings returns the suspects that their second look shows to be slower or to fail.
+// findings returns the suspects that the confirmation shows to be slower or failing.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
-		p[k] = signedRank(second[i].shifted(s.rules.limit()))
+		p[k] = metrics.SignedRank(second[i].shifted(s.rules.limit()))
 	}
-	rejected := holm(p, s.rules.alphaOf(pass.Number))
+	rejected := metrics.Holm(p, s.rules.alphaOf(pass.Number))
 	found := []Finding{}
 	for k, i := range suspects {
 		seen := second[i]
-		f := Finding{Spot: pass.Spots[i], P: p[k], Blocks: len(seen.ratios), Error: seen.failure}
+		f := Finding{TestPoint: pass.Points[i], P: p[k], Blocks: len(seen.ratios), Error: seen.failure}
 		if len(seen.ratios) > 0 {
 			f.Ratio = medianOf(seen.ratios).exp()
 		}
@@ -139,15 +148,15 @@ type measurer struct {
 	next     int // round
 }
 
-// block is what the log knows of a round.
-type block struct {
+// roundRecord is what the journal has of a round.
+type roundRecord struct {
 	trials []coll.Trial
 	jobs   []coll.Job
 }
 
-// known returns what the log knew of a round when the session was opened.
-func (s *Session) known(round int) block {
-	b := block{jobs: s.past.Jobs(round)}
+// roundOf returns what the journal has of a round.
+func (s *Session) roundOf(round int) roundRecord {
+	b := roundRecord{jobs: s.past.Jobs(round)}
 	for _, e := range s.entries {
 		if e.Session == s.number && e.Round == round && e.Trial != nil {
 			b.trials = append(b.trials, *e.Trial)
@@ -156,32 +165,32 @@ func (s *Session) known(round int) block {
 	return b
 }
 
-// look measures blocks of the spots that still want one, most of them at most, and
-// returns what was seen at each spot of the pass.
-func (m *measurer) look(ctx context.Context, look Look, most int, wants func(spot int, seen series) bool) ([]series, error) {
-	seen := make([]series, len(m.pass.Spots))
+// measureStage measures blocks of the points that want one, and returns the series of each
+// point of the pass.
+func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
+	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
-		var spots []int
-		for i := range m.pass.Spots {
+		var points []int
+		for i := range m.pass.Points {
 			if wants(i, seen[i]) {
-				spots = append(spots, i)
+				points = append(points, i)
 			}
 		}
-		if len(spots) == 0 {
+		if len(points) == 0 {
 			return seen, nil
 		}
-		times, err := m.block(ctx, Event{Look: look, Block: number, Most: most}, spots)
+		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most}, points)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range spots {
-			at := m.pass.Spots[i].Point
+		for _, i := range points {
+			at := m.pass.Points[i].Point
 			seen[i].add(m.next-1, times[coll.Candidate{Point: at, Algorithm: Tuned}], times[coll.Candidate{Point: at, Algorithm: coll.Default}])
 		}
 	}
 }
 
-// add enters the two trials of one block.
+// add adds the two trials of one block.
 func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	switch {
 	case byDefault.State != coll.TrialDone:
@@ -195,13 +204,13 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	}
 }
 
-// block measures some spots in both ways, or takes what the log has of it. at says which
-// block of which look it is.
-func (m *measurer) block(ctx context.Context, at Event, spots []int) (map[coll.Candidate]coll.Trial, error) {
+// block measures points with both libraries, or takes the trials from the journal. at
+// identifies the block for Options.Observe.
+func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.Candidate]coll.Trial, error) {
 	round := m.next
 	m.next++
-	requests := m.requests(round, spots)
-	known := m.known(round)
+	requests := m.requests(round, points)
+	known := m.roundOf(round)
 	times := map[coll.Candidate]coll.Trial{}
 	for _, t := range known.trials {
 		times[t.Candidate] = t
@@ -218,15 +227,15 @@ func (m *measurer) block(ctx context.Context, at Event, spots []int) (map[coll.C
 	if left == 0 {
 		return times, nil
 	}
-	if err := m.allowed(); err != nil {
+	if err := m.checkBudget(); err != nil {
 		return nil, err
 	}
 	if m.opt.Observe != nil {
-		at.Library, at.Pass, at.Spots = m.opt.Library, m.pass.Number, len(spots)
+		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
 		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: known.jobs}
-	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Look, times}); err != nil {
+	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Stage, times}); err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}
 	for _, r := range requests {
@@ -238,8 +247,8 @@ func (m *measurer) block(ctx context.Context, at Event, spots []int) (map[coll.C
 	return times, nil
 }
 
-// allowed reports a budget that is used up.
-func (m *measurer) allowed() error {
+// checkBudget returns an error matching ErrBudget when a limit is reached.
+func (m *measurer) checkBudget() error {
 	if most := m.opt.MachineTime; most > 0 && m.spent >= most.Seconds() {
 		return fmt.Errorf("%w: %.0f s of machine time", ErrBudget, m.spent)
 	}
@@ -249,12 +258,12 @@ func (m *measurer) allowed() error {
 	return nil
 }
 
-// requests lists a block in random order, the same for the same seed and round.
-func (m *measurer) requests(round int, spots []int) []benchrunner.Request {
+// requests returns the requests of a block in random order, the same for the same seed and round.
+func (m *measurer) requests(round int, points []int) []benchrunner.Request {
 	var out []benchrunner.Request
-	for _, i := range spots {
+	for _, i := range points {
 		for _, alg := range []coll.Algorithm{Tuned, coll.Default} {
-			out = append(out, benchrunner.Request{Candidate: coll.Candidate{Point: m.pass.Spots[i].Point, Algorithm: alg}})
+			out = append(out, benchrunner.Request{Candidate: coll.Candidate{Point: m.pass.Points[i].Point, Algorithm: alg}})
 		}
 	}
 	h := fnv.New64a()
@@ -264,22 +273,22 @@ func (m *measurer) requests(round int, spots []int) []benchrunner.Request {
 	return out
 }
 
-// blockLog writes what a runner tells of one block.
+// blockLog writes to the journal what a runner reports about one block.
 type blockLog struct {
 	s     *Session
 	round int
-	look  Look
+	stage Stage
 	times map[coll.Candidate]coll.Trial
 }
 
-// Job writes how far a job has come.
+// Job writes the state of a job.
 func (l *blockLog) Job(j coll.Job) error {
-	return l.s.append(Entry{Round: l.round, Look: l.look, Job: &j})
+	return l.s.append(Entry{Round: l.round, Stage: l.stage, Job: &j})
 }
 
-// Trial writes a trial and enters it.
+// Trial writes a trial and keeps it.
 func (l *blockLog) Trial(t coll.Trial) error {
-	if err := l.s.append(Entry{Round: l.round, Look: l.look, Trial: &t}); err != nil {
+	if err := l.s.append(Entry{Round: l.round, Stage: l.stage, Trial: &t}); err != nil {
 		return err
 	}
 	l.s.spent += t.CostSeconds

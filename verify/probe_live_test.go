@@ -21,7 +21,7 @@ import (
 	"tutti/verify"
 )
 
-// start runs a program on one case as a launcher would.
+// start runs a program on one case as a launcher does.
 func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
 	s := benchrunner.Launch{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
@@ -60,14 +60,13 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 	return p.Read(s, out).Outcomes[0]
 }
 
-// TestLiveProbe: with an algorithm forced, the probe sees it, and sees that it is
-// not another one.
+// TestLiveProbe forces algorithms and checks that the probe observes them, and no others.
 func TestLiveProbe(t *testing.T) {
 	for _, lib := range []struct {
 		name, version string
 		toolchain     testutil.Toolchain
 		launcher      []string
-		least         int // algorithms that are seen when all are tried
+		least         int // algorithms that are observed when all are tried
 	}{
 		{"mpich", "4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
 		{"openmpi", "4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
@@ -100,7 +99,7 @@ func TestLiveProbe(t *testing.T) {
 						point.PPN = 1
 					}
 					cand := coll.Candidate{Point: point, Algorithm: alg}
-					// Scan's smp needs nodes of consecutive processes, which made-up ones are not.
+					// Scan's smp needs nodes of consecutive processes; the simulated nodes have others.
 					if e.Has(mpi.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == "mpich" {
 						continue
 					}
@@ -119,10 +118,10 @@ func TestLiveProbe(t *testing.T) {
 					} else if strings.HasPrefix(got.Error, "not obeyed") {
 						t.Errorf("%v: %s", cand, got.Error)
 					}
-					// MPICH's gamma hands the call on, here to binomial.
+					// MPICH's gamma delegates the call, here to binomial.
 					if selected = other; c == coll.Bcast && alg != other && alg.Name != "gamma" {
 						if got := start(t, p, lib.launcher, cs); got.State != benchrunner.OutcomeFailed {
-							t.Errorf("%v seen where %v ran", other, alg)
+							t.Errorf("%v observed where %v ran", other, alg)
 						}
 					}
 				}

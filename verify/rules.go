@@ -4,28 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"tutti/metrics"
 )
 
-// Rules say when a point counts as slower and how much is measured to know it.
-// A session keeps those it began with.
+// Rules say when a point counts as slower and how much is measured to decide it. A
+// session keeps the rules it began with.
 type Rules struct {
 	Seed      uint64  `json:"seed"`
-	Tolerance float64 `json:"tolerance"`  // slower means by more than this: 0.02 for 2 %
-	Alpha     float64 `json:"alpha"`      // probability of one false alarm or more in a session
-	Detect    float64 `json:"detect"`     // a slowdown that second looks are long enough for, where MaxBlocks allows
-	Suspicion float64 `json:"suspicion"`  // level of the first look, uncorrected
-	Precision float64 `json:"precision"`  // first looks end when the interval of the ratio is no wider than ± this
-	MinBlocks int     `json:"min_blocks"` // of a first look
-	MaxBlocks int     `json:"max_blocks"` // of a first look; a second one has at most twice as many, or what the correction needs
-	Passes    int     `json:"passes"`     // before collectives are left to the library
-	Points    int     `json:"points"`     // grid points of a collective; more where the selection has more places
-	Between   int     `json:"between"`    // points off the grid, of a collective
-	Controls  int     `json:"controls"`   // grid points of a collective that the file leaves to the library
+	Tolerance float64 `json:"tolerance"`  // slowdown that still counts as equal: 0.02 for 2 %
+	Alpha     float64 `json:"alpha"`      // probability of at least one false alarm in a session
+	Detect    float64 `json:"detect"`     // slowdown that a confirmation is long enough to find, if MaxBlocks allows it
+	Suspicion float64 `json:"suspicion"`  // p-value below which screening makes a point a suspect, without correction
+	Precision float64 `json:"precision"`  // screening ends when the interval of the ratio is at most ± this wide
+	MinBlocks int     `json:"min_blocks"` // fewest blocks of a screening
+	MaxBlocks int     `json:"max_blocks"` // most blocks of a screening; a confirmation has at most twice as many, or as many as the correction needs
+	Passes    int     `json:"passes"`     // passes after which whole collectives are reverted
+	Points    int     `json:"points"`     // grid points of a collective; more where the selection has more segments
+	Between   int     `json:"between"`    // points of a collective between those of the grid
+	Controls  int     `json:"controls"`   // grid points of a collective that are left to the library
 }
 
-// DefaultRules are those of a campaign that says nothing else.
+// DefaultRules returns the rules of a campaign that sets none.
 func DefaultRules() Rules {
 	return Rules{
 		Tolerance: 0.02, Alpha: 0.05, Detect: 0.05, Suspicion: 0.15, Precision: 0.02,
@@ -33,7 +36,7 @@ func DefaultRules() Rules {
 	}
 }
 
-// Validate reports every fault of the rules at once.
+// Validate returns all faults of the rules in one error.
 func (r Rules) Validate() error {
 	var faults []error
 	share := func(name string, v float64) {
@@ -64,27 +67,53 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
-// alphaOf is what pass n may spend: 1/n² of them all, whose sum is π²/6.
+// alphaOf returns the error probability of a pass: a share of Alpha proportional to 1/n²,
+// so that the sum over all passes is Alpha.
 func (r Rules) alphaOf(pass int) float64 {
 	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
 }
 
-// limit is the logarithm of the largest ratio that does not count as slower.
+// limit returns the logarithm of the largest ratio that does not count as slower.
 func (r Rules) limit() float64 { return math.Log1p(r.Tolerance) }
 
-// secondBlocks is the length of a second look at one of so many suspects whose
-// ratios spread as they did at the first look: enough to find a slowdown of Detect
-// nine times out of ten if MaxBlocks allows, and enough for the test to be able to
-// reject at all.
+// confirmationBlocks returns the number of blocks of a confirmation, given the number of
+// suspects and the standard deviation of a suspect's logarithmic ratios in the screening.
+// It is enough to find a slowdown of Detect with probability 0.9, if MaxBlocks allows
+// it, and always enough for the test to be able to reject.
 //
-// Source: the sample size of the t test, by 3/π, the efficiency of the signed-rank
-// test for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). Taking the
-// spread from an earlier sample is Stein's procedure (1945).
-func (r Rules) secondBlocks(pass, suspects int, deviation float64) int {
+// Source: the sample size of the t test times π/3, the reciprocal of the efficiency of the
+// signed-rank test for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). The
+// deviation comes from an earlier sample as in Stein's procedure (1945).
+func (r Rules) confirmationBlocks(pass, suspects int, deviation float64) int {
 	level := r.alphaOf(pass) / float64(suspects)
 	able := int(math.Ceil(-math.Log2(level))) + 3
 	distance := math.Log1p(r.Detect) - r.limit()
 	quantiles := distuv.UnitNormal.Quantile(1-level) + distuv.UnitNormal.Quantile(0.9)
 	wanted := math.Pow(quantiles*deviation/distance, 2) * math.Pi / 3
 	return max(able, int(math.Ceil(min(wanted, 2*float64(r.MaxBlocks)))))
+}
+
+// Interval is a value with its confidence interval of level 0.95.
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// medianOf returns the median of one or more values with its confidence interval. Below six
+// values the interval is their range, which has the true median with probability 1-2^(1-n).
+func medianOf(values []float64) Interval {
+	middle, i, err := metrics.MedianInterval(values, 0.95)
+	if err != nil {
+		panic(err) // no values, a bug of the caller
+	}
+	if i == (metrics.Interval{}) {
+		i = metrics.Interval{Low: slices.Min(values), High: slices.Max(values)}
+	}
+	return Interval{Value: middle, Low: i.Low, High: i.High}
+}
+
+// exp turns an interval of logarithms into one of ratios.
+func (i Interval) exp() Interval {
+	return Interval{math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
 }

@@ -104,7 +104,7 @@ func (c *Conclusions) add(m *Models, i int) error {
 	if err != nil {
 		return err
 	}
-	part, err := m.trained[i].Conclude(verify.CondemnedBy(entries, p.Collective))
+	part, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *Conclusions) verified(library string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	result, err := verify.Recall(library, entries)
+	result, err := verify.Restore(library, entries)
 	return result.Ended, err
 }
 

@@ -60,9 +60,9 @@ func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusion
 }
 
 // verdict adds to a state how a pass of a verification ended.
-func verdict(t *testing.T, state *journal.State, library string, v verify.Verdict) {
+func verdict(t *testing.T, state *journal.State, library string, v verify.PassOutcome) {
 	t.Helper()
-	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Verdict: &v}} {
+	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Outcome: &v}} {
 		e.Library, e.Session = library, 1
 		r, err := e.Record()
 		if err != nil {
@@ -148,8 +148,8 @@ func TestConcludeCondemned(t *testing.T) {
 	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
 	before := conclude(t, models, state).Problems[0]
 	at := slices.IndexFunc(before.Rows, func(r selection.Row) bool { return !before.Selection.Choose(r.Point).IsDefault() })
-	spot := verify.Spot{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Why: verify.OnGrid}
-	verdict(t, state, "openmpi", verify.Verdict{Number: 1, PutBack: []verify.Finding{{Spot: spot, Reason: verify.Slower}}})
+	spot := verify.TestPoint{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Kind: verify.OnGrid}
+	verdict(t, state, "openmpi", verify.PassOutcome{Number: 1, Reverted: []verify.Finding{{TestPoint: spot, Reason: verify.Slower}}})
 
 	after := conclude(t, models, state)
 	choose := after.Choices()[coll.Bcast]
@@ -171,7 +171,7 @@ func TestConcludeCondemned(t *testing.T) {
 // A collective that was left to the library has no rules at all.
 func TestConcludeLeft(t *testing.T) {
 	c, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
-	verdict(t, state, "openmpi", verify.Verdict{Number: 1, Left: []coll.Collective{coll.Bcast}, End: true})
+	verdict(t, state, "openmpi", verify.PassOutcome{Number: 1, RevertedCollectives: []coll.Collective{coll.Bcast}, End: true})
 	done := conclude(t, models, state)
 	for _, r := range done.Problems[0].Rows {
 		if alg := done.Problems[0].Selection.Choose(r.Point); !alg.IsDefault() {
@@ -192,8 +192,8 @@ func TestConcludeLeft(t *testing.T) {
 // Entries that no verification has written are refused.
 func TestConcludeForeignEntries(t *testing.T) {
 	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
-	verdict(t, state, "openmpi", verify.Verdict{})
-	state.Verification("openmpi").Steps[1].Verdict = []byte(`{"number":"x"}`)
+	verdict(t, state, "openmpi", verify.PassOutcome{})
+	state.Verification("openmpi").Steps[1].Outcome = []byte(`{"number":"x"}`)
 	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("Conclude: %v, want %v", err, verify.ErrEntry)
 	}

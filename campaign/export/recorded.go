@@ -25,7 +25,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 		if err != nil {
 			return err
 		}
-		res, err := verify.Recall(lib, entries)
+		res, err := verify.Restore(lib, entries)
 		if err != nil {
 			return err
 		}
@@ -175,19 +175,19 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 	f := report.VerificationFacts{
 		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,
 		Passes: r.Passes, Trials: r.Trials, Failed: r.Failed, MachineSeconds: r.MachineSeconds,
-		Reverted: slowerPoints(r.PutBack), Slower: slowerPoints(r.Slower),
+		Reverted: slowerPoints(r.Reverted), Slower: slowerPoints(r.Slower),
 	}
 	for _, c := range r.Collectives {
 		v := report.VerifiedCollective{
-			Collective: string(c.Collective), Points: c.Points, Changed: c.Changed,
-			Speedup: rangeOf(c.Speedup), Unchanged: rangeOf(c.Same), Reverted: c.PutBack, AllReverted: c.Left,
+			Collective: string(c.Collective), Points: c.Points, Changed: c.ChangedPoints,
+			Speedup: rangeOf(c.Speedup), Unchanged: rangeOf(c.ControlSpeedup), Reverted: c.Reverted, AllReverted: c.RevertedWhole,
 		}
 		for _, s := range r.Slower {
 			if s.Collective == c.Collective {
 				v.Slower++
 			}
 		}
-		for _, s := range r.Sights {
+		for _, s := range r.ForcingChecks {
 			if state := string(s.State); s.Collective == c.Collective && !slices.Contains(v.Obedience, state) {
 				v.Obedience = append(v.Obedience, state)
 			}
@@ -198,11 +198,11 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 	for _, p := range r.Points {
 		f.Points = append(f.Points, report.VerifiedPoint{
 			Collective: string(p.Collective), Nodes: p.Nodes, PPN: p.PPN, MsgBytes: p.MsgBytes,
-			Choice: p.Choice.String(), Why: string(p.Why), Blocks: p.Blocks, Failed: p.TunedFailed + p.OtherFailed,
-			Ratio: rangeOf(p.Ratio), Reverted: p.PutBack,
+			Choice: p.Choice.String(), Why: string(p.Kind), Blocks: p.Blocks, Failed: p.TunedFailed + p.OtherFailed,
+			Ratio: rangeOf(p.Ratio), Reverted: p.Reverted,
 		})
 	}
-	for _, s := range r.Sights {
+	for _, s := range r.ForcingChecks {
 		f.Obedience = append(f.Obedience, report.ObedienceFacts{
 			Collective: string(s.Collective), Nodes: s.Nodes, PPN: s.PPN, MsgBytes: s.MsgBytes,
 			Choice: s.Choice.String(), State: string(s.State), Note: s.Note,

@@ -34,7 +34,7 @@ func TestAddJournal(t *testing.T) {
 		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Trial: &coll.Trial{
 			Measurement: coll.Measurement{Candidate: ring, Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
 	}
-	probe, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Look: verify.FirstLook, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
+	probe, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,13 +40,13 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	spots, err := session.Ahead(problems)
+	spots, err := session.NextPoints(problems)
 	if err != nil || len(spots) == 0 {
 		return Estimate{Library: lib.Name}, err
 	}
 	e := Estimate{
 		Library: lib.Name, Points: len(spots), Blocks: blocksOf(v.opt.Rules),
-		Budget: max(0, v.Budget(lib).Seconds()-session.Spent()),
+		Budget: max(0, v.Budget(lib).Seconds()-session.MachineSeconds()),
 	}
 	price := pricesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
 	for nodes, n := range startsOf(spots, v.campaign.Spec.Launch) {
@@ -150,7 +150,7 @@ func (p prices) of(nodes int) usage {
 
 // startsOf counts the launches and candidates of one block of all test points, by number of nodes.
 // The tuned files and the default never share a launch: their settings differ.
-func startsOf(spots []verify.Spot, model benchrunner.LaunchModel) map[int]usage {
+func startsOf(spots []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
 	type start struct {
 		benchrunner.LaunchKey

@@ -40,9 +40,9 @@ func TestPrice(t *testing.T) {
 		{"a number of nodes that no job had: all jobs", []coll.Point{at(8, 8)}, 8, 2*4 + 2*11.0/3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var spots []verify.Spot
+			var spots []verify.TestPoint
 			for _, p := range tc.points {
-				spots = append(spots, verify.Spot{Point: p})
+				spots = append(spots, verify.TestPoint{Point: p})
 			}
 			block := startsOf(spots, benchrunner.LaunchNative)[tc.nodes]
 			if got := prices.of(tc.nodes).seconds(block); math.Abs(got-tc.want) > 1e-12 {

@@ -38,8 +38,8 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !result.Ended || result.Trials == 0 || result.Failed > 0 || len(result.Sights) > 0 {
-		t.Errorf("ended %t after %d trials, %d failed, sights %v", result.Ended, result.Trials, result.Failed, result.Sights)
+	if !result.Ended || result.Trials == 0 || result.Failed > 0 || len(result.ForcingChecks) > 0 {
+		t.Errorf("ended %t after %d trials, %d failed, sights %v", result.Ended, result.Trials, result.Failed, result.ForcingChecks)
 	}
 	if want := "openmpi: no compiler for the probe of obedience: give --mpicc openmpi=COMMAND"; len(warnings) != 1 || warnings[0] != want {
 		t.Errorf("warnings %q, want %q", warnings, want)

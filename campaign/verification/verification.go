@@ -83,7 +83,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	for ended := false; !ended && err == nil; {
 		var files verify.Files
 		if files, err = s.write(ctx); err == nil {
-			ended, err = session.Examine(ctx, files)
+			ended, err = session.RunPass(ctx, files)
 		}
 	}
 	result, resultErr := session.Result()

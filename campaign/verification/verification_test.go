@@ -101,8 +101,8 @@ func proved(t testing.TB, dir string, opt verification.Options) (verify.Result, 
 func TestPlantedIsPutBack(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	result, facts := proved(t, dir, verification.Options{Rules: quick()})
-	if !result.Proved() || len(result.PutBack) == 0 {
-		t.Fatalf("proved %t, put back %v", result.Proved(), result.PutBack)
+	if !result.Proved() || len(result.Reverted) == 0 {
+		t.Fatalf("proved %t, put back %v", result.Proved(), result.Reverted)
 	}
 	selected := map[coll.Point]coll.Algorithm{}
 	for _, r := range campaigntest.Selected(t, campaigntest.Read(t, filepath.Join(dir, export.SelectionCSV)), "openmpi") {
@@ -112,7 +112,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 	for _, m := range opened(t, dir).campaign.Problems[0].Truth {
 		truth[m.Candidate] = m.Seconds
 	}
-	for _, f := range result.PutBack {
+	for _, f := range result.Reverted {
 		chosen, byDefault := truth[coll.Candidate{Point: f.Point, Algorithm: f.Choice}], truth[coll.Candidate{Point: f.Point, Algorithm: coll.Default}]
 		if chosen < byDefault {
 			t.Errorf("%v is put back, but %v takes %g s there and the default %g s", f.Point, f.Choice, chosen, byDefault)
@@ -130,7 +130,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 	if tuned < 20 {
 		t.Errorf("%d points where nothing changed are tuned", tuned)
 	}
-	if len(facts.Verification) != 1 || len(facts.Verification[0].Reverted) != len(result.PutBack) || !facts.Verification[0].Ended {
+	if len(facts.Verification) != 1 || len(facts.Verification[0].Reverted) != len(result.Reverted) || !facts.Verification[0].Ended {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
 	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Reverted to the default<") {

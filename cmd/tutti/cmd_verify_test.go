@@ -137,13 +137,13 @@ func TestVerifyProgress(t *testing.T) {
 	began := time.Unix(0, 0)
 	now := began
 	p := &verifyProgress{out: &out, began: began, now: func() time.Time { return now }}
-	at := verify.Event{Library: "mpich", Pass: 1, Look: verify.FirstLook, Block: 1, Most: 4, Spots: 10}
+	at := verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 1, MaxBlocks: 4, Points: 10}
 	p.observe(at)
 	now = began.Add(20 * time.Second)
-	at.Block, at.Spots = 2, 5
+	at.Block, at.Points = 2, 5
 	p.observe(at)
 	now = began.Add(30 * time.Second)
-	p.observe(verify.Event{Library: "mpich", Pass: 1, Look: verify.SecondLook, Block: 1, Most: 8, Spots: 3})
+	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Confirmation, Block: 1, MaxBlocks: 8, Points: 3})
 	want := `mpich: pass 1, first test, block 1 of at most 4: 10 points
 mpich: pass 1, first test, block 2 of at most 4: 5 points, 20s so far, this test up to 30s more
 mpich: pass 1, second test, block 1 of at most 8: 3 points, 30s so far, this test up to 48s more

@@ -503,7 +503,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 	obeyed := 0
 	for _, o := range f.Verification[0].Obedience {
 		switch o.State {
-		case string(verify.NotObeyed):
+		case string(verify.Ignored):
 			t.Errorf("%s %dx%d: %s", o.Collective, o.Nodes, o.PPN, o.Note)
 		case string(verify.Obeyed):
 			obeyed++

@@ -293,7 +293,7 @@ func (a *app) verifyLibrary(ctx context.Context, p *verification.Verifier, lib c
 	case err != nil:
 		return false, withOutputCode(err)
 	}
-	return result.Proved() && len(result.Disobeyed()) == 0, nil
+	return result.Proved() && len(result.Ignored()) == 0, nil
 }
 
 // parseCompilers returns the commands of LIBRARY=COMMAND by library.
@@ -341,7 +341,7 @@ func (a *app) printVerification(f report.Facts, dir string) error {
 	for _, lib := range f.Verification {
 		var open []string
 		for _, o := range lib.Obedience {
-			if line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", lib.Library, o.Collective, o.Nodes, o.PPN, o.Note); o.State == string(verify.NotObeyed) && !slices.Contains(open, line) {
+			if line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", lib.Library, o.Collective, o.Nodes, o.PPN, o.Note); o.State == string(verify.Ignored) && !slices.Contains(open, line) {
 				open = append(open, line)
 			}
 		}
@@ -446,14 +446,14 @@ func newVerifyProgress(out io.Writer) *verifyProgress {
 // remaining blocks have as many points, at the pace so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
-	if e.Look == verify.SecondLook {
+	if e.Stage == verify.Confirmation {
 		test = "second test"
 	}
-	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %d points", e.Library, e.Pass, test, e.Block, e.Most, e.Spots)
+	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %d points", e.Library, e.Pass, test, e.Block, e.MaxBlocks, e.Points)
 	p.measured += p.current
-	p.current = e.Spots
+	p.current = e.Points
 	if took := p.now().Sub(p.began); p.measured > 0 {
-		left := took.Seconds() / float64(p.measured) * float64(e.Spots*(e.Most-e.Block+1))
+		left := took.Seconds() / float64(p.measured) * float64(e.Points*(e.MaxBlocks-e.Block+1))
 		text += fmt.Sprintf(", %s so far, this test up to %s more", formatSeconds(took.Seconds()), formatSeconds(left))
 	}
 	fmt.Fprintln(p.out, text)

@@ -14,13 +14,14 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/selection"
 	"tutti/verify"
 )
 
-// machine is one whose truth is known: the time of a selected algorithm over that
-// of the default at each point.
+// machine simulates a machine with a known truth: the tuned time over the default time
+// at each point.
 type machine struct {
 	noise  float64 // of one measurement, lognormal
 	seed   uint64
@@ -74,8 +75,8 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	return t
 }
 
-// subject fits made-up rows: every algorithm's prediction says it is faster than
-// the default, whatever the machine says.
+// subject selects by predictions: every algorithm is predicted to be faster than the
+// default, whatever the machine measures.
 type subject struct {
 	machine *machine
 	rows    []selection.Row
@@ -90,7 +91,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 
-func (s *subject) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
+func (s *subject) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	s.applied++
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
@@ -99,7 +100,7 @@ func (s *subject) write(condemned func(coll.Collective) selection.Rejected) (ver
 		if len(rows) == 0 {
 			continue
 		}
-		rows, err := selection.RevertToDefault(rows, condemned(c), choose)
+		rows, err := selection.RevertToDefault(rows, rejected(c), choose)
 		if err != nil {
 			return verify.Files{}, err
 		}
@@ -117,12 +118,12 @@ func (s *subject) write(condemned func(coll.Collective) selection.Rejected) (ver
 	return verify.Files{Problems: problems, Machine: s.machine, Probe: s.probe}, nil
 }
 
-// writer writes files without what was condemned.
+// writer writes files without what was rejected.
 type writer interface {
-	write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error)
+	write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error)
 }
 
-// prove verifies until nothing has to be put back, as a campaign does.
+// prove verifies until nothing has to be reverted, as a campaign does.
 func prove(ctx context.Context, opt verify.Options, files writer, log *memory) (verify.Result, error) {
 	session, err := verify.Open(opt, log.past(), log)
 	if err != nil {
@@ -130,8 +131,8 @@ func prove(ctx context.Context, opt verify.Options, files writer, log *memory) (
 	}
 	for ended := false; !ended && err == nil; {
 		var f verify.Files
-		if f, err = files.write(session.Condemned); err == nil {
-			ended, err = session.Examine(ctx, f)
+		if f, err = files.write(session.Rejected); err == nil {
+			ended, err = session.RunPass(ctx, f)
 		}
 	}
 	result, recallErr := session.Result()
@@ -143,8 +144,8 @@ var (
 	tree = coll.Algorithm{Name: "tree"}
 )
 
-// rowsOf has algorithms that are predicted to be half as slow as the default: tree
-// up to 1 KiB, ring above, and the default at 64 KiB and more.
+// rowsOf returns rows with algorithms that are predicted to take half the default's time:
+// tree up to 1 KiB, ring above, and the default from 64 KiB.
 func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []selection.Row {
 	var rows []selection.Row
 	for _, c := range collectives {
@@ -169,7 +170,7 @@ func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []select
 
 var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
 
-// memory is a log that may refuse to go on.
+// memory is a log that can be made to fail.
 type memory struct {
 	records []journal.Record
 	entries []verify.Entry // of records, read back
@@ -227,18 +228,18 @@ func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify
 	return res, log
 }
 
-// TestFalseAlarms: where nothing is slower, 95 of 100 verifications or more put
-// nothing back, at little noise and at much.
+// TestFalseAlarms checks that at most 5 of 100 verifications revert something where
+// nothing is slower, with little and with much noise.
 func TestFalseAlarms(t *testing.T) {
 	seeds := 200
-	if testing.Short() {
+	if !testutil.AllCases() {
 		seeds = 20
 	}
 	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
-	// 42 spots, most of them selected.
+	// 42 test points, most of them with a selected algorithm.
 	for _, noise := range []float64{0.02, 0.1} {
 		for _, truth := range []float64{1, 1.02} { // equal, and at the edge of the tolerance
-			alarms, suspects, spots := 0, 0, 0
+			alarms, suspects, points := 0, 0, 0
 			seeds := seeds
 			if truth > 1 {
 				seeds /= 4
@@ -246,15 +247,15 @@ func TestFalseAlarms(t *testing.T) {
 			for seed := range seeds {
 				m := &machine{noise: noise, seed: uint64(seed), ratio: func(coll.Point) float64 { return truth }}
 				res, log := run(t, m, rows, rules(uint64(seed)))
-				if len(res.PutBack) > 0 {
+				if len(res.Reverted) > 0 {
 					alarms++
 				}
-				suspects += log.entries[slices.IndexFunc(log.entries, func(e verify.Entry) bool { return e.Verdict != nil })].Verdict.Suspect
-				spots += len(res.Points)
+				suspects += log.entries[slices.IndexFunc(log.entries, func(e verify.Entry) bool { return e.Outcome != nil })].Outcome.Suspects
+				points += len(res.Points)
 			}
-			t.Logf("noise %.0f %%, true ratio %.2f: %d of %d verifications raised a false alarm; %d of %d points had a second look",
-				100*noise, truth, alarms, seeds, suspects, spots)
-			// The edge is where the promise is tight: three standard errors more.
+			t.Logf("noise %.0f %%, true ratio %.2f: %d of %d verifications raised a false alarm; %d of %d points had a confirmation",
+				100*noise, truth, alarms, seeds, suspects, points)
+			// At the edge the probability is exactly 5 %: allow three standard errors more.
 			most := 0.05 * float64(seeds)
 			if truth > 1 {
 				most += 3 * math.Sqrt(0.05*0.95*float64(seeds))
@@ -266,12 +267,12 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower plants regressions at a third of the selected points and counts those
-// that are put back, and points that are put back without reason.
+// TestPower makes a third of the selected points slower and counts how many of them are
+// reverted, and how many others are.
 func TestPower(t *testing.T) {
 	seeds := 8
-	if testing.Short() {
-		seeds = 4
+	if !testutil.AllCases() {
+		seeds = 2
 	}
 	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
 	planted := func(p coll.Point) bool { return p.Nodes == 4 && p.MsgBytes <= 16384 }
@@ -288,7 +289,7 @@ func TestPower(t *testing.T) {
 				return 0.6
 			}}
 			res, _ := run(t, m, rows, rules(uint64(seed)))
-			for _, f := range res.PutBack {
+			for _, f := range res.Reverted {
 				if !planted(f.Point) && !f.Choice.IsDefault() {
 					wrong++
 				}
@@ -306,15 +307,15 @@ func TestPower(t *testing.T) {
 			}
 		}
 		power := float64(found) / float64(all)
-		t.Logf("noise %.1f %%, regression %.0f %%: %.1f %% of %d found, %d points condemned without reason", 100*tc.noise, 100*(tc.slow-1), 100*power, all, wrong)
+		t.Logf("noise %.1f %%, regression %.0f %%: %.1f %% of %d found, %d other points reverted", 100*tc.noise, 100*(tc.slow-1), 100*power, all, wrong)
 		if power < tc.least || wrong > 0 {
 			t.Errorf("noise %g, regression %g: power %.2f, want %g or more; %d without reason", tc.noise, tc.slow, power, tc.least, wrong)
 		}
 	}
 }
 
-// TestBetween: a regression between the points of the grid is found at a spot
-// between them and what answers for it is put back.
+// TestBetween checks that a slowdown between the points of the grid is found there, and
+// that the selection that causes it is reverted.
 func TestBetween(t *testing.T) {
 	rows := rowsOf([]int{2, 8}, smallSizes, coll.Bcast)
 	slow := func(p coll.Point) bool { return p.MsgBytes > 300 && p.MsgBytes < 1000 }
@@ -325,12 +326,12 @@ func TestBetween(t *testing.T) {
 		return 0.7
 	}}
 	res, _ := run(t, m, rows, rules(1))
-	if !res.Proved() || len(res.PutBack) == 0 {
-		t.Fatalf("proved %t, put back %v", res.Proved(), res.PutBack)
+	if !res.Proved() || len(res.Reverted) == 0 {
+		t.Fatalf("proved %t, reverted %v", res.Proved(), res.Reverted)
 	}
-	for _, f := range res.PutBack {
+	for _, f := range res.Reverted {
 		if !slow(f.Point) {
-			t.Errorf("%v is put back and was never slow", f.Point)
+			t.Errorf("%v is reverted and was never slow", f.Point)
 		}
 		if got := m.choose[coll.Bcast](f.Point); !got.IsDefault() {
 			t.Errorf("%v: the file still selects %v", f.Point, got)
@@ -341,8 +342,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestFailures: an algorithm that crashes where the default runs is put back; a
-// default that crashes leaves nothing to compare; a failure now and then is neither.
+// TestFailures checks that an algorithm that crashes where the default runs is reverted,
+// that a default that crashes leaves nothing to compare, and that rare failures do not matter.
 func TestFailures(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.7 }}
@@ -356,8 +357,8 @@ func TestFailures(t *testing.T) {
 		return attempt%5 == 3 && c.Algorithm == verify.Tuned
 	}
 	res, _ := run(t, m, rows, rules(1))
-	if !res.Proved() || len(res.PutBack) != 1 || res.PutBack[0].Reason != verify.Fails || res.PutBack[0].MsgBytes != 64 || res.PutBack[0].Error != "run: crashed" {
-		t.Errorf("proved %t, put back %+v, want the one that crashes", res.Proved(), res.PutBack)
+	if !res.Proved() || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || res.Reverted[0].MsgBytes != 64 || res.Reverted[0].Error != "run: crashed" {
+		t.Errorf("proved %t, put back %+v, want the one that crashes", res.Proved(), res.Reverted)
 	}
 	for _, p := range res.Points {
 		if p.Nodes == 4 && p.MsgBytes == 64 && (p.Blocks > 0 || p.OtherFailed == 0) {
@@ -366,8 +367,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestTies: times without noise are all alike; equal ones are no regression, slower
-// ones are one.
+// TestTies checks times without noise: equal times are no slowdown, longer ones are.
 func TestTies(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	for _, tc := range []struct {
@@ -375,15 +375,14 @@ func TestTies(t *testing.T) {
 		back  bool
 	}{{1, false}, {1.02, false}, {1.0201, true}, {2, true}} {
 		res, _ := run(t, &machine{ratio: func(coll.Point) float64 { return tc.ratio }}, rows, rules(1))
-		if got := len(res.PutBack) > 0; got != tc.back || !res.Proved() {
+		if got := len(res.Reverted) > 0; got != tc.back || !res.Proved() {
 			t.Errorf("ratio %g: put back %t, want %t; proved %t", tc.ratio, got, tc.back, res.Proved())
 		}
 	}
 }
 
-// TestSlowerByItself: where the settings alone make a collective slower, whatever
-// is selected, the collective is left to the library, and when even that does not
-// help it is told.
+// TestSlowerByItself checks a collective that the settings alone make slower, whatever is
+// selected: it is reverted as a whole, and if that does not help, it is reported as slower.
 func TestSlowerByItself(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Allreduce, coll.Bcast)
 	for _, helps := range []bool{true, false} {
@@ -394,8 +393,8 @@ func TestSlowerByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.Left, want) || !res.Ended {
-			t.Errorf("left %v, ended %t, want %v", res.Left, res.Ended, want)
+		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.RevertedCollectives, want) || !res.Ended {
+			t.Errorf("left %v, ended %t, want %v", res.RevertedCollectives, res.Ended, want)
 		}
 		if res.Proved() != helps || (len(res.Slower) == 0) != helps {
 			t.Errorf("helps %t: proved %t, slower %v", helps, res.Proved(), res.Slower)
@@ -431,15 +430,15 @@ type subjectWith struct {
 	s *settings
 }
 
-func (s *subjectWith) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.subject.write(condemned)
-	s.s.left = condemned(coll.Allreduce).All
+func (s *subjectWith) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
+	files, err := s.subject.write(rejected)
+	s.s.left = rejected(coll.Allreduce).All
 	files.Machine = s.s
 	return files, err
 }
 
-// TestResume: a verification that is killed after any of its records, and goes on,
-// ends with the same entries; nothing that is in the log is measured again.
+// TestResume checks that a verification that is killed after any of its records and then
+// continued ends with the same entries, and measures nothing twice.
 func TestResume(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	truth := func() *machine {
@@ -454,8 +453,8 @@ func TestResume(t *testing.T) {
 	opt.Rules.Between, opt.Rules.Controls, opt.Rules.MaxBlocks = 2, 1, 8
 	want := &memory{}
 	whole, err := prove(t.Context(), opt, &subject{machine: truth(), rows: rows}, want)
-	if err != nil || len(whole.PutBack) == 0 {
-		t.Fatalf("error %v, put back %v", err, whole.PutBack)
+	if err != nil || len(whole.Reverted) == 0 {
+		t.Fatalf("error %v, put back %v", err, whole.Reverted)
 	}
 	m := truth()
 	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, want)
@@ -463,7 +462,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("a further run: error %v, %d measurements", err, len(m.ran))
 	}
 	step := 1
-	if testing.Short() {
+	if !testutil.AllCases() {
 		step = 37
 	}
 	killed := 0
@@ -494,7 +493,7 @@ func TestResume(t *testing.T) {
 	t.Logf("killed and resumed after %d different records", killed)
 }
 
-// sameEntries compares what is written, with trials of a block in any order.
+// sameEntries compares entries as written, with the trials of a block in any order.
 func sameEntries(a, b []verify.Entry) bool {
 	lines := func(es []verify.Entry) []string {
 		var out []string
@@ -511,8 +510,8 @@ func sameEntries(a, b []verify.Entry) bool {
 	return slices.Equal(lines(a), lines(b))
 }
 
-// TestDeadRunner: a machine that is down ends the run with what it is; later it
-// goes on, and the end is the same.
+// TestDeadRunner checks that an unavailable machine ends the run with its error, and that
+// a later run continues to the same end.
 func TestDeadRunner(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	ratio := func(coll.Point) float64 { return 0.9 }
@@ -527,20 +526,21 @@ func TestDeadRunner(t *testing.T) {
 	if res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); err != nil || !res.Proved() {
 		t.Fatalf("error %v, proved %t", err, res.Proved())
 	}
-	// A further run tells the same and measures nothing.
+	// Another run has the same result and measures nothing.
 	ran := m.trials
 	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
 	if err != nil || m.trials != ran || again.Trials != res.Trials {
 		t.Errorf("error %v, %d trials more", err, m.trials-ran)
 	}
-	// Files that select differently are verified anew.
+	// Files that select differently are verified in a new session.
 	again, err = prove(t.Context(), opt, &subject{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log)
 	if err != nil || again.Sessions != 2 || !again.Proved() {
 		t.Errorf("error %v, session %d, proved %t", err, again.Sessions, again.Proved())
 	}
 }
 
-// TestBudget: a limit ends a session between blocks, and a higher one goes on.
+// TestBudget checks that a limit ends a session between blocks and that a higher limit
+// lets it continue.
 func TestBudget(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	m := &machine{noise: 0.02, ratio: func(coll.Point) float64 { return 0.9 }}
@@ -566,12 +566,14 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestStartEffect: where all that one start measures is fast or slow together, as
-// two processes on one core or on two make it, nothing is condemned, and the
-// interval of the speed-up is as wide as that.
+// TestStartEffect checks launches in which all times are high or low together, as with two
+// processes on one core: nothing is reverted, and the interval of the speed-up is wide.
 func TestStartEffect(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	seeds, alarms, held := 40, 0, 0
+	if !testutil.AllCases() {
+		seeds = 8
+	}
 	for seed := range seeds {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
 		s := &starts{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
@@ -580,7 +582,7 @@ func TestStartEffect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(res.PutBack) > 0 {
+		if len(res.Reverted) > 0 {
 			alarms++
 		}
 		if c := res.Collectives[0].Speedup; c.Low <= 1 && 1 <= c.High {
@@ -593,7 +595,7 @@ func TestStartEffect(t *testing.T) {
 	}
 }
 
-// starts is a machine on which each start of a block is four times slower or not.
+// starts simulates a machine on which each launch of a block is four times slower or not.
 type starts struct {
 	*machine
 	rng    *rand.Rand
@@ -623,8 +625,8 @@ type subjectOf struct {
 	runner benchrunner.Runner
 }
 
-func (s *subjectOf) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.subject.write(condemned)
+func (s *subjectOf) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
+	files, err := s.subject.write(rejected)
 	files.Machine = s.runner
 	return files, err
 }

@@ -29,51 +29,51 @@ func grid() []coll.Point {
 	return out
 }
 
-// TestFirstSpots: every place is there however few points are wanted, so are points on
-// both sides of each switch, and sizes are whole elements.
-func TestFirstSpots(t *testing.T) {
+// TestFirstPoints checks that every segment has a point however few are wanted, that points
+// lie on both sides of each switch, and that sizes are whole elements.
+func TestFirstPoints(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points, rules.Between = 1, 100
 	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, Runnable: func(coll.Point) bool { return true }}
-	spots := firstSpots(p, rules)
-	count := map[Why]int{}
-	places := map[string]bool{}
-	for _, s := range spots {
-		count[s.Why]++
+	points := firstPoints(p, rules)
+	count := map[PointKind]int{}
+	segments := map[string]bool{}
+	for _, s := range points {
+		count[s.Kind]++
 		if s.Choice != bands(s.Point) || s.MsgBytes%4 != 0 {
 			t.Errorf("%+v: want %v and whole elements", s, bands(s.Point))
 		}
-		if s.Why == OnGrid {
-			places[s.Layout().String()+s.Choice.Name] = true
+		if s.Kind == OnGrid {
+			segments[s.Layout().String()+s.Choice.Name] = true
 		}
-		if s.Why == Switch && s.Nodes != 2 && !slices.Contains([]int64{2000, 2004, 2008, 20000, 20004, 20008}, s.MsgBytes) {
+		if s.Kind == Switch && s.Nodes != 2 && !slices.Contains([]int64{2000, 2004, 2008, 20000, 20004, 20008}, s.MsgBytes) {
 			t.Errorf("%v is at no switch", s)
 		}
 	}
-	if len(places) != 4 || count[OnGrid] != 4 || count[Control] != rules.Controls || count[Switch] != 12 || count[Between] == 0 {
-		t.Errorf("places %v, spots %v", places, count)
+	if len(segments) != 4 || count[OnGrid] != 4 || count[Control] != rules.Controls || count[Switch] != 12 || count[Between] == 0 {
+		t.Errorf("segments %v, points %v", segments, count)
 	}
-	if !slices.ContainsFunc(spots, func(s Spot) bool { return s.Nodes == 8 }) {
+	if !slices.ContainsFunc(points, func(s TestPoint) bool { return s.Nodes == 8 }) {
 		t.Error("no layout between those of the grid")
 	}
-	if again := firstSpots(p, rules); !slices.Equal(spots, again) {
-		t.Error("the same seed gives other spots")
+	if again := firstPoints(p, rules); !slices.Equal(points, again) {
+		t.Error("the same seed gives other points")
 	}
 	p.Runnable = nil
-	for _, s := range firstSpots(p, rules) {
+	for _, s := range firstPoints(p, rules) {
 		if !slices.Contains(p.Grid, s.Point) {
 			t.Errorf("%v is off the grid", s)
 		}
 	}
 }
 
-// TestPlanIsLocal: where the selection stays the same so do the spots.
-func TestFirstSpotsIsLocal(t *testing.T) {
+// TestFirstPointsAreLocal checks that points stay the same where the selection does.
+func TestFirstPointsAreLocal(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points = 6
 	back := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 4, MsgBytes: 8192}
-	before := firstSpots(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
-	after := firstSpots(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
+	before := firstPoints(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
+	after := firstPoints(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
 		if p == back {
 			return coll.Default
 		}
@@ -81,12 +81,12 @@ func TestFirstSpotsIsLocal(t *testing.T) {
 	}}, rules)
 	gone := 0 // of four nodes; one gives way to the new place
 	for _, s := range before {
-		if s.Nodes == 4 && s.Why == OnGrid && !slices.Contains(after, s) {
+		if s.Nodes == 4 && s.Kind == OnGrid && !slices.Contains(after, s) {
 			gone++
 		}
 	}
 	if gone > 1 {
-		t.Errorf("%d spots are gone from where nothing changed", gone)
+		t.Errorf("%d points are missing where nothing changed", gone)
 	}
 }
 

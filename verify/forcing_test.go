@@ -10,7 +10,7 @@ import (
 	"tutti/verify"
 )
 
-// witness probes: says is the error of each trial, none for obeyed.
+// witness simulates a probe: says is the error of each trial, empty for obeyed.
 type witness struct {
 	says  string
 	asked int
@@ -30,9 +30,9 @@ func (w *witness) Run(_ context.Context, b benchrunner.Batch, log benchrunner.Lo
 	return nil
 }
 
-// A library that does not obey its files is not measured, and the result says what
-// ran instead; once it obeys, the verification goes on.
-func TestObedience(t *testing.T) {
+// TestIgnoredFiles checks that a library which ignores its files is not measured and that
+// the result names what ran instead. Once it obeys, the verification continues.
+func TestIgnoredFiles(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
 	opt := verify.Options{Library: "lib", Rules: rules(1)}
@@ -43,8 +43,8 @@ func TestObedience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := res.Disobeyed(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
-		t.Errorf("disobeyed: %+v, want what ran instead", d)
+	if d := res.Ignored(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
+		t.Errorf("ignored: %+v, want what ran instead", d)
 	}
 	if res.Ended || res.Proved() || len(m.ran) > 0 {
 		t.Errorf("ended: %t, proved: %t, %d candidates measured, want nothing of it", res.Ended, res.Proved(), len(m.ran))
@@ -55,25 +55,25 @@ func TestObedience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if obedient.asked != 1 || len(res.Disobeyed()) > 0 || !res.Proved() {
-		t.Errorf("asked %d times, disobeyed %+v, proved %t, want proved after one look", obedient.asked, res.Disobeyed(), res.Proved())
+	if obedient.asked != 1 || len(res.Ignored()) > 0 || !res.Proved() {
+		t.Errorf("asked %d times, ignored %+v, proved %t, want proved after one check", obedient.asked, res.Ignored(), res.Proved())
 	}
 }
 
-// What nobody can see is neither.
-func TestUnseen(t *testing.T) {
+// TestNotObservable checks that a library whose algorithms cannot be observed is verified.
+func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
 	res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rows, probe: &witness{says: "the error names no algorithm"}}, &memory{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range res.Sights {
-		if s.State != verify.Unseen {
-			t.Errorf("%v: %s, want unseen", s.Spot, s.State)
+	for _, s := range res.ForcingChecks {
+		if s.State != verify.NotObservable {
+			t.Errorf("%v: %s, want unseen", s.TestPoint, s.State)
 		}
 	}
-	if len(res.Sights) == 0 || !res.Proved() {
-		t.Errorf("%d sights, proved %t, want some and a proof", len(res.Sights), res.Proved())
+	if len(res.ForcingChecks) == 0 || !res.Proved() {
+		t.Errorf("%d checks, proved %t, want some and a proof", len(res.ForcingChecks), res.Proved())
 	}
 }

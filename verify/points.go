@@ -11,56 +11,60 @@ import (
 	"tutti/selection"
 )
 
-// Problem is one collective whose part of the file is to be proved.
+// Problem is one collective whose part of the file is verified.
 type Problem struct {
 	Collective coll.Collective
-	Grid       []coll.Point                    // the points that were tuned
-	Choose     func(coll.Point) coll.Algorithm // what the file selects at any point
-	Runnable   func(coll.Point) bool           // whether the machine can measure a point off the grid; nil for none
+	Grid       []coll.Point                    // points that were tuned
+	Choose     func(coll.Point) coll.Algorithm // returns what the file selects at any point
+	Runnable   func(coll.Point) bool           // reports whether the machine can run a point off the grid; nil: no such point
 }
 
-// chooser chooses the spots of one collective. What it draws depends on the seed
-// and the point alone, so that where the selection stays the same so do the spots.
+// chooser chooses the test points of one collective. Its random numbers depend on the
+// seed and the point alone, so equal selections give equal test points.
 type chooser struct {
 	Problem
-	rules Rules
-	lanes [][]coll.Point // the grid by layout, sizes ascending
-	seen  map[coll.Point]bool
-	spots []Spot
+	rules  Rules
+	bySize [][]coll.Point // the grid points of each layout, sizes ascending
+	chosen map[coll.Point]bool
+	points []TestPoint
 }
 
-// firstSpots returns the spots of a problem: the grid points where the file selects an
-// algorithm, all or a sample that has every place (neighbouring sizes of a layout
-// with one algorithm) in it, some points where it does not, and points between
-// those of the grid. The same for the same seed.
-func firstSpots(p Problem, rules Rules) []Spot {
-	x := &chooser{Problem: p, rules: rules, seen: map[coll.Point]bool{}, lanes: lanesOf(p.Grid)}
-	x.places()
-	x.controls()
-	x.between()
-	slices.SortFunc(x.spots, func(a, b Spot) int { return coll.ComparePoints(a.Point, b.Point) })
-	return x.spots
+// firstPoints returns the test points of the first pass:
+//   - grid points where the file selects an algorithm: all, or a sample with at least one
+//     of every segment, that is of neighbouring sizes of a layout with the same algorithm;
+//   - some grid points that are left to the library;
+//   - points between those of the grid.
+//
+// The result is the same for the same seed.
+func firstPoints(p Problem, rules Rules) []TestPoint {
+	x := &chooser{Problem: p, rules: rules, chosen: map[coll.Point]bool{}, bySize: sizesByLayout(p.Grid)}
+	x.addSegments()
+	x.addControls()
+	x.addBetween()
+	slices.SortFunc(x.points, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
+	return x.points
 }
 
-// draw is the randomness of a point.
-func (x *chooser) draw(p coll.Point) *rand.Rand {
+// rngOf returns the random numbers of a point.
+func (x *chooser) rngOf(p coll.Point) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return rand.New(rand.NewPCG(x.rules.Seed, h.Sum64()))
 }
 
-// shuffled returns the points in random order.
+// shuffled returns the points in random order, each once.
 func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	key := map[coll.Point]uint64{}
 	for _, p := range points {
-		key[p] = x.draw(p).Uint64()
+		key[p] = x.rngOf(p).Uint64()
 	}
 	out := slices.Clone(points)
 	slices.SortFunc(out, func(a, b coll.Point) int { return cmp.Or(cmp.Compare(key[a], key[b]), coll.ComparePoints(a, b)) })
 	return slices.Compact(out)
 }
 
-func lanesOf(grid []coll.Point) [][]coll.Point {
+// sizesByLayout returns the grid points of each layout, sizes ascending.
+func sizesByLayout(grid []coll.Point) [][]coll.Point {
 	sorted := slices.Clone(grid)
 	slices.SortFunc(sorted, coll.ComparePoints) // sizes last
 	var lanes [][]coll.Point
@@ -73,17 +77,18 @@ func lanesOf(grid []coll.Point) [][]coll.Point {
 	return lanes
 }
 
-func (x *chooser) add(p coll.Point, why Why) {
-	if !x.seen[p] {
-		x.seen[p] = true
-		x.spots = append(x.spots, Spot{Point: p, Choice: x.Choose(p), Why: why})
+func (x *chooser) add(p coll.Point, why PointKind) {
+	if !x.chosen[p] {
+		x.chosen[p] = true
+		x.points = append(x.points, TestPoint{Point: p, Choice: x.Choose(p), Kind: why})
 	}
 }
 
-// places adds the grid points where an algorithm is selected.
-func (x *chooser) places() {
+// addSegments adds grid points where an algorithm is selected: one of each segment, then
+// others at random up to Rules.Points.
+func (x *chooser) addSegments() {
 	var rest []coll.Point
-	for _, lane := range x.lanes {
+	for _, lane := range x.bySize {
 		for from := 0; from < len(lane); {
 			to, alg := from+1, x.Choose(lane[from])
 			for to < len(lane) && x.Choose(lane[to]) == alg {
@@ -98,15 +103,15 @@ func (x *chooser) places() {
 		}
 	}
 	for _, p := range x.shuffled(rest) {
-		if len(x.spots) >= x.rules.Points {
+		if len(x.points) >= x.rules.Points {
 			return
 		}
 		x.add(p, OnGrid)
 	}
 }
 
-// controls adds grid points that the file leaves to the library.
-func (x *chooser) controls() {
+// addControls adds grid points that are left to the library.
+func (x *chooser) addControls() {
 	var left []coll.Point
 	for _, p := range x.Grid {
 		if x.Choose(p).IsDefault() {
@@ -118,22 +123,22 @@ func (x *chooser) controls() {
 	}
 }
 
-// between adds points off the grid, those at switches first.
-func (x *chooser) between() {
+// addBetween adds points off the grid, at most half of them where the selection switches.
+func (x *chooser) addBetween() {
 	if x.Runnable == nil {
 		return
 	}
 	taken := 0
 	for _, kind := range []struct {
-		why    Why
+		why    PointKind
 		points []coll.Point
 		most   int
 	}{
-		{Switch, x.switches(), (x.rules.Between + 1) / 2},
-		{Between, slices.Concat(x.oddSizes(), x.oddLayouts()), x.rules.Between},
+		{Switch, x.switchPoints(), (x.rules.Between + 1) / 2},
+		{Between, slices.Concat(x.betweenSizes(), x.betweenLayouts()), x.rules.Between},
 	} {
 		for _, p := range x.shuffled(kind.points) {
-			if taken < kind.most && !x.seen[p] && x.Runnable(p) {
+			if taken < kind.most && !x.chosen[p] && x.Runnable(p) {
 				x.add(p, kind.why)
 				taken++
 			}
@@ -141,11 +146,11 @@ func (x *chooser) between() {
 	}
 }
 
-// switches returns the sizes just below, at and above those where the selection
+// switchPoints returns the sizes just below, at and above each size where the selection
 // changes between two sizes of the grid.
-func (x *chooser) switches() []coll.Point {
+func (x *chooser) switchPoints() []coll.Point {
 	var out []coll.Point
-	for _, lane := range x.lanes {
+	for _, lane := range x.bySize {
 		for i := 1; i < len(lane); i++ {
 			alg := x.Choose(lane[i-1])
 			if x.Choose(lane[i]) == alg {
@@ -172,11 +177,11 @@ func (x *chooser) switches() []coll.Point {
 	return out
 }
 
-// oddSizes returns a size at random between each two neighbours of the grid with
-// one algorithm: hardly ever a power of two.
-func (x *chooser) oddSizes() []coll.Point {
+// betweenSizes returns a random size between each two neighbours of the grid. It is
+// rarely a power of two.
+func (x *chooser) betweenSizes() []coll.Point {
 	var out []coll.Point
-	for _, lane := range x.lanes {
+	for _, lane := range x.bySize {
 		for i := 1; i < len(lane); i++ {
 			e := lane[i].Collective.ElementBytes()
 			low, high := lane[i-1].MsgBytes/e, lane[i].MsgBytes/e
@@ -184,7 +189,7 @@ func (x *chooser) oddSizes() []coll.Point {
 				continue
 			}
 			p := lane[i]
-			p.MsgBytes = (low + 1 + x.draw(p).Int64N(high-low-1)) * e
+			p.MsgBytes = (low + 1 + x.rngOf(p).Int64N(high-low-1)) * e
 			if !x.Choose(p).IsDefault() {
 				out = append(out, p)
 			}
@@ -193,10 +198,10 @@ func (x *chooser) oddSizes() []coll.Point {
 	return out
 }
 
-// oddLayouts returns points on numbers of nodes between two neighbours of the
-// grid, sizes of the grid at random.
-func (x *chooser) oddLayouts() []coll.Point {
-	lanes := slices.Clone(x.lanes)
+// betweenLayouts returns points with a number of nodes between two neighbours of the grid
+// and random sizes of the grid.
+func (x *chooser) betweenLayouts() []coll.Point {
+	lanes := slices.Clone(x.bySize)
 	slices.SortFunc(lanes, func(a, b []coll.Point) int {
 		return cmp.Or(cmp.Compare(a[0].PPN, b[0].PPN), cmp.Compare(a[0].Nodes, b[0].Nodes))
 	})
@@ -216,13 +221,13 @@ func (x *chooser) oddLayouts() []coll.Point {
 	return out
 }
 
-// again returns the spots of a later pass: what was put back, the grid points next
-// to it, and whatever else is selected differently from what was proved.
-func again(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []Spot {
-	spots := map[coll.Point]Spot{}
-	for _, s := range firstSpots(p, rules) {
+// retestPoints returns the test points of a later pass: the reverted points, the grid
+// points next to them, and points where the selection differs from what was verified.
+func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
+	points := map[coll.Point]TestPoint{}
+	for _, s := range firstPoints(p, rules) {
 		if alg, known := proved[s.Point]; !known || alg != s.Choice {
-			spots[s.Point] = s
+			points[s.Point] = s
 		}
 	}
 	for _, at := range back {
@@ -230,20 +235,19 @@ func again(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []
 			continue
 		}
 		for _, q := range append(neighbours(p.Grid, at), at) {
-			spots[q] = Spot{Point: q, Choice: p.Choose(q), Why: Again}
+			points[q] = TestPoint{Point: q, Choice: p.Choose(q), Kind: Retest}
 		}
 	}
-	out := make([]Spot, 0, len(spots))
-	for _, s := range spots {
+	out := make([]TestPoint, 0, len(points))
+	for _, s := range points {
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b Spot) int { return coll.ComparePoints(a.Point, b.Point) })
+	slices.SortFunc(out, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
 	return out
 }
 
-// neighbours returns the grid points next to a point: the sizes below and above on
-// its own layout, or on the nearest one, and the layouts below and above at the
-// nearest size.
+// neighbours returns the grid points next to a point: the sizes below and above, the
+// numbers of nodes below and above, and the numbers of processes per node below and above.
 func neighbours(grid []coll.Point, at coll.Point) []coll.Point {
 	var out []coll.Point
 	closest := func(keep func(coll.Point) bool) {

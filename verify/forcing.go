@@ -1,0 +1,259 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/mpi"
+)
+
+// ForcingCheck says whether the library obeys its file at one point.
+type ForcingCheck struct {
+	TestPoint
+	State ForcingState `json:"state"`
+	Note  string       `json:"note,omitzero"` // algorithm that ran instead, or why it cannot be observed
+}
+
+// ForcingState is the result of a forcing check.
+type ForcingState string
+
+// The states of a forcing check.
+const (
+	Obeyed        ForcingState = "obeyed"
+	Ignored       ForcingState = "ignored"
+	NotObservable ForcingState = "not observable"
+)
+
+// checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
+const checksPerAlgorithm = 2
+
+// probePoints returns the points to check: for each algorithm of each collective points of
+// different layouts, if possible inside a segment of sizes with the same algorithm.
+func probePoints(problems []Problem) []TestPoint {
+	var out []TestPoint
+	for _, p := range problems {
+		taken := map[coll.Algorithm]int{}
+		layouts := map[coll.Layout]bool{}
+		for _, s := range interior(p) {
+			if taken[s.Choice] < checksPerAlgorithm && (taken[s.Choice] == 0 || !layouts[s.Layout()]) {
+				taken[s.Choice]++
+				layouts[s.Layout()] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// interior returns the grid points where an algorithm is selected, those inside a segment
+// first, then by number of ranks.
+func interior(p Problem) []TestPoint {
+	type ranked struct {
+		TestPoint
+		edges int
+	}
+	var all []ranked
+	for _, lane := range sizesByLayout(p.Grid) {
+		for i, at := range lane {
+			alg := p.Choose(at)
+			if alg.IsDefault() {
+				continue
+			}
+			edges := 0
+			if i > 0 && p.Choose(lane[i-1]) != alg {
+				edges++
+			}
+			if i+1 < len(lane) && p.Choose(lane[i+1]) != alg {
+				edges++
+			}
+			all = append(all, ranked{TestPoint{Point: at, Choice: alg, Kind: OnGrid}, edges})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.edges, b.edges), cmp.Compare(a.Ranks(), b.Ranks()))
+	})
+	out := make([]TestPoint, len(all))
+	for i, r := range all {
+		out[i] = r.TestPoint
+	}
+	return out
+}
+
+// needsForcingCheck reports whether forcing must be checked now: the files are new, or the
+// library ignored them at the last check.
+func (s *Session) needsForcingCheck() bool {
+	must := true
+	for _, e := range s.entries {
+		switch {
+		case e.Session != s.number:
+		case e.ForcingChecks != nil:
+			must = slices.ContainsFunc(e.ForcingChecks, func(x ForcingCheck) bool { return x.State == Ignored })
+		case e.Outcome != nil && !e.Outcome.End:
+			must = true
+		}
+	}
+	return must
+}
+
+// checkForcing runs the probe on the files and reports whether the library ignored them.
+func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, err error) {
+	points := probePoints(files.Problems)
+	if files.Probe == nil || len(points) == 0 {
+		return false, nil
+	}
+	round, known := s.probeRound()
+	trials := map[coll.Candidate]coll.Trial{}
+	for _, t := range known.trials {
+		trials[t.Candidate] = t
+	}
+	batch := benchrunner.Batch{Label: s.opt.Library + "-probe", Round: round, Jobs: known.jobs}
+	for _, point := range points {
+		c := coll.Candidate{Point: point.Point, Algorithm: Tuned}
+		_, ended := trials[c]
+		batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: c, Attempt: 1, Ended: ended})
+	}
+	if err := files.Probe.Run(ctx, batch, &blockLog{s, round, Probing, trials}); err != nil {
+		return false, fmt.Errorf("%s: probing: %w", s.opt.Library, err)
+	}
+	s.round = max(s.round, round)
+	checks := []ForcingCheck{}
+	for _, point := range points {
+		check := forcingCheckOf(point, trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}])
+		checks = append(checks, check)
+		ignored = ignored || check.State == Ignored
+	}
+	return ignored, s.append(Entry{ForcingChecks: checks})
+}
+
+// probeRound returns the round of probing that has no result yet, or the next round.
+func (s *Session) probeRound() (int, roundRecord) {
+	from := 0
+	for _, e := range s.entries {
+		switch {
+		case e.Session != s.number:
+		case e.ForcingChecks != nil:
+			from = 0
+		case e.Stage == Probing && from == 0:
+			from = e.Round
+		}
+	}
+	if from == 0 {
+		return s.round + 1, roundRecord{}
+	}
+	return from, s.roundOf(from)
+}
+
+// forcingCheckOf turns a trial of the probe into a check. The trial is done if the selected
+// algorithm ran; its error says which one ran instead, or why that is unknown.
+func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
+	if t.State == coll.TrialDone {
+		return ForcingCheck{TestPoint: point, State: Obeyed}
+	}
+	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrDisobeyed.Error()+": "); ok {
+		return ForcingCheck{TestPoint: point, State: Ignored, Note: saw}
+	}
+	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
+}
+
+// BuildProbe compiles the probe with the library's compiler wrapper (mpicc) into a folder
+// that all nodes see. It returns its path.
+func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	built, err := csource.Build(ctx, csource.Probe, compiler, filepath.Join(dir, csource.Probe.Name))
+	return built.Path, err
+}
+
+// Probe is a program for a live runner that shows which algorithm the library runs with
+// its files loaded. A case is done if it is the algorithm that the files select; its time
+// has no meaning.
+//
+// Depending on the library, the probe gets the names of functions from the error of a
+// truncated message, or the dynamic loader reports the algorithms that are called.
+type Probe struct {
+	Path      string // program that BuildProbe made
+	Library   mpi.Measurable
+	Catalogue *mpi.Catalogue
+	Choose    func(coll.Point) coll.Algorithm // returns what the files select; set again when they change
+}
+
+var _ benchrunner.Program = (*Probe)(nil)
+
+// Name returns "probe".
+func (p *Probe) Name() string { return "probe" }
+
+// Group gives each case a launch of its own: messages that were not received would disturb
+// the next case.
+func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	var out [][]benchrunner.Case
+	for i := range cases {
+		out = append(out, cases[i:i+1:i+1])
+	}
+	return out
+}
+
+// Allowance returns more time than the program allows itself.
+func (p *Probe) Allowance(benchrunner.Launch) time.Duration { return 30 * time.Second }
+
+// Command runs the program with the settings of the case.
+func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
+	if len(s.Cases) != 1 {
+		return benchrunner.Command{}, fmt.Errorf("a probe serves one case, not %d", len(s.Cases))
+	}
+	c := s.Cases[0]
+	return benchrunner.Command{
+		Args: []string{p.Path, string(p.Library.Facts().Sight), string(c.Collective), strconv.FormatInt(c.MsgBytes, 10)},
+		Env:  c.Env,
+	}, nil
+}
+
+// Read compares the algorithm that ran with the selected one.
+func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
+	var r benchrunner.Reading
+	for _, c := range s.Cases {
+		o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: max(out.Wall.Seconds(), 1e-9), CostSeconds: out.Wall.Seconds()}
+		if err := p.compare(c.Point, out); err != nil {
+			o.State, o.Phase, o.Error, o.Seconds = benchrunner.OutcomeFailed, "run", err.Error(), 0
+		}
+		r.Outcomes = append(r.Outcomes, o)
+	}
+	return r
+}
+
+// compare returns nil if the selected algorithm ran. forcingCheckOf reads the error.
+func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
+	c := coll.Candidate{Point: at, Algorithm: p.Choose(at)}
+	if _, err := p.Catalogue.Lookup(c.Collective, c.Algorithm); err != nil {
+		return err
+	}
+	stacks, why := readStacks(out.Lines())
+	if len(stacks) == 0 {
+		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastMessage(), "no output")))
+	}
+	return p.Library.Obeyed(p.Catalogue, c, stacks)
+}
+
+// readStacks returns the functions that each process was in, or why none could be observed.
+func readStacks(lines []string) (stacks [][]string, why string) {
+	for _, line := range lines {
+		if names, ok := strings.CutPrefix(line, "saw "); ok {
+			stacks = append(stacks, strings.Fields(names))
+		}
+		if reason, ok := strings.CutPrefix(line, "unseen "); ok && why == "" {
+			why = reason
+		}
+	}
+	return stacks, why
+}

@@ -1,0 +1,262 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/metrics"
+)
+
+// Result is the result of the last session of a library's verification.
+type Result struct {
+	Library             string
+	Rules               Rules
+	Sessions            int // 0 if nothing was verified
+	Passes              int
+	Ended               bool // false while it runs and after an interruption
+	Trials, Failed      int
+	MachineSeconds      float64
+	Points              []PointResult      // each test point with its last measurements, by point
+	Collectives         []CollectiveResult // sorted by name
+	Reverted            []Finding          // of all passes, in their order
+	RevertedCollectives []coll.Collective  // sorted by name
+	Slower              []Finding          // points still slower although their collective was reverted
+	ForcingChecks       []ForcingCheck     // last checks; nil if there were none
+}
+
+// Proved reports whether the session ended with nothing slower left. It says nothing
+// about forcing.
+func (r Result) Proved() bool { return r.Ended && len(r.Slower) == 0 }
+
+// Ignored returns the checks in which another algorithm ran than the file selects.
+func (r Result) Ignored() []ForcingCheck {
+	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored })
+}
+
+// PointResult is what was measured at one test point. Ratio is tuned over default time, of
+// the confirmation if there was one, since screening selects points for being slow. It is
+// zero if no block had both times.
+type PointResult struct {
+	TestPoint
+	Ratio       Interval
+	Blocks      int // blocks that have both times
+	TunedFailed int // blocks in which only the tuned library failed
+	OtherFailed int // blocks in which the default failed
+	Reverted    bool
+}
+
+// CollectiveResult is how much faster a collective became: the geometric mean over points
+// of default over tuned time.
+type CollectiveResult struct {
+	Collective     coll.Collective
+	Points         int      // tested points
+	ChangedPoints  int      // tested points with both times where the file selects an algorithm
+	Speedup        Interval // over the changed points, by bootstrap over blocks; zero without such points
+	Controls       int
+	ControlSpeedup Interval // over the points left to the library: 1, except for noise and for effects of the settings themselves
+	Reverted       int
+	RevertedWhole  bool // the whole collective was reverted
+}
+
+// bootstrapResamples is the number of resamples, as in the other intervals of a report.
+const bootstrapResamples = 1000
+
+// Restore returns the result of the entries of a library's verification. The error
+// matches ErrEntry.
+func Restore(library string, entries []Entry) (Result, error) {
+	r := Result{Library: library}
+	for _, e := range entries {
+		r.Sessions = max(r.Sessions, e.Session)
+	}
+	own := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Session != r.Sessions })
+	st := stateOf(own, r.Sessions)
+	if len(st.outcomes) > len(st.passes) || len(st.passes) > len(st.outcomes)+1 {
+		return r, fmt.Errorf("%w: %s: %d passes and %d outcomes", ErrEntry, library, len(st.passes), len(st.outcomes))
+	}
+	for _, e := range own {
+		if e.Trial != nil {
+			r.MachineSeconds += e.Trial.CostSeconds
+		}
+		if e.Trial != nil && e.Stage != Probing {
+			r.Trials++
+			if e.Trial.State != coll.TrialDone {
+				r.Failed++
+			}
+		}
+		if e.ForcingChecks != nil {
+			r.ForcingChecks = e.ForcingChecks
+		}
+	}
+	if len(st.passes) == 0 {
+		return r, nil
+	}
+	r.Rules, r.Passes, r.Ended = st.passes[0].Rules, len(st.passes), st.ended()
+	for _, v := range st.outcomes {
+		r.Reverted = append(r.Reverted, v.Reverted...)
+		r.RevertedCollectives = append(r.RevertedCollectives, v.RevertedCollectives...)
+		r.Slower = append(r.Slower, v.Slower...)
+	}
+	slices.Sort(r.RevertedCollectives)
+	return r, r.addCollectives(r.addPoints(st, own))
+}
+
+// addPoints fills Points with the measurements of the last pass that tested each, and
+// returns these measurements.
+func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
+	back := map[coll.Point]bool{}
+	for _, f := range r.Reverted {
+		back[f.Point] = true
+	}
+	latest := map[coll.Point]PointResult{}
+	measured := map[coll.Point]series{}
+	for i, pass := range st.passes {
+		end := 0 // of the pass, exclusive; none for the last
+		if i+1 < len(st.passes) {
+			end = st.passes[i+1].FirstRound
+		}
+		seen := seriesOf(own, pass.FirstRound, end)
+		for _, s := range pass.Points {
+			of := seen[s.Point]
+			p := PointResult{TestPoint: s, Blocks: len(of.ratios), TunedFailed: of.tunedFailed, OtherFailed: of.otherFailed, Reverted: back[s.Point]}
+			if len(of.ratios) > 0 {
+				p.Ratio = medianOf(of.ratios).exp()
+			}
+			latest[s.Point], measured[s.Point] = p, of
+		}
+	}
+	for _, p := range latest {
+		r.Points = append(r.Points, p)
+	}
+	slices.SortFunc(r.Points, func(a, b PointResult) int { return coll.ComparePoints(a.Point, b.Point) })
+	return measured
+}
+
+// seriesOf returns the series of each point in the rounds from first to end: those of the
+// confirmation where there was one.
+func seriesOf(own []Entry, first, end int) map[coll.Point]series {
+	type place struct {
+		point coll.Point
+		stage Stage
+		round int
+	}
+	pairs := map[place][2]coll.Trial{}
+	var order []place
+	for _, e := range own {
+		if e.Trial == nil || e.Stage == Probing || e.Round < first || end > 0 && e.Round >= end {
+			continue
+		}
+		at := place{e.Trial.Point, e.Stage, e.Round}
+		pair, known := pairs[at]
+		if !known {
+			order = append(order, at)
+		}
+		if e.Trial.Algorithm.IsDefault() {
+			pair[1] = *e.Trial
+		} else {
+			pair[0] = *e.Trial
+		}
+		pairs[at] = pair
+	}
+	stages := map[coll.Point][2]series{}
+	for _, at := range order {
+		pair := pairs[at]
+		if pair[0].State == "" || pair[1].State == "" {
+			continue // the block has not ended
+		}
+		both := stages[at.point]
+		both[at.stage-1].add(at.round, pair[0], pair[1])
+		stages[at.point] = both
+	}
+	out := map[coll.Point]series{}
+	for p, both := range stages {
+		out[p] = both[0]
+		if both[1].blocks() > 0 {
+			out[p] = both[1]
+		}
+	}
+	return out
+}
+
+// addCollectives fills Collectives from Points and their series.
+func (r *Result) addCollectives(measured map[coll.Point]series) error {
+	var names []coll.Collective
+	for _, p := range r.Points {
+		names = append(names, p.Collective)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		c := CollectiveResult{Collective: name, RevertedWhole: slices.Contains(r.RevertedCollectives, name)}
+		var changed, same []series
+		for _, p := range r.Points {
+			switch {
+			case p.Collective != name:
+				continue
+			case p.Blocks > 0 && p.Choice.IsDefault():
+				same = append(same, measured[p.Point])
+			case p.Blocks > 0:
+				changed = append(changed, measured[p.Point])
+			}
+			c.Points++
+			if p.Reverted {
+				c.Reverted++
+			}
+		}
+		c.ChangedPoints, c.Controls = len(changed), len(same)
+		var err error
+		if c.Speedup, err = speedup(changed, r.Rules.Seed); err != nil {
+			return err
+		}
+		if c.ControlSpeedup, err = speedup(same, r.Rules.Seed); err != nil {
+			return err
+		}
+		r.Collectives = append(r.Collectives, c)
+	}
+	return nil
+}
+
+// speedup returns the geometric mean over points of default over tuned time, from the
+// median of the blocks at each point, with its bootstrap interval; zero for no points. It
+// resamples blocks, not points: what disturbs a launch disturbs all its points alike.
+func speedup(points []series, seed uint64) (Interval, error) {
+	if len(points) == 0 {
+		return Interval{}, nil
+	}
+	var rounds []float64
+	for _, p := range points {
+		for _, r := range p.rounds {
+			rounds = append(rounds, float64(r))
+		}
+	}
+	slices.Sort(rounds)
+	rounds = slices.Compact(rounds)
+	mean := func(drawn []float64) float64 {
+		times := map[int]int{}
+		for _, r := range drawn {
+			times[int(r)]++
+		}
+		sum := 0.0
+		for _, p := range points {
+			sum += p.median(times)
+		}
+		return math.Exp(-sum / float64(len(points)))
+	}
+	i, err := metrics.Bootstrap(rounds, mean, bootstrapResamples, 0.95, seed)
+	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
+}
+
+// median returns the median of the ratios in the drawn blocks, each as often as drawn, or
+// of all blocks if none of them was drawn.
+func (s series) median(times map[int]int) float64 {
+	var values []float64
+	for i, r := range s.rounds {
+		for range times[r] {
+			values = append(values, s.ratios[i])
+		}
+	}
+	if len(values) == 0 {
+		values = s.ratios
+	}
+	return metrics.Median(values)
+}

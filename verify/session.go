@@ -1,0 +1,329 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/selection"
+)
+
+// Tuned stands for the library with its file loaded. Only the settings of the file force
+// it. The library as shipped is coll.Default.
+var Tuned = coll.Algorithm{Name: "tuned"}
+
+// Files are the current files of a library.
+type Files struct {
+	Problems []Problem
+	Machine  benchrunner.Runner // measures candidates of Tuned and coll.Default
+	Probe    benchrunner.Runner // runs a Probe on candidates of Tuned; nil if there is none
+}
+
+// Log records the steps of a verification. An entry is on disk when Append returns nil.
+type Log interface {
+	Append(e Entry) error
+}
+
+// Options say how a library is verified.
+type Options struct {
+	Library string
+	Rules   Rules
+	// MachineTime ends a session before the next block when its trials have cost so much;
+	// zero for no limit.
+	MachineTime time.Duration
+	// WallTime ends a session before the next block; zero for no limit.
+	WallTime time.Duration
+	Again    bool        // begin a new session if the last one has ended
+	Observe  func(Event) // called before each block; may be nil
+}
+
+// Event is the progress of a verification.
+type Event struct {
+	Library   string
+	Pass      int
+	Stage     Stage
+	Block     int // number of the block in its stage
+	MaxBlocks int // most blocks of the stage
+	Points    int // points that the block measures
+}
+
+// ErrBudget is matched by the error of RunPass when a limit was reached.
+var ErrBudget = errors.New("the budget of the verification is used up")
+
+// ErrNothing is matched when the files select nothing, or nothing can be measured.
+var ErrNothing = errors.New("nothing to verify")
+
+// Session is the verification of one library's files, which change from pass to pass.
+type Session struct {
+	opt   Options
+	log   Log
+	past  *journal.Verification // the journal's records when the session was opened
+	began time.Time
+
+	entries []Entry // of all sessions
+	number  int     // of this session, known once begun
+	begun   bool    // number and rules are known
+	rules   Rules
+	round   int // last round
+	spent   float64
+}
+
+// Open returns the verification of a library; past is the journal's record of it, nil for
+// none. It measures nothing. A session in past that has not ended continues under its own
+// rules. One that has ended stays ended while the files select the same. The error matches
+// ErrEntry for a past that no verification has written.
+func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
+	if err := opt.Rules.Validate(); err != nil {
+		return nil, err
+	}
+	entries, err := Entries(past)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{opt: opt, log: log, past: past, began: time.Now(), entries: entries}
+	for _, e := range entries {
+		s.number = max(s.number, e.Session)
+	}
+	return s, nil
+}
+
+// RunPass checks whether the library obeys the files, then runs one pass. It reports
+// whether the verification has ended. If not, what is Rejected must be removed from the
+// files before the next call.
+//
+// It returns ctx.Err() once ctx is cancelled, and an error matching
+// benchrunner.ErrUnavailable or ErrBudget when it could not go on; after another Open the
+// verification continues. A library that ignores its files ends the verification, which
+// Result shows. Other errors come from the log.
+func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err error) {
+	state := s.stateFor(files.Problems)
+	if s.needsForcingCheck() {
+		if ignored, err := s.checkForcing(ctx, files); err != nil || ignored {
+			return true, err
+		}
+	}
+	if state.ended() {
+		return true, nil
+	}
+	outcome, err := s.pass(ctx, state, files)
+	return outcome.End, err
+}
+
+// NextPoints returns the points of the next pass or of the open one, none if the
+// verification has ended. It measures and writes nothing. The error matches ErrNothing.
+func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
+	state := s.stateFor(problems)
+	if state.ended() {
+		return nil, nil
+	}
+	pass, begun := state.openPass()
+	if begun {
+		return pass.Points, nil
+	}
+	pass, err := s.begin(state, problems)
+	return pass.Points, err
+}
+
+// MachineSeconds returns the machine time of the session's trials. It is known after
+// NextPoints or RunPass.
+func (s *Session) MachineSeconds() float64 { return s.spent }
+
+// Rejected returns what all sessions so far revert to the default in a collective.
+func (s *Session) Rejected(c coll.Collective) selection.Rejected { return RejectedBy(s.entries, c) }
+
+// Result returns the result of the verification so far.
+func (s *Session) Result() (Result, error) { return Restore(s.opt.Library, s.entries) }
+
+// stateFor returns the state of the session. The first files decide whether the last
+// session continues.
+func (s *Session) stateFor(problems []Problem) state {
+	if !s.begun {
+		s.begun = true
+		return s.open(problems)
+	}
+	return stateOf(s.entries, s.number)
+}
+
+// open returns the state of the last session if it continues, else that of a new one.
+func (s *Session) open(problems []Problem) state {
+	st := stateOf(s.entries, s.number)
+	if s.number == 0 || !st.matches(problems) || s.opt.Again && st.ended() {
+		s.number++
+		st = state{}
+	}
+	s.rules = s.opt.Rules
+	if len(st.passes) > 0 {
+		s.rules = st.passes[0].Rules
+	}
+	for _, e := range s.entries {
+		s.round = max(s.round, e.Round)
+		if e.Session == s.number && e.Trial != nil {
+			s.spent += e.Trial.CostSeconds
+		}
+	}
+	return st
+}
+
+// pass runs the open pass or the next one.
+func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutcome, error) {
+	pass, begun := state.openPass()
+	if !begun {
+		var err error
+		if pass, err = s.begin(state, files.Problems); err != nil {
+			return PassOutcome{}, err
+		}
+		if err := s.append(Entry{Pass: &pass}); err != nil {
+			return PassOutcome{}, err
+		}
+	}
+	outcome, err := s.measurePass(ctx, pass, files.Machine)
+	if err != nil {
+		return PassOutcome{}, err
+	}
+	s.decideNext(&outcome, pass)
+	return outcome, s.append(Entry{Outcome: &outcome})
+}
+
+// append writes an entry to the log, then keeps it.
+func (s *Session) append(e Entry) error {
+	e.Library, e.Session = s.opt.Library, s.number
+	if err := s.log.Append(e); err != nil {
+		return err
+	}
+	s.entries = append(s.entries, e)
+	return nil
+}
+
+// begin returns the next pass.
+func (s *Session) begin(state state, problems []Problem) (Pass, error) {
+	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
+	proved, back := state.provedChoices(), state.lastReverted()
+	for _, p := range problems {
+		if pass.Number == 1 {
+			pass.Points = append(pass.Points, firstPoints(p, s.rules)...)
+		} else {
+			pass.Points = append(pass.Points, retestPoints(p, s.rules, proved, back)...)
+		}
+	}
+	if len(pass.Points) == 0 {
+		return pass, fmt.Errorf("%s: %w: the files select nothing at any point", s.opt.Library, ErrNothing)
+	}
+	return pass, nil
+}
+
+// decideNext decides what follows from the findings of a pass. Points are reverted. Where
+// that did not help, or the passes are used up, their collective is reverted as a whole.
+// Findings of a collective that was reverted already are reported as Slower.
+func (s *Session) decideNext(v *PassOutcome, pass Pass) {
+	left := stateOf(s.entries, s.number).revertedCollectives()
+	found := v.Reverted
+	v.Number, v.Reverted = pass.Number, []Finding{}
+	for _, f := range found {
+		switch {
+		case slices.Contains(left, f.Collective):
+			v.Slower = append(v.Slower, f)
+			continue
+		case f.Choice.IsDefault() || pass.Number >= s.rules.Passes:
+			if !slices.Contains(v.RevertedCollectives, f.Collective) {
+				v.RevertedCollectives = append(v.RevertedCollectives, f.Collective)
+			}
+		}
+		v.Reverted = append(v.Reverted, f)
+	}
+	slices.Sort(v.RevertedCollectives)
+	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
+}
+
+// state is the state of one session.
+type state struct {
+	passes   []Pass
+	outcomes []PassOutcome
+}
+
+func stateOf(entries []Entry, session int) state {
+	var st state
+	for _, e := range entries {
+		switch {
+		case e.Session != session:
+		case e.Pass != nil:
+			st.passes = append(st.passes, *e.Pass)
+		case e.Outcome != nil:
+			st.outcomes = append(st.outcomes, *e.Outcome)
+		}
+	}
+	return st
+}
+
+func (st state) ended() bool {
+	return len(st.outcomes) > 0 && st.outcomes[len(st.outcomes)-1].End
+}
+
+// openPass returns the pass that has no outcome yet.
+func (st state) openPass() (Pass, bool) {
+	if len(st.passes) > len(st.outcomes) {
+		return st.passes[len(st.passes)-1], true
+	}
+	return Pass{}, false
+}
+
+// revertedCollectives returns the collectives that were reverted as a whole.
+func (st state) revertedCollectives() []coll.Collective {
+	var out []coll.Collective
+	for _, v := range st.outcomes {
+		out = append(out, v.RevertedCollectives...)
+	}
+	return out
+}
+
+// lastReverted returns the points that the last outcome reverted.
+func (st state) lastReverted() []coll.Point {
+	var out []coll.Point
+	if n := len(st.outcomes); n > 0 {
+		for _, f := range st.outcomes[n-1].Reverted {
+			out = append(out, f.Point)
+		}
+	}
+	return out
+}
+
+// provedChoices returns the selections that were tested and kept.
+func (st state) provedChoices() map[coll.Point]coll.Algorithm {
+	out := map[coll.Point]coll.Algorithm{}
+	for i, v := range st.outcomes {
+		for _, s := range st.passes[i].Points {
+			out[s.Point] = s.Choice
+		}
+		for _, f := range v.Reverted {
+			delete(out, f.Point)
+		}
+		maps.DeleteFunc(out, func(p coll.Point, _ coll.Algorithm) bool { return slices.Contains(v.RevertedCollectives, p.Collective) })
+	}
+	return out
+}
+
+// matches reports whether the session is about these files: its open pass compares what
+// they select, or it has ended and another pass would test nothing new. Between two passes
+// all files match, since the next pass tests what changed.
+func (st state) matches(problems []Problem) bool {
+	pass, open := st.openPass()
+	proved := st.provedChoices()
+	for _, p := range problems {
+		switch {
+		case open:
+			for _, s := range pass.Points {
+				if s.Collective == p.Collective && p.Choose(s.Point) != s.Choice {
+					return false
+				}
+			}
+		case st.ended() && len(retestPoints(p, st.passes[0].Rules, proved, nil)) > 0:
+			return false
+		}
+	}
+	return true
+}
