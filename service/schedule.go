@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
+	"tutti/campaign/verification"
 	"tutti/internal/config"
 )
 
@@ -289,15 +290,6 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	return false, "the machine has not changed"
 }
 
-// driftReport is what the service reads of the output of tutti verify --drift.
-type driftReport struct {
-	Candidates  int     `json:"candidates"` // measured again
-	Failed      int     `json:"failed"`
-	Change      float64 `json:"change"` // median of |new time over old - 1|
-	Ratio       float64 `json:"ratio"`  // geometric mean of new time over old
-	NodeSeconds float64 `json:"node_seconds"`
-}
-
 // checkDrift measures a few candidates of the last campaign again when the machine is free.
 func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string) (drifted bool, reason string) {
 	release, busy := s.queue.reserveMachine(b)
@@ -305,43 +297,43 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 		return false, "drift was not measured: " + busy
 	}
 	defer release()
-	r, err := s.measureDrift(ctx, b, results)
+	d, err := s.measureDrift(ctx, b, results)
 	if err != nil {
 		s.opt.Log.Warn("drift not measured", "base", b.Name, "error", err)
 		return false, "drift was not measured: the service's log says why"
 	}
 	if b.Demand.Measures {
-		if err := s.queue.quota.addDrift(r.NodeSeconds); err != nil {
+		if err := s.queue.quota.addDrift(d.NodeSeconds); err != nil {
 			s.opt.Log.Error("spending of a drift measurement not saved", "error", err)
 		}
 	}
-	return r.Change >= b.When.Drift, fmt.Sprintf("%d repeated measurements differ by %.1f %%, times are %.3f of the earlier ones",
-		r.Candidates, 100*r.Change, r.Ratio)
+	return d.Change >= b.When.Drift, fmt.Sprintf("%d repeated measurements differ by %.1f %%, times are %.3f of the earlier ones",
+		d.Candidates, 100*d.Change, d.Ratio)
 }
 
 // driftCandidates is how many candidates a drift measurement measures again.
 const driftCandidates = "16"
 
 // measureDrift runs tutti verify --drift.
-func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (driftReport, error) {
+func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return driftReport{}, err
+		return verification.Drift{}, err
 	}
 	output := filepath.Join(dir, outputFile)
 	if err := s.processes.run(ctx, filepath.Join(dir, logFile), output, "verify", results, "--drift", driftCandidates, "--format", "json"); err != nil {
-		return driftReport{}, err
+		return verification.Drift{}, err
 	}
 	content, err := os.ReadFile(output)
 	if err != nil {
-		return driftReport{}, err
+		return verification.Drift{}, err
 	}
-	var r driftReport
-	if err := json.Unmarshal(content, &r); err != nil {
-		return driftReport{}, fmt.Errorf("%s: %w", output, err)
+	var d verification.Drift
+	if err := json.Unmarshal(content, &d); err != nil {
+		return verification.Drift{}, fmt.Errorf("%s: %w", output, err)
 	}
-	if r.Candidates == 0 {
-		return driftReport{}, fmt.Errorf("nothing was measured, %d failed", r.Failed)
+	if d.Candidates == 0 {
+		return verification.Drift{}, fmt.Errorf("nothing was measured, %d failed", d.Failed)
 	}
-	return r, nil
+	return d, nil
 }

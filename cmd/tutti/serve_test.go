@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/campaign/verification"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/service"
@@ -328,19 +329,19 @@ func TestServeFaults(t *testing.T) {
 
 func TestDrift(t *testing.T) {
 	dir := reference(t)
-	var p service.Probe
+	var d verification.Drift
 	stdout, _ := mustTutti(t, codeDone, "verify", dir, "--drift", "40", "--format", "json")
-	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Candidates != 40 || p.Failed != 0 {
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || d.Candidates != 40 || d.Failed != 0 {
 		t.Fatalf("drift: %s, %v", stdout, err)
 	}
 	// The noise of small.yaml is 2 %.
-	if p.Change <= 0.002 || p.Change > 0.06 || p.Ratio < 0.95 || p.Ratio > 1.05 {
-		t.Errorf("drift of the same machine is %+v", p)
+	if d.Change <= 0.002 || d.Change > 0.06 || d.Ratio < 0.95 || d.Ratio > 1.05 {
+		t.Errorf("drift of the same machine is %+v", d)
 	}
 	before := readFile(t, filepath.Join(dir, "journal.jsonl"))
 	slower(t, filepath.Join(filepath.Dir(dir), "data"))
 	stdout, _ = mustTutti(t, codeDone, "verify", dir, "--drift", "16", "--format", "json")
-	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Change < 0.4 || p.Ratio < 1.4 || p.Ratio > 1.6 {
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || d.Change < 0.4 || d.Ratio < 1.4 || d.Ratio > 1.6 {
 		t.Errorf("drift of a machine that is half as slow again: %s, %v", stdout, err)
 	}
 	if !bytes.Equal(before, readFile(t, filepath.Join(dir, "journal.jsonl"))) {
