@@ -7,9 +7,9 @@ import (
 	"tutti/coll"
 )
 
-// Above returns the catalogue of a library that works above another one, under a version
-// of its own: its own entries, then those of the other that keep wants, called by the
-// other's name and theirs: "mpich.binomial". Rules are those of whose the entry is.
+// Above returns the catalogue of a library that runs on top of another one: its own
+// entries, then those entries of the other that keep accepts, with the other's name as a
+// prefix, such as "mpich.binomial". Each entry keeps the rules of its library.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -27,8 +27,8 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 	return out
 }
 
-// Below returns an algorithm that Above took from a library, as that one calls it, and
-// whether it is one.
+// Below removes a library's prefix that Above added. It returns false if the algorithm has
+// no such prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
 	if !ok {
@@ -38,10 +38,10 @@ func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	return inner, err == nil
 }
 
-// above are two catalogues joined.
+// above joins two catalogues.
 type above struct{ own, other *Catalogue }
 
-// whose returns the catalogue that knows an algorithm, and what it calls it.
+// whose returns the catalogue that has an algorithm, and the algorithm's name there.
 func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
 	if inner, ok := Below(a.other.Library, alg); ok {
 		return a.other, inner
@@ -56,7 +56,7 @@ func (a above) lookup(_ *Catalogue, collective coll.Collective, _ Entry, alg col
 }
 
 func (a above) check(_ *Catalogue, cand coll.Candidate) error {
-	if a.own.rules.Check != nil { // what holds whoever serves
+	if a.own.rules.Check != nil { // rules for every algorithm
 		if err := a.own.rules.Check(a.own, cand); err != nil {
 			return err
 		}
@@ -82,14 +82,14 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 	for i, alg := range list {
 		named, err := coll.NewAlgorithm(cat.Library+"."+alg.Name, alg.Params()...)
 		if err != nil {
-			panic("mpi: " + err.Error()) // a part of it was an algorithm
+			panic("mpi: " + err.Error()) // all parts come from an algorithm
 		}
 		out[i] = named
 	}
 	return out
 }
 
-// ranges are those of the own library for parameters that it has, too: a segment is a segment.
+// ranges returns the ranges of the own library for parameters that both libraries have.
 func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
 	if a.own.rules.Ranges == nil {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"tutti/coll"
 )
 
-// Algorithms lists what can be measured of a collective, the library's default
-// aside: every algorithm with a few values for each parameter, a few dozen at most.
-// Check says which of them can run at a point. What serves calls in place alone is
-// left out, since no benchmark makes such calls.
+// Algorithms lists what can be measured for a collective, without the library's default:
+// every algorithm with a few values of each parameter, a few dozen at most. Check reports
+// which of them can run at a point. It leaves out algorithms for MPI_IN_PLACE only, since
+// no benchmark makes such calls.
 func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	var out []coll.Algorithm
 	for _, e := range c.entries[collective] {
@@ -24,8 +24,8 @@ func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	return out
 }
 
-// Ranges says where other values of the parameters of an algorithm are worth trying than
-// those that Algorithms lists; nothing for what the catalogue does not have.
+// Ranges returns where further values of an algorithm's parameters are worth trying, nil
+// for an unknown algorithm.
 func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []coll.Range {
 	if c.rules.Ranges == nil || alg.IsDefault() {
 		return nil
@@ -37,13 +37,13 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return c.rules.Ranges(c, collective, e)
 }
 
-// RangesOf returns those of some ranges that are of parameters of an entry.
+// RangesOf returns the ranges whose parameters the entry has.
 func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }
 
-// Variants returns an algorithm with every combination of the values of its
-// parameters. A parameter without values is left to the library.
+// Variants returns an algorithm with every combination of the values of its parameters. The
+// library chooses parameters without values.
 func Variants(e Entry, values map[string][]string) []coll.Algorithm {
 	lists := [][]coll.Param{nil}
 	for _, name := range e.Params {

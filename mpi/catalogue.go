@@ -9,7 +9,7 @@ import (
 	"tutti/coll"
 )
 
-// Errors that callers tell apart with errors.Is.
+// Errors of catalogues, for errors.Is.
 var (
 	ErrUnknown    = errors.New("not in the catalogue")
 	ErrInfeasible = errors.New("cannot run there")
@@ -17,46 +17,45 @@ var (
 
 // Entry is one algorithm of one release.
 type Entry struct {
-	Name     string        // as the library's settings or its own lists spell it
+	Name     string        // as in the library's settings or lists
 	ID       int           // the library's number for it
-	Function string        // that the library enters, where its files name that; else empty
-	Params   []string      // parameters that it takes
-	Requires []Requirement // what must hold for the algorithm to run as itself
-	OpSafe   bool          // right for every valid call without a guard, operations that do not commute among them
+	Function string        // that the library enters, if its files name it; else empty
+	Params   []string      // names of its parameters
+	Requires []Requirement // conditions under which it runs and is not replaced
+	OpSafe   bool          // correct for every valid call without a guard, including non-commutative operations
 }
 
 // Has reports whether the entry has the requirement.
 func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
 
-// Catalogue is what one release of one library can do. Callers share it and must
-// not change it.
+// Catalogue is the algorithms of one release of one library. It is shared and must not be
+// changed.
 type Catalogue struct {
 	Library, Version string
 	entries          map[coll.Collective][]Entry
 	rules            Rules
 }
 
-// Rules are what a library adds to the rows of its table. Functions that are nil
-// add nothing.
+// Rules add to the rows of a library's table. A nil function adds nothing.
 type Rules struct {
-	// Lookup reports what is wrong with the parameters of an algorithm, none of which
-	// the entry lacks. The error matches ErrUnknown.
+	// Lookup returns an error for invalid parameters of an algorithm. The entry has all of
+	// the parameters. The error matches ErrUnknown.
 	Lookup func(c *Catalogue, collective coll.Collective, e Entry, alg coll.Algorithm) error
 
-	// Check reports why a candidate cannot run though the requirements of its entry
-	// hold. The error matches ErrInfeasible.
+	// Check returns why a candidate cannot run although it meets the requirements of its
+	// entry. The error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists what can be measured of an entry: by default the entry itself,
-	// without parameters.
+	// Variants lists what can be measured for an entry. The default is the entry without
+	// parameters.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges says where values of an entry's parameters are worth trying that Variants does
-	// not list: by default nowhere.
+	// Ranges returns where values of parameters beyond Variants are worth trying. The
+	// default is nowhere.
 	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
 
-	// Renamed reports whether an algorithm of one release, though another has one of
-	// that name, too, is not the same there.
+	// Renamed reports whether an algorithm differs between two releases although both have
+	// its name.
 	Renamed func(alg coll.Algorithm, from, to string) bool
 }
 
@@ -66,16 +65,15 @@ func (c *Catalogue) Entries(collective coll.Collective) []Entry {
 	return slices.Clone(c.entries[collective])
 }
 
-// As returns the catalogue under the name of another release that can do the same.
+// As returns the catalogue under the name of another release with the same algorithms.
 func (c *Catalogue) As(version string) *Catalogue {
 	same := *c
 	same.Version = version
 	return &same
 }
 
-// Lookup returns the entry of an algorithm. The error matches ErrUnknown when the
-// release has no such algorithm, or when its parameters are not those that the
-// library takes.
+// Lookup returns the entry of an algorithm. The error matches ErrUnknown if the release
+// lacks the algorithm, or if the library does not take its parameters.
 func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entry, error) {
 	entries := c.entries[collective]
 	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == alg.Name })
@@ -102,8 +100,8 @@ func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entr
 	return e, nil
 }
 
-// Check reports why a candidate cannot be measured: an error that matches
-// ErrUnknown or ErrInfeasible. The library's default can always run.
+// Check returns why a candidate cannot be measured. The error matches ErrUnknown or
+// ErrInfeasible. The library's default can always run.
 func (c *Catalogue) Check(cand coll.Candidate) error {
 	if cand.Algorithm.IsDefault() {
 		return nil
@@ -123,8 +121,8 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate that was measured with another release of the
-// library can run with this one and means the same there.
+// Carries reports whether a candidate measured with another release can run with this one
+// and is the same algorithm here.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }

@@ -13,28 +13,27 @@ import (
 	"tutti/selection"
 )
 
-// Export is what makes a library follow a selection: files, and the settings that name
-// them.
+// Export is the files and settings that make a library follow a selection.
 type Export struct {
 	Files   []File
 	Setup   selection.Setup
-	Snippet string // name of the file that sets Setup, for POSIX shells
+	Snippet string // name of the POSIX shell file that sets Setup
 
-	// Stale are patterns (see path.Match) of what an earlier export may have left, the
-	// files of a folder before the folder.
+	// Stale are patterns (see path.Match) of files that an earlier export may have left;
+	// the files of a folder precede the folder.
 	Stale []string
 }
 
-// File is a file that the library loads. Its name is relative to the folder of the
-// export, with slashes.
+// File is a file that the library loads. Its name is relative to the folder of the export,
+// with slashes.
 type File struct {
 	Name    string
 	Content []byte
 }
 
-// Loaded returns the content of the file that a variable names in jobs of a layout, nil
-// when it is not set there. For no layout it is what jobs load that have no settings of
-// their own.
+// Loaded returns the content of the file that a variable names in jobs of a layout, nil if
+// the variable is not set there. For the zero layout it is the file for jobs without their
+// own settings.
 func (x Export) Loaded(l coll.Layout, variable string) []byte {
 	for _, s := range x.Setup.For(l) {
 		for _, f := range x.Files {
@@ -46,8 +45,8 @@ func (x Export) Loaded(l coll.Layout, variable string) []byte {
 	return nil
 }
 
-// Names returns the files that Write makes: those in the folder itself, the snippet,
-// those in folders below.
+// Names returns the files that Write creates: those in the folder itself, the snippet, then
+// those in subfolders.
 func (x Export) Names() []string {
 	var here, below []string
 	for _, f := range x.Files {
@@ -60,9 +59,8 @@ func (x Export) Names() []string {
 	return slices.Concat(here, []string{x.Snippet}, below)
 }
 
-// Write puts the files into a folder that exists, each whole at once, and the snippet
-// after them. Then it takes away what an earlier export left and this one does not
-// need.
+// Write writes the files into an existing folder, each atomically, and then the snippet. At
+// last it removes stale files of an earlier export.
 func (x Export) Write(dir string) error {
 	snippet, err := x.Setup.Shell()
 	if err != nil {
@@ -93,7 +91,7 @@ func (x Export) removeStale(dir string) error {
 			if slices.Contains(needed, name) {
 				continue
 			}
-			// A folder that still holds something stays: ErrExist.
+			// A folder with other files stays: ErrExist.
 			err := os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 				return err

@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// Var is a variable of the environment. When File is not nil the value is the path
-// of a file with that content, which whoever starts the program writes.
+// Var is an environment variable. If File is not nil, the value is the path of a file with
+// that content, which the caller writes.
 type Var struct {
 	Name  string
 	Value string
@@ -20,26 +20,23 @@ type Switch struct {
 	Value int
 }
 
-// Forcing makes a library use one algorithm for one collective: by settings at the
-// start of a program, or by MPI_T control variables while it runs.
+// Forcing makes a library use one algorithm for one collective: by settings at the start of
+// a program, or by MPI_T control variables while it runs. tutti's own library, which is
+// loaded before MPI's, takes the algorithm's name instead.
 //
-// An algorithm of tutti's own library needs neither: the library, loaded before MPI's, is
-// told its name.
-//
-// Switches act on every call of the collective, those of the program that measures
-// included: what it calls for itself is better made of other calls.
+// Switches act on every call of the collective, including calls of the measuring program
+// for itself, which should use other collectives.
 type Forcing struct {
-	Env      []Var          // at the start of a program that serves this candidate alone
-	Base     []Var          // at the start of a program that serves every candidate with the same Base
-	Switches []Switch       // inside such a program, before the calls; all that a neighbour may have changed is set back
-	NewComm  bool           // switches act on communicators made afterwards only
-	Own      coll.Algorithm `json:",omitzero"` // that tutti's own library inside such a program is told to run
-	Parts    bool           `json:",omitzero"` // the algorithm is made of others: an error inside it may name one of those alone
+	Env      []Var          // for a program that measures this candidate alone
+	Base     []Var          // for a program that measures every candidate with the same Base
+	Switches []Switch       // set in such a program before the calls; they undo the switches of other candidates
+	NewComm  bool           // switches act only on communicators created afterwards
+	Own      coll.Algorithm `json:",omitzero"` // algorithm that tutti's own library runs
+	Parts    bool           `json:",omitzero"` // the algorithm is composed of others, and an error stack may show one of these alone
 }
 
-// Force returns how a release of a library is made to run the candidate. The
-// library's default is the library as shipped: no setting at all. The error matches
-// ErrUnknown or ErrInfeasible.
+// Force returns how a release of a library is made to run the candidate. The library's
+// default needs no setting. The error matches ErrUnknown or ErrInfeasible.
 func Force(l Library, cat *Catalogue, c coll.Candidate) (Forcing, error) {
 	if err := cat.Check(c); err != nil {
 		return Forcing{}, err

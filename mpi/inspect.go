@@ -2,35 +2,35 @@ package mpi
 
 import "context"
 
-// Installed is a build on this machine.
+// Installed is an installed build of a library.
 type Installed struct {
 	Version string // of the library
-	File    string // of the library that programs load; empty when that is not known
+	File    string // the shared library that programs load; empty when unknown
 	Tools   Tools
 }
 
-// Tools are the programs of an installation.
+// Tools runs the programs of an installation.
 type Tools interface {
-	// Find returns the path of a program beside the library's compilers, else on the
-	// PATH; empty when there is none.
+	// Find returns the path of a program next to the library's compilers, else on the PATH,
+	// "" if there is none.
 	Find(name string) string
 
 	// Ask runs a program and returns what it printed.
 	Ask(ctx context.Context, path string, args ...string) string
 }
 
-// Inspection is what an installed build tells of itself.
+// Inspection is what an installed build reports about itself.
 type Inspection struct {
-	Device string   // that moves its messages, where it names one
-	Checks string   // of arguments and of itself: on, off, or empty when unknown
+	Device string   // communication device, if the build names one
+	Checks string   // argument and internal checks: on, off, or empty when unknown
 	Build  []string // remarks on the build
-	Rivals []string // remarks on what decides before that which tutti tunes
+	Rivals []string // remarks on components that decide before the one that tutti tunes
 
-	Catalogue *Catalogue // of the nearest release; nil where Fault says why there is none
-	Listed    int        // algorithms of the catalogue that such a build may have
-	Absent    []string   // those of them that this one has not
-	Unlisted  []string   // algorithms of the build that the catalogue has not
+	Catalogue *Catalogue // of the nearest release; nil if Fault is set
+	Listed    int        // number of catalogue algorithms that such a build may have
+	Absent    []string   // those of them that this build lacks
+	Unlisted  []string   // algorithms of the build that the catalogue lacks
 
-	Fault string // why nothing is known of its algorithms; empty where it is
-	Cure  string // of the fault
+	Fault string // why its algorithms are unknown; empty if they are known
+	Cure  string // how to fix the fault
 }

@@ -11,24 +11,24 @@ import (
 type Library interface {
 	Facts() Facts
 
-	// Releases returns the releases that are known, oldest first.
+	// Releases returns the known releases, oldest first.
 	Releases() []*Catalogue
 
-	// Size is the measure of message size that the library's rules compare.
+	// Size returns the message size that the library's rules compare.
 	Size(p coll.Point) int64
 
-	// Recognise returns what tells the library's file from others; nil where the file
-	// does not say whose it is.
+	// Recognise returns a recogniser of the library's file, nil if the file does not
+	// identify the library.
 	Recognise() Recogniser
 
-	// Open returns the build of a release that selection files are made for. path is
-	// the library's own file where its trees are needed (Facts.FromFile) and not known,
-	// or are to be those of that file; else it is empty.
+	// Open returns the build of a release for which selection files are made. path is the
+	// library's file if its own trees are needed (Facts.FromFile) and unknown, or should be
+	// used; else it is empty.
 	Open(cat *Catalogue, path string) (Build, error)
 }
 
-// Measurable is a Library whose algorithms can be forced, so that it can be
-// measured. The others are tuned from recorded measurements alone.
+// Measurable is a Library whose algorithms can be forced, so that they can be measured.
+// Other libraries are tuned from recorded measurements.
 type Measurable interface {
 	Library
 
@@ -36,30 +36,30 @@ type Measurable interface {
 	// accepts. The error matches ErrUnknown or ErrInfeasible.
 	Force(cat *Catalogue, c coll.Candidate) (Forcing, error)
 
-	// Obeyed holds what the ranks of a call entered against the candidate that was
-	// to run. A stack has the functions of one rank, outermost first. The error
-	// matches ErrDisobeyed when another algorithm ran; any other error says why that
-	// cannot be told.
+	// Obeyed compares the functions that the ranks of a call entered with the requested
+	// candidate. A stack has the functions of one rank, outermost first. The error matches
+	// ErrDisobeyed if another algorithm ran; any other error says why this is not
+	// observable.
 	Obeyed(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
-	// Inspect asks an installed build what it has, and holds it against what is known of
-	// the nearest release.
+	// Inspect asks an installed build for its algorithms and compares them with the
+	// catalogue of the nearest release.
 	Inspect(ctx context.Context, b Installed) Inspection
 }
 
-// Facts are what is known of a library whatever its release.
+// Facts are the properties of a library that all releases share.
 type Facts struct {
-	Name   string // in campaign files and in the names of files
+	Name   string // in campaign files and file names
 	Title  string // for people
-	Family string // Name of the library whose launchers and tools serve it: its own, unless it is a relative
-	Tried  string // the release that the tests run; empty for none
-	Sight  Sight  // how it shows which algorithm it enters
+	Family string // Name of the library whose launchers and tools work with it, usually its own
+	Tried  string // release that the tests use; empty for none
+	Sight  Sight  // how it shows which algorithm runs
 
-	Preload bool // it is a file that programs load before the MPI library's
+	Preload bool // its file is loaded before the MPI library's
 
-	Files    []string // patterns (see path.Match) of what an export may hold
-	FromFile bool     // selection files are made from the library's own trees
-	Guards   bool     // an operation that does not commute gets another algorithm where it must, by the files or by the library itself
+	Files    []string // patterns (see path.Match) of exported files
+	FromFile bool     // selection files are based on the library's own trees
+	Guards   bool     // the files or the library itself replace algorithms that are wrong for non-commutative operations
 
 	Launcher Launcher
 	Install  Install
@@ -67,23 +67,23 @@ type Facts struct {
 
 // Launcher is the library's own program that starts parallel programs.
 type Launcher struct {
-	Kind    string         // as campaign files call it
+	Kind    string         // name in campaign files
 	Program string         // its usual name
-	Names   []string       // names that say whose it is
+	Names   []string       // names that identify the library
 	Title   string         // for people
-	Answer  *regexp.Regexp // what it says to --version; the group is its release
-	Env     []string       // NAME=VALUE that it needs for a few ranks on any machine, one core included
-	RootEnv []string       // what it needs beside that when root starts it
+	Answer  *regexp.Regexp // answer to --version; the group is the release
+	Env     []string       // NAME=VALUE, needed for a few ranks on any machine, even with one core
+	RootEnv []string       // further variables when root starts it
 
-	Srun bool     // Slurm's srun starts programs of the library, too, wherever it was built for that
-	PMI  []string // srun's plugins that may do it, the likeliest first
+	Srun bool     // Slurm's srun can start programs of the library, if it was built for that
+	PMI  []string // srun's plugins that may work, the most likely first
 }
 
 // Install says how a library is installed and found.
 type Install struct {
-	Compilers []string // names of its compiler wrappers, one of its own first where it has one
+	Compilers []string // its compiler wrappers, preferably one that only it has
 	Homes     []string // variables of modules that name its folder
-	Tool      string   // a program that is there even where nothing can be built; empty for none
-	Runtime   string   // Debian's package of its launcher; empty for none
-	Headers   string   // Debian's package of what programs are built with; empty for none
+	Tool      string   // a program that exists even without compilers; empty for none
+	Runtime   string   // Debian package of its launcher; empty for none
+	Headers   string   // Debian package needed to build programs; empty for none
 }

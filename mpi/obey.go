@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// ErrDisobeyed is matched when a library was seen to run another algorithm than it
-// was told to.
+// ErrDisobeyed reports that a library ran another algorithm than the requested one.
 var ErrDisobeyed = errors.New("not obeyed")
 
-// Sight is the way in which a library shows which algorithm it enters.
+// Sight is the way in which a library shows which algorithm it runs.
 type Sight string
 
-// The ways. A library that shows nothing has none.
+// The ways; empty if the algorithm is not observable.
 const (
-	ByStack  Sight = "stack" // the error over a message that is too long names the functions it came from
-	ByTrace  Sight = "trace" // the dynamic loader logs which functions are called for the first time
-	ByAsking Sight = "ask"   // it says so itself
+	ByStack  Sight = "stack" // the error for a truncated message contains the stack of functions
+	ByTrace  Sight = "trace" // the dynamic loader logs the first call of each function
+	ByAsking Sight = "ask"   // the library reports it
 )
 
-// Disobeyed is the error over functions that were entered instead of the one wanted.
+// Disobeyed returns the error for functions that were entered instead of the wanted one.
 func Disobeyed(entered []string, want string) error {
 	entered = slices.Clone(entered)
 	slices.Sort(entered)

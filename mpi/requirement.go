@@ -8,11 +8,11 @@ import (
 	"tutti/coll"
 )
 
-// Requirement is a condition for an algorithm to run as itself. A library that is
-// asked to break one aborts, falls back silently or computes nonsense.
+// Requirement is a condition under which an algorithm runs. If it is not met, the library
+// aborts, silently uses another algorithm, or computes wrong results.
 type Requirement string
 
-// The closed list of requirements.
+// All requirements.
 const (
 	PowerOfTwo      Requirement = "pow2"             // communicator size is a power of two
 	Even            Requirement = "even"             // communicator size is even

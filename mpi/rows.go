@@ -8,9 +8,9 @@ import (
 	"tutti/selection"
 )
 
-// Portable returns rows that were measured with another release, with the options that
-// this one has as well. Where the best of them exceeds maxLoss against the best that
-// was measured, the point is left to the library, and counted.
+// Portable returns rows measured with another release, with the options that this release
+// has as well. If the best of them loses more than maxLoss against the best measured
+// option, the point is left to the library. left counts these points.
 func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss float64) (out []selection.Row, left int) {
 	if c.Version == measured {
 		return rows, 0
@@ -36,7 +36,7 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 	return out, left
 }
 
-// Safe returns the rows with the options that are right for every operation. The
+// Safe returns the rows with the options that are correct for every operation. The
 // library's default always is.
 func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
 	out := make([]selection.Row, len(rows))

@@ -77,10 +77,10 @@ func parseEntry(row []string) (Entry, error) {
 	return e, nil
 }
 
-// Near returns the release that another is to be taken for: itself, else the last
-// one up to it of the same series (first two numbers), else the first of that
-// series, else the last one up to it; nil where there is none. series reports
-// whether the two are of one series. The releases are ordered, oldest first.
+// Near returns the catalogue to use for a release: its own, else the last earlier one of
+// its series (first two numbers), else the first of its series, else the last earlier one,
+// nil if there is none. series reports whether the result is of the same series. The
+// releases are ordered, oldest first.
 func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true

@@ -1,8 +1,7 @@
-// Package csel holds what a libmpich decides by itself, in the part of it that
-// MPICH calls csel: its selection trees, ordered JSON objects in which the first
-// alternative whose condition holds is entered, and the names that it accepts in
-// files that replace them. They are found in the bytes of the library, or built in
-// for the releases known.
+// Package csel reads MPICH's built-in selection trees (MPICH calls that part csel) and the
+// names that it accepts in files that replace them. A tree is an ordered JSON object; the
+// library takes the first alternative whose condition holds. Trees are found in the bytes
+// of the library, or are embedded for known releases.
 //
 //	lib, err := csel.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
 //	if err != nil {
@@ -10,5 +9,5 @@
 //	}
 //	bcast, ok := lib.Tree.Get("collective=bcast")
 //
-// What the conditions mean is package mpich's to know.
+// Package mpich knows the meaning of the conditions.
 package csel

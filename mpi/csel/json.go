@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Object is a JSON object whose order matters: the alternatives of a selection
-// tree, tried from the first to the last. Every value is an object again.
+// Object is an ordered JSON object: the alternatives of a selection tree, tried in order.
+// Every value is an object.
 type Object []Member
 
 // Member is one key, without spaces, and its value.
@@ -20,14 +20,14 @@ type Member struct {
 	Value Object
 }
 
-// The keys of a tree that are no conditions.
+// The keys of a tree that are not conditions.
 const (
 	CollectiveKey  = "collective="
 	LeafKey        = "algorithm="   // of the trees of point-to-point algorithms
 	CompositionKey = "composition=" // of the device's tree
 )
 
-// IsLeaf reports whether a key names what is chosen rather than a condition.
+// IsLeaf reports whether a key names a choice rather than a condition.
 func IsLeaf(key string) bool {
 	return strings.HasPrefix(key, LeafKey) || strings.HasPrefix(key, CompositionKey)
 }
@@ -35,7 +35,7 @@ func IsLeaf(key string) bool {
 // ErrSyntax reports text that is not a selection tree.
 var ErrSyntax = errors.New("not a selection tree")
 
-// MaxDepth is how many objects deep a tree may be. MPICH's own is 15 kB and 9 deep.
+// MaxDepth is the largest depth of a tree. MPICH's own has 15 kB and depth 9.
 const (
 	MaxDepth = 64
 	maxBytes = 16 << 20
@@ -63,7 +63,7 @@ func (o Object) With(key string, value Object) Object {
 	return append(out, Member{key, value})
 }
 
-// Bytes returns the tree as JSON, one condition a line.
+// Bytes returns the tree as JSON, one condition on each line.
 func (o Object) Bytes() []byte {
 	var b strings.Builder
 	o.write(&b, 0)
@@ -89,7 +89,7 @@ func (o Object) write(b *strings.Builder, depth int) {
 	b.WriteString("\n" + strings.Repeat(" ", depth) + "}")
 }
 
-// flat reports whether the object fits on a line: nothing, or one leaf.
+// flat reports whether the object fits on one line: it is empty or has one leaf.
 func (o Object) flat() bool {
 	return len(o) == 0 || len(o) == 1 && IsLeaf(o[0].Key)
 }
@@ -109,19 +109,18 @@ func (o Object) writeFlat(b *strings.Builder) {
 func quote(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // "<=" stays readable
+	e.SetEscapeHTML(false) // keeps "<=" readable
 	if err := e.Encode(s); err != nil {
-		panic("csel: " + err.Error()) // a string always has a JSON form
+		panic("csel: " + err.Error()) // every string has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Parse reads a selection tree. The error matches ErrSyntax and names line and
-// byte offset.
+// Parse reads a selection tree. The error matches ErrSyntax and contains line and byte
+// offset.
 //
-// Like MPICH, it drops spaces from keys and lets the last of two equal keys win
-// at the place of the first. Unlike MPICH, which reads past them, it refuses
-// anything after the tree, comments and single quotes.
+// Like MPICH, it removes spaces from keys, and the last of two equal keys replaces the
+// first. Unlike MPICH, it rejects text after the tree, comments and single quotes.
 func Parse(text []byte) (Object, error) {
 	p := &parser{text: text}
 	if len(text) > maxBytes {

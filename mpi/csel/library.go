@@ -13,22 +13,22 @@ import (
 	"tutti/mpi"
 )
 
-// Library is what one libmpich decides by itself and what it accepts in a file.
+// Library is the built-in trees of one libmpich and the names that it accepts in a file.
 type Library struct {
-	Source  string   // where this was found
-	Version string   // release; empty when the library does not tell
+	Source  string   // path of the library, or release
+	Version string   // release; empty if the library does not contain it
 	Tree    Object   // the built-in tree of point-to-point algorithms
 	Leaves  []string // names accepted after algorithm=, ascending
 	Keys    []string // conditions, values cut off after < and <=, ascending
 
-	// The ch4 device has a tree of its own, asked first, which splits a collective
-	// into parts between nodes and within nodes. Empty for other devices.
+	// The ch4 device has its own tree, which is evaluated first and splits a collective
+	// into parts between and within nodes. It is empty for other devices.
 	Device       Object
 	Compositions []string // names accepted after composition=, ascending
 
-	// What a library tells of its build; nothing where it is not at hand.
+	// Properties of the build; empty without the library.
 	Transport string // device and network, for example ch4:ucx
-	Asserts   bool   // it checks what it does with trees
+	Asserts   bool   // it checks trees with assertions
 	Posix     bool   // it has collectives through shared memory within a node
 }
 
@@ -38,8 +38,8 @@ var ErrNoTree = errors.New("no built-in selection tree")
 //go:embed trees/*.json trees/*.names
 var trees embed.FS
 
-// Embedded returns what is known of a release when the library itself is not at
-// hand. A file made from it is for builds of that release only.
+// Embedded returns the trees of a known release without its library. A file made from them
+// is for builds of that release only.
 func Embedded(version string) (Library, error) {
 	tree, err := trees.ReadFile("trees/" + version + ".json")
 	if err != nil {
@@ -62,9 +62,9 @@ func Embedded(version string) (Library, error) {
 	return lib, err
 }
 
-// ReadLibrary finds the tree, the names and the version in a libmpich.so or
-// libmpich.a by searching its bytes: the library keeps its tree as JSON text. With an
-// error that matches ErrNoTree what else was found is valid.
+// ReadLibrary finds the tree, the names and the version in the bytes of a libmpich.so or
+// libmpich.a, which contain the tree as JSON text. If the error matches ErrNoTree, the
+// other fields are valid.
 func ReadLibrary(path string) (Library, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func ReadLibrary(path string) (Library, error) {
 	return f.library(path)
 }
 
-// finder collects what NUL-terminated strings of a library tell.
+// finder collects facts from the NUL-terminated strings of a library.
 type finder struct {
 	tree, device []byte
 	leaves, keys map[string]bool
@@ -127,7 +127,7 @@ func (f *finder) see(text []byte) {
 	}
 }
 
-// seeBuild collects what tells of the build.
+// seeBuild collects properties of the build.
 func (f *finder) seeBuild(text []byte) {
 	if f.build.Transport == "" && len(text) <= short && transportForm.Match(text) {
 		f.build.Transport = string(text)
@@ -136,8 +136,8 @@ func (f *finder) seeBuild(text []byte) {
 	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
-// seeTree keeps the first tree of each level. The shared memory of the device has
-// a third one, with neither kind of leaf.
+// seeTree keeps the first tree of each kind. The device's shared memory has a third tree,
+// which has no leaf of either kind.
 func (f *finder) seeTree(text []byte) {
 	switch {
 	case f.tree == nil && bytes.Contains(text, leafStart):

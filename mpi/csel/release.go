@@ -2,8 +2,8 @@ package csel
 
 import "regexp"
 
-// Release finds the release in the texts of a library, which keeps it beside its
-// release date, in either order.
+// Release finds the release in the texts of a library, where it is next to the release
+// date, in either order.
 type Release struct {
 	version string
 	before  []byte // the text before the current one
@@ -11,11 +11,11 @@ type Release struct {
 
 var (
 	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
-	// As C's asctime writes dates.
+	// The format of C's asctime.
 	dateForm = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
-// See takes the next text.
+// See processes the next text.
 func (r *Release) See(text []byte) {
 	switch {
 	case r.version != "" || len(text) < 3:
@@ -31,5 +31,5 @@ func (r *Release) See(text []byte) {
 	r.before = append(r.before[:0], text...)
 }
 
-// Version returns the release, empty when the library has not told it.
+// Version returns the release, "" if it was not found.
 func (r *Release) Version() string { return r.version }

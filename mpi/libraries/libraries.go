@@ -1,4 +1,4 @@
-// Package libraries is the list of the MPI libraries that tutti knows.
+// Package libraries lists the MPI libraries that tutti knows.
 //
 //	lib, cat, err := libraries.Release("mpich", "4.0.2")
 //	if err != nil {
@@ -22,15 +22,16 @@ import (
 	"tutti/mpi/settings"
 )
 
-// ours works above the libraries whose algorithms it can switch.
+// ours is tutti's own library on top of the libraries whose algorithms it can switch.
 var ours = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
-// All returns every library, those that can be measured first, relatives last.
+// All returns every library: measurable ones first, then those tuned by variables, then
+// tutti's own.
 func All() []mpi.Library {
 	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{ours})
 }
 
-// Named returns the library of that name, and false when there is none.
+// Named returns the library with a name, and false if there is none.
 func Named(name string) (mpi.Library, bool) {
 	for _, l := range All() {
 		if l.Facts().Name == name {
@@ -40,9 +41,9 @@ func Named(name string) (mpi.Library, bool) {
 	return nil, false
 }
 
-// Identify tells which build of an MPI library a file is. A relative keeps the texts
-// of the library that it was made from: relatives are asked first. With an error that
-// matches mpi.ErrNoVersion the path and the checksum are valid.
+// Identify identifies the build of an MPI library's file. It asks derived libraries first,
+// since their files contain texts of the original. If the error matches mpi.ErrNoVersion,
+// path and checksum are valid.
 func Identify(path string) (mpi.Identity, error) {
 	var recognisers []mpi.Recogniser
 	for _, l := range slices.Backward(All()) {
@@ -53,12 +54,12 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Near is Release for any version: one that is not known is taken for another of
-// its series (first two numbers), whose catalogue comes under the version asked for.
+// Near is Release for any version. An unknown version gets the catalogue of another release
+// of its series (first two numbers), under the requested version.
 func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	lib, ok := Named(name)
 	if !ok {
-		return Release(name, version) // its error names what there is
+		return Release(name, version) // its error lists the libraries
 	}
 	near, series := mpi.Near(lib.Releases(), version)
 	if !series {
@@ -71,8 +72,8 @@ func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	return lib, near.As(version), nil
 }
 
-// Release returns a library and the catalogue of one of its releases. The error
-// matches mpi.ErrUnknown and names what there is.
+// Release returns a library and the catalogue of one of its releases. The error matches
+// mpi.ErrUnknown and lists the releases.
 func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {

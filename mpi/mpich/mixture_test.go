@@ -206,6 +206,7 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 // TestLiveMixture: on simulated nodes every point enters what the files say, and
 // points left to the library enter what it enters without any file, on all ranks.
 func TestLiveMixture(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := known(t)
 	prog := testutil.BuildTraced(t, functions(t))
 	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
