@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What parts say is what one factor of the whole covariance says, with several sources, jobs,
-// extra noise, pending entries and observations in any order, too.
-func TestPartsAreTheWhole(t *testing.T) {
+// covFactor gives the same results as one factor of the whole covariance matrix, with several sources,
+// jobs, extra noise, pending entries and observations in any order.
+func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
 	several := shuffled(related(130, 5)) // blocks
@@ -41,13 +41,13 @@ func TestPartsAreTheWhole(t *testing.T) {
 		some := []int{1, 2, 5, len(o.Y) - 1}
 		for i, got := range m.LOOResiduals(some) {
 			if want := m.alpha[some[i]] / math.Sqrt(inverse[some[i]][some[i]]); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-				t.Errorf("observation %d exceeds the others by %g deviations, want %g", some[i], got, want)
+				t.Errorf("observation %d has the residual %g, want %g", some[i], got, want)
 			}
 		}
 	}
 }
 
-// shuffled are observations in another order.
+// shuffled returns the observations in another order.
 func shuffled(o Observations) Observations {
 	out := Observations{X: o.X}
 	for _, j := range rand.New(rand.NewPCG(1, 1)).Perm(len(o.Y)) {
@@ -56,7 +56,7 @@ func shuffled(o Observations) Observations {
 	return out
 }
 
-// wholeInverse is K⁻¹ by one factor of the whole.
+// wholeInverse returns K⁻¹ from one factor of K.
 func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	t.Helper()
 	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))
@@ -74,7 +74,7 @@ func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	return products(root, root)
 }
 
-// checkWhole compares covariances with those that the inverse of the observations' gives.
+// checkWhole compares posterior covariances with those computed from K⁻¹.
 func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 	t.Helper()
 	rows := [][]float64{m.obs.X[0], m.obs.X[7], {3.3, 2.2, 7.1}, {1, 4, 12}}

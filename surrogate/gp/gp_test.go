@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// related returns observations of tasks that differ by a level and a phase, some of them left out.
+// related returns observations of tasks that differ by a level and a phase. Some are missing.
 func related(n, tasks int) Observations {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var o Observations
@@ -67,7 +67,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// jobs are those of n observations: every fifth is alone, the others are made by six.
+// jobs returns the jobs of n observations: every fifth has none, the others have six.
 func jobs(n int) []int {
 	out := make([]int, n)
 	for j := range out {
@@ -78,7 +78,7 @@ func jobs(n int) []int {
 	return out
 }
 
-// without leaves out what drop says; rows stay.
+// without returns the observations for which drop is false. All rows remain.
 func without(o Observations, drop func(j int) bool) Observations {
 	out := Observations{X: o.X}
 	for j := range o.Y {
@@ -92,7 +92,7 @@ func without(o Observations, drop func(j int) bool) Observations {
 	return out
 }
 
-// A sample has whole rows, spread over all of them.
+// A sample has all observations of its rows, which are distributed evenly.
 func TestSample(t *testing.T) {
 	o := related(100, 4)
 	s := o.Sample(120)
@@ -117,7 +117,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A pending entry does to the covariances what an observation does.
+// A pending entry changes the covariances as an observation does.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
 	m, err := Fit(o, relatedOptions)
@@ -175,8 +175,7 @@ func TestPosteriorCondition(t *testing.T) {
 	}
 }
 
-// Covariances of entries are those of random variables: no combination of entries has a
-// negative variance.
+// The covariance matrix is positive semidefinite.
 func TestPosteriorCovarianceIsPositive(t *testing.T) {
 	m, err := Fit(related(20, 3), relatedOptions)
 	if err != nil {
@@ -216,8 +215,8 @@ func TestPosteriorCovarianceIsPositive(t *testing.T) {
 	}
 }
 
-// One task observed far out tells where its siblings are there.
-func TestTellsOfSiblings(t *testing.T) {
+// An observation of one task at a distant row predicts the other task there.
+func TestTasksInformEachOther(t *testing.T) {
 	var o Observations
 	at := func(x float64, tasks ...int) {
 		for _, a := range tasks {
@@ -238,7 +237,7 @@ func TestTellsOfSiblings(t *testing.T) {
 	}
 }
 
-// Half of a task's own correlation falls at once, by steps, where the smooth half stays.
+// The step half of a task's own correlation decreases at once, the smooth half remains.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
@@ -317,7 +316,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Constant targets, a single one and more rows than are learnt from are fine.
+// Constant targets, a single target and more observations than the sample of Learn are valid.
 func TestExtremes(t *testing.T) {
 	many := related(200, 3)
 	constant := related(5, 2)
@@ -337,16 +336,15 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// An observation that is known to be doubtful moves the model less, and what is learnt of
-// the others is not disturbed by it.
+// An observation with much extra noise has less effect on the means and the hyperparameters.
 func TestExtraNoise(t *testing.T) {
 	good := related(30, 3)
 	wrong := good
 	wrong.Y = slices.Clone(good.Y)
 	wrong.Y[7] += 2
-	doubted := wrong
-	doubted.Extra = make([]float64, len(good.Y))
-	doubted.Extra[7] = 100
+	uncertain := wrong
+	uncertain.Extra = make([]float64, len(good.Y))
+	uncertain.Extra[7] = 100
 	at := good.X[good.At[7]]
 	mean := func(o Observations) float64 {
 		m, err := Fit(o, relatedOptions)
@@ -355,14 +353,14 @@ func TestExtraNoise(t *testing.T) {
 		}
 		return m.Means([][]float64{at}, 3)[good.Task[7]][0]
 	}
-	right, trusting, doubting := mean(good), mean(wrong), mean(doubted)
-	if off := math.Abs(doubting - right); off > math.Abs(trusting-right)/3 {
-		t.Errorf("mean %g with the wrong observation doubted, %g with it trusted, want %g", doubting, trusting, right)
+	right, trusting, downweighted := mean(good), mean(wrong), mean(uncertain)
+	if off := math.Abs(downweighted - right); off > math.Abs(trusting-right)/3 {
+		t.Errorf("mean %g with extra noise of the wrong observation, %g without, want %g", downweighted, trusting, right)
 	}
 }
 
-// What is left out is what a model of all others expects, with its noise.
-func TestLeftOutIsHeldOut(t *testing.T) {
+// The residuals equal those of a GP without the observation.
+func TestLOOResiduals(t *testing.T) {
 	o := related(30, 4)
 	o.Y[7] += 1
 	p, err := Learn(o, relatedOptions)
@@ -387,7 +385,7 @@ func TestLeftOutIsHeldOut(t *testing.T) {
 		}
 		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
 		if got := m.LOOResiduals([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-			t.Errorf("observation %d exceeds the others by %g deviations, want %g", j, got, want)
+			t.Errorf("observation %d has the residual %g, want %g", j, got, want)
 		}
 	}
 }

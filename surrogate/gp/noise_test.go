@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What jobs do to all that they measure is learnt, and taken out of it.
-func TestJobsAreLearnt(t *testing.T) {
+// The variance between jobs is learned, and the shifts of jobs do not affect the means.
+func TestJobVarianceIsLearned(t *testing.T) {
 	const sd = 0.1
 	for _, part := range []float64{0, 0.9} {
 		rng := rand.New(rand.NewPCG(7, 8))
@@ -42,7 +42,7 @@ func TestJobsAreLearnt(t *testing.T) {
 	}
 }
 
-// off is the root mean square of what the means of a model's tasks at its own rows are off by.
+// off returns the root mean square error of the means at the rows of the observations.
 func off(m *GP, y []float64) float64 {
 	means, sum := m.Means(m.obs.X, len(m.cov.tasks)), 0.0
 	for j, v := range y {

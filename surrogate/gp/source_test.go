@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// earlier returns related observations of source 1, changed, and few of source 0 that
-// are not: one of each task at some rows of the grid.
+// earlier returns related observations of source 1, changed, and a few unchanged ones of source 0: one
+// of each task at some rows.
 func earlier(rows, fresh, tasks int, change func(task int) float64) Observations {
 	o := related(rows, tasks)
 	o.Source = make([]int, len(o.Y))
@@ -28,14 +28,13 @@ func earlier(rows, fresh, tasks int, change func(task int) float64) Observations
 	return o
 }
 
-// relatedAt is what related observes, without noise.
+// relatedAt returns the function of related, without noise.
 func relatedAt(x []float64, a int) float64 {
 	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
 }
 
-// taskErrors are the mean squared deviation from the truth and the mean variance of each
-// task at fresh rows.
-func taskErrors(t *testing.T, m *GP, tasks int) (wrong, doubt []float64) {
+// taskErrors returns the mean squared error and the mean variance of each task at other rows.
+func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	t.Helper()
 	rows := related(50, 1).X
 	var entries []Entry
@@ -49,17 +48,17 @@ func taskErrors(t *testing.T, m *GP, tasks int) (wrong, doubt []float64) {
 		t.Fatal(err)
 	}
 	means := m.Means(rows, tasks)
-	wrong, doubt = make([]float64, tasks), make([]float64, tasks)
+	squared, variance = make([]float64, tasks), make([]float64, tasks)
 	for k, e := range entries {
 		d := means[e.Task][e.Row] - relatedAt(rows[e.Row], e.Task)
-		wrong[e.Task] += d * d / float64(len(rows))
-		doubt[e.Task] += p.Variance(k) / float64(len(rows))
+		squared[e.Task] += d * d / float64(len(rows))
+		variance[e.Task] += p.Variance(k) / float64(len(rows))
 	}
-	return wrong, doubt
+	return squared, variance
 }
 
-// Where nothing changed a few observations make those of another source as good as
-// own ones; where one task changed they follow it and leave the others alone.
+// If nothing changed, observations of another source are as good as own ones after a few own
+// observations. If one task changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
 	own, err := Fit(related(50, tasks), relatedOptions)
@@ -82,22 +81,22 @@ func TestSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong, doubt := taskErrors(t, m, tasks)
+		squared, variance := taskErrors(t, m, tasks)
 		p := m.Params()
 		t.Logf("%s: squared errors %.2g, %.2g with own ones, variances %.2g; changes %.2g %.2g, of a task %.2g %.2g",
-			tc.name, wrong, best, doubt, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn)
+			tc.name, squared, best, variance, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn)
 		for a := range tasks {
-			if wrong[a] > best[a]+0.03*0.03 {
-				t.Errorf("%s: task %d is wrong by %.3f, %.3f with own observations", tc.name, a, math.Sqrt(wrong[a]), math.Sqrt(best[a]))
+			if squared[a] > best[a]+0.03*0.03 {
+				t.Errorf("%s: task %d has the error %.3f, %.3f with own observations", tc.name, a, math.Sqrt(squared[a]), math.Sqrt(best[a]))
 			}
-			if doubt[a] < wrong[a]/9 {
-				t.Errorf("%s: task %d is wrong by %.3f and doubts %.3f", tc.name, a, math.Sqrt(wrong[a]), math.Sqrt(doubt[a]))
+			if variance[a] < squared[a]/9 {
+				t.Errorf("%s: task %d is squared by %.3f and doubts %.3f", tc.name, a, math.Sqrt(squared[a]), math.Sqrt(variance[a]))
 			}
 		}
 	}
 }
 
-// A sample takes what is of source 0 first.
+// A sample contains observations of source 0 first.
 func TestSampleOfSources(t *testing.T) {
 	o := earlier(100, 10, 4, func(int) float64 { return 0 })
 	s := o.Sample(120)

@@ -46,7 +46,7 @@ func TestRiskOfOneRival(t *testing.T) {
 	}
 }
 
-// What is measured leaves no more doubt than noise; far away there is some.
+// Measured candidates have no more risk than noise; distant ones have more.
 func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	var points []coll.Point
 	for i := range 12 {
@@ -92,8 +92,7 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	}
 }
 
-// The risk is that of the worst rival, not the sum: more of the same add nothing, and what
-// one says with more doubt than there is in the world is a number.
+// The risk is that of the worst rival, not the sum. An extreme standard deviation gives a finite risk.
 func TestRiskOfRivals(t *testing.T) {
 	near, far := learner.Rival{Gap: 0.05, SD: 0.05}, learner.Rival{Gap: 1, SD: 0.05}
 	one := learner.RiskOf([]learner.Rival{near}, metrics.Options{})
@@ -104,11 +103,11 @@ func TestRiskOfRivals(t *testing.T) {
 		t.Errorf("no rivals: %+v", none)
 	}
 	if wild := learner.RiskOf([]learner.Rival{{Gap: -1, SD: 1000}}, metrics.Options{}); wild.Loss != 9 || wild.Square != 81 || !(wild.Mistake > 0.4) {
-		t.Errorf("a wild rival: %+v", wild)
+		t.Errorf("an extreme rival: %+v", wild)
 	}
 }
 
-// A measurement whose samples scattered leaves more risk than one whose samples agreed.
+// A measurement with a wide interval has more risk than one with a narrow interval.
 func TestRisksKnowTheNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
 	ms := synthetic.Measurements([]coll.Point{point})
@@ -135,7 +134,7 @@ func TestRisksKnowTheNoise(t *testing.T) {
 	}
 }
 
-// scaled is the same scale everywhere.
+// scaled returns the same scale everywhere.
 func scaled(scale float64) func(coll.Point) float64 {
 	return func(coll.Point) float64 { return scale }
 }

@@ -28,13 +28,13 @@ func twins(t *testing.T) []coll.Measurement {
 	return out
 }
 
-func TestDoubtsTellTies(t *testing.T) {
-	doubts, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil)
+func TestUncertaintiesReportTies(t *testing.T) {
+	uncertainties, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ties := 0
-	for _, d := range doubts {
+	for _, d := range uncertainties {
 		if d.Choice.Name == "slow" || d.Rival.Name == "slow" {
 			t.Fatalf("%v: %s beside %s, want the twins", d.Point, d.Choice, d.Rival)
 		}
@@ -45,20 +45,20 @@ func TestDoubtsTellTies(t *testing.T) {
 			ties++
 		}
 	}
-	if ties < len(doubts)*9/10 {
-		t.Errorf("%d ties of %d points", ties, len(doubts))
+	if ties < len(uncertainties)*9/10 {
+		t.Errorf("%d ties of %d points", ties, len(uncertainties))
 	}
 }
 
-// With twins excluded nothing is close.
-func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
+// Algorithms that cannot run are not compared.
+func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	l := fit(t, twins(t), optionsOf(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
-	doubts, err := l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can })
+	uncertainties, err := l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can })
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range doubts {
+	for _, d := range uncertainties {
 		if d.Choice != can[0] || d.Rival != can[1] || d.Tie || d.PMistake > 0.01 || math.Abs(d.Gap-math.Log10(2)) > 0.05 {
 			t.Fatalf("%+v, want mirror, sure, beside slow", d)
 		}
@@ -69,18 +69,17 @@ func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
 	}
 }
 
-// Fewer measurements leave more doubt, and the mistakes that are expected are as many as
-// there are, six times as many at most and a fourth at least: this machine has no steps, and no size is unlike its
-// neighbours, so that what is expected of them is doubt for nothing.
-func TestDoubtsFallWithData(t *testing.T) {
+// Fewer measurements leave more uncertainty. Between a quarter and six times as many mistakes are
+// expected as occur: this machine has no steps and no exceptional sizes, for which the prior allows.
+func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
 		l := fit(t, few(t, k), optionsOf(learner.GaussianProcess))
-		doubts, err := l.Uncertainties(points, nil)
+		uncertainties, err := l.Uncertainties(points, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range doubts {
+		for _, d := range uncertainties {
 			expected += d.PMistake
 		}
 		held, err := l.Compare(synthetic.Measurements(points))
@@ -105,7 +104,7 @@ func TestDoubtsFallWithData(t *testing.T) {
 	}
 }
 
-func TestDoubtsErrors(t *testing.T) {
+func TestUncertaintiesErrors(t *testing.T) {
 	if _, err := fit(t, twins(t), optionsOf(learner.Forest)).Uncertainties(dense(t), nil); err == nil {
 		t.Error("forests answered")
 	}
