@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
+
 // served returns the address of a report. pagetest fails the test where the page asks for
 // anything else or the console has errors.
 func served(t *testing.T, f Facts) string {

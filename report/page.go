@@ -40,7 +40,7 @@ var (
 // WriteHTML writes the report as one HTML page that needs no other file. It shows the
 // scores, what was selected and one chart of each problem without JavaScript. With
 // JavaScript it draws charts, maps and tables from the facts, which it has as JSON, where
-// figures are rounded to six digits. The same facts give the same bytes.
+// figures are rounded to five digits. The same facts give the same bytes.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
 func WriteHTML(w io.Writer, f Facts) error {
@@ -138,7 +138,7 @@ func asset(name string) string {
 
 // packed encodes facts as JSON without spaces, in which lists of objects have their keys
 // only once, {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}, and numbers that are not
-// whole have six digits. The text is safe in a script element.
+// whole have five digits. The text is safe in a script element.
 func packed(f Facts) ([]byte, error) {
 	full, err := json.Marshal(f)
 	if err != nil {
@@ -163,7 +163,7 @@ func pack(v any) any {
 		return packList(v)
 	case json.Number:
 		if x, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".e") {
-			return json.Number(strconv.FormatFloat(x, 'g', 6, 64))
+			return json.Number(strconv.FormatFloat(x, 'g', 5, 64))
 		}
 	}
 	return v

@@ -190,7 +190,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 	}
 }
 
-// The facts in the page are those of report.json with numbers of six digits.
+// The facts in the page are those of report.json with numbers of five digits.
 func TestPackedFacts(t *testing.T) {
 	want := liveFacts()
 	text, err := packed(withoutNil(want))
@@ -215,7 +215,7 @@ func TestPackedFacts(t *testing.T) {
 	}
 }
 
-func near(a, b float64) bool { return a > 0.99999*b && a < 1.00001*b }
+func near(a, b float64) bool { return a > 0.9999*b && a < 1.0001*b }
 
 // unpack reverses pack, as report.js does.
 func unpack(v any) any {

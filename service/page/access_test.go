@@ -80,8 +80,8 @@ func TestAccess(t *testing.T) {
 	views := []struct{ name, hash, ready, more string }{
 		{"list", "#/", `document.querySelectorAll("tbody tr").length === 5`, `document.querySelector("details").open = true`},
 		{"campaign", "#/campaigns/c2", drawn, ``},
-		{"gain", "#/campaigns/c2", drawn, pickBeside("gain")},
-		{"doubt", "#/campaigns/c2", drawn, pickBeside("doubt")},
+		{"gain", "#/campaigns/c2", drawn, chooseLayer("gain")},
+		{"mistake probability", "#/campaigns/c2", drawn, chooseLayer("p_mistake")},
 		{"done", "#/campaigns/c1", drawn, ``},
 		{"queued", "#/campaigns/c4", `document.querySelector(".pill.queued") !== null`, ``},
 		{"compare", "#/compare/c1/c2", `document.querySelectorAll("td.c[data-point]").length > 100`, ``},
@@ -111,8 +111,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-func pickBeside(value string) string {
-	return `(() => { const s = document.getElementById("beside"); s.value = "` + value + `"; s.dispatchEvent(new Event("change")); return true; })()`
+func chooseLayer(value string) string {
+	return `(() => { const s = document.getElementById("second-layer"); s.value = "` + value + `"; s.dispatchEvent(new Event("change")); return true; })()`
 }
 
 func TestThemeAndMotion(t *testing.T) {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,16 +11,18 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"tutti/report"
 )
 
 //go:embed assets
-var assets embed.FS
+var assets embed.FS // of the page alone; the others are report.Assets
 
-// Policy is what the page's documents may load and do: what comes from the service
-// itself and nothing else, no script or style in the markup.
+// Policy is the content security policy of the page: everything comes from the service
+// itself, and the markup has neither scripts nor styles.
 const Policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// file is one that is served, ready.
+// file is a file as it is served.
 type file struct {
 	contents  []byte
 	mediaType string
@@ -27,8 +30,8 @@ type file struct {
 }
 
 // Handler serves the page at / and its files below /assets/. Everything else is not
-// found. Files are asked for anew by their tag each time, so that a new version of the
-// service is never seen beside an old page.
+// found. Browsers revalidate files by their tag each time, so that a page is never of
+// another version than the service.
 func Handler() http.Handler {
 	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +60,7 @@ func Handler() http.Handler {
 	})
 }
 
-// mediaTypes are spelled out: the tables of a system differ.
+// mediaTypes are by extension. The tables of systems differ, so they are not used.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -65,28 +68,26 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// load reads the embedded files. They are part of the program, so that a fault is one
-// of the program.
+// load reads the embedded files by name. It panics where it cannot read one.
 func load() map[string]file {
 	files := map[string]file{}
-	err := fs.WalkDir(assets, "assets", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		contents, err := assets.ReadFile(name)
+	for _, folder := range []embed.FS{report.Assets, assets} {
+		err := fs.WalkDir(folder, "assets", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			contents, err := folder.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			mediaType := cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8")
+			sum := sha256.Sum256(contents)
+			files[name] = file{contents, mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`}
+			return nil
+		})
 		if err != nil {
-			return err
+			panic("page: " + err.Error())
 		}
-		mediaType := mediaTypes[path.Ext(name)]
-		if mediaType == "" {
-			mediaType = "text/plain; charset=utf-8"
-		}
-		sum := sha256.Sum256(contents)
-		files[name] = file{contents, mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`}
-		return nil
-	})
-	if err != nil {
-		panic("page: " + err.Error())
 	}
 	return files
 }

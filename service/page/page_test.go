@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil/pagetest"
 	"tutti/service/page"
 )
 
@@ -21,7 +22,7 @@ func TestHandler(t *testing.T) {
 		{"GET", "/", http.StatusOK, "text/html; charset=utf-8"},
 		{"HEAD", "/", http.StatusOK, "text/html; charset=utf-8"},
 		{"GET", "/assets/main.js", http.StatusOK, "text/javascript; charset=utf-8"},
-		{"GET", "/assets/base.css", http.StatusOK, "text/css; charset=utf-8"},
+		{"GET", "/assets/draw.css", http.StatusOK, "text/css; charset=utf-8"},
 		{"GET", "/assets/icon.svg", http.StatusOK, "image/svg+xml"},
 		{"GET", "/assets/vendor/uPlot.LICENSE", http.StatusOK, "text/plain; charset=utf-8"},
 		{"POST", "/", http.StatusMethodNotAllowed, ""},
@@ -68,14 +69,20 @@ func TestHandlerTag(t *testing.T) {
 	}
 }
 
+func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
+
 // TestSources holds the rules that the policy enforces and those it cannot: no markup
 // made from text, nothing from elsewhere, every file that is named is there.
 func TestSources(t *testing.T) {
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|javascript:`)
 	namespace := "http://www.w3.org/2000/svg"
-	names, err := filepath.Glob("assets/*")
-	if err != nil || len(names) < 10 {
-		t.Fatalf("assets: %v (error %v)", names, err)
+	var names []string
+	for _, folder := range []string{"assets/*", "../../report/assets/*"} {
+		found, err := filepath.Glob(folder)
+		if err != nil || len(found) < 5 {
+			t.Fatalf("%s: %v (error %v)", folder, found, err)
+		}
+		names = append(names, found...)
 	}
 	imported := regexp.MustCompile(`from '\./([^']+)'|(?:src|href)="(assets/[^"]+)"`)
 	for _, name := range names {
@@ -94,8 +101,10 @@ func TestSources(t *testing.T) {
 			if m[1] != "" {
 				path = "assets/" + m[1]
 			}
-			if _, err := os.Stat(path); err != nil {
-				t.Errorf("%s wants %v", name, err)
+			w := httptest.NewRecorder()
+			page.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/"+path, nil))
+			if w.Code != http.StatusOK {
+				t.Errorf("%s imports %s, which is not served", name, path)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 var screenshots = flag.Bool("screenshots", false, "write docs/screenshots")
 
 // TestScreenshots takes a picture of every view, in both themes and on a phone. Without
-// -screenshots it only sees to it that they can be taken and are no blank pages.
+// -screenshots it only checks that they can be taken and are not blank.
 func TestScreenshots(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "before the upgrade", service.Done, 1, -1)

@@ -8,6 +8,7 @@
 package pagetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -217,4 +218,33 @@ func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error
 		}
 	}
 	return fmt.Errorf("no word of the download")
+}
+
+// CheckModules checks the grammar of the JavaScript modules that match pattern and runs the
+// tests of node in the folder tests.
+func CheckModules(t *testing.T, pattern, tests string) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		testutil.NeedBrowser.Missing(t, "%v: needs apt-get install nodejs", err)
+	}
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("modules: %v (error %v)", names, err)
+	}
+	for _, name := range names {
+		contents, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := exec.Command(node, "--input-type=module", "--check")
+		check.Stdin = bytes.NewReader(contents)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	out, err := exec.Command(node, "--test", tests).CombinedOutput()
+	if err != nil {
+		t.Errorf("node --test: %v\n%s", err, out)
+	}
 }

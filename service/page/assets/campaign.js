@@ -1,12 +1,12 @@
 // One campaign live: built from the records of its journal as they come.
 
 import { get, stream, url } from './api.js';
-import { chart } from './chart.js';
+import { convergenceCharts, convergenceNote, problemTable } from './convergence.js';
 import { el, panel, put, row, table, throttle } from './dom.js';
 import { age, bytes, callTime, clock, count, duration, hours, moment, percent, point, ratio } from './format.js';
 import { inDoubt, jobsShown, Journal, last, resultOf } from './journal.js';
-import { lines } from './palette.js';
-import { selectionPanel } from './selection.js';
+import { selectionPanel } from './learned.js';
+import { lineStyles } from './palette.js';
 import { buttons, isOver, pill } from './state.js';
 
 export async function campaignView(main, [id], link) {
@@ -37,15 +37,15 @@ class View {
     this.about = el('p', { class: 'about' });
     this.buttons = buttons((c) => { this.campaign = c; this.drawCampaign(); });
     this.figures = figures();
-    this.problems = problemsPanel((key) => this.choose(key));
-    this.graphs = graphsPanel();
+    this.problems = problemTable((key) => this.choose(key));
+    this.charts = chartsPanel();
     this.selection = selectionPanel(id);
     this.next = nextPanel();
     this.jobs = jobsPanel();
     this.log = logPanel();
     this.files = filesPanel(id);
     this.loading = el('p', { class: 'loading', role: 'status' });
-    this.body = el('div', { hidden: true }, el('div', { class: 'upper' }, this.problems.node, this.graphs.node), this.selection.node,
+    this.body = el('div', { hidden: true }, el('div', { class: 'upper' }, panel('Problems', {}, null, this.problems.node), this.charts.node), this.selection.node,
       el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node));
     this.nodes = [
       el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node, this.loading, this.body];
@@ -96,10 +96,10 @@ class View {
     if (problems.length === 0) return;
     const problem = this.journal.problems.get(this.chosen) ?? problems[0];
     this.chosen = problem.key;
-    const looks = lines(problems);
+    const styles = lineStyles(problems);
     this.figures.show(this.campaign, this.journal);
-    this.problems.show(problems, looks, problem.key);
-    this.graphs.show(problems, looks, problem.key, this.journal.criteria);
+    this.problems.show(problems, styles, problem.key);
+    this.charts.show(problems, styles, problem.key, this.journal.criteria);
     this.next.show(problem, isOver(this.campaign));
     this.jobs.show(this.journal);
     this.log.show(this.journal.log);
@@ -109,7 +109,7 @@ class View {
   destroy() {
     this.draw.cancel();
     this.askCampaign.cancel();
-    this.graphs.destroy();
+    this.charts.destroy();
     this.selection.destroy();
   }
 }
@@ -140,64 +140,19 @@ function figures() {
   };
 }
 
-// problemsPanel is the table of problems, also the legend of the graphs.
-function problemsPanel(choose) {
-  const t = table('Problems, with their last evaluation', [
-    { text: 'problem', class: 'long' }, { text: 'round', class: 'n' }, { text: 'measured', class: 'n' }, { text: 'machine time', class: 'n' },
-    { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'state' }], { class: 'cards dense' });
-  const rows = new Map();
-  const make = (p) => {
-    const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' });
-    const button = el('button', { type: 'button', class: 'pick', on: { click: () => choose(p.key) } }, swatch, p.key);
-    const tr = row(t, [button, '', '', '', '', '', '']);
-    t.body.append(tr);
-    return { tr, button, swatch };
-  };
+// chartsPanel shows the convergence charts once there is an evaluation.
+function chartsPanel() {
+  const charts = convergenceCharts();
+  const empty = el('p', { class: 'empty', text: 'The charts begin with the first evaluation.' });
   return {
-    node: panel('Problems', {}, null, t.node),
-    show(problems, looks, chosen) {
-      problems.forEach((p, i) => {
-        if (!rows.has(p.key)) rows.set(p.key, make(p));
-        const { tr, button, swatch } = rows.get(p.key);
-        const e = last(p);
-        swatch.style.setProperty('--look', `var(${looks[i].colour})`);
-        swatch.style.borderTopStyle = looks[i].dash.length === 0 ? 'solid' : looks[i].dash[0] > 3 ? 'dashed' : 'dotted';
-        button.setAttribute('aria-pressed', String(p.key === chosen));
-        const texts = e ? [count(e.round), percent(e.candidate_share), duration(e.machine_seconds), ratio(e.slowdown), percent(e.mistakes)] : ['–', '–', '–', '–', '–'];
-        [...texts, p.stop || (e || p.batch ? 'measuring' : 'waiting')].forEach((text, k) => put(tr.cells[k + 1], text));
-      });
-    },
-  };
-}
-
-function graphsPanel() {
-  const slow = chart({
-    title: 'Average slowdown', floor: 0.001, write: (v) => (v <= 0.00101 ? '≤1.001' : String(Number((1 + v).toPrecision(4)))),
-    ticks: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 1000], limitText: (v) => `wanted ${Number((1 + v).toPrecision(4))}`,
-  });
-  const wrong = chart({
-    title: 'Mistakes', floor: 0.005, write: (v) => (v <= 0.00501 ? '≤0.5 %' : percent(v)),
-    ticks: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1], limitText: (v) => `wanted ${percent(v)}`,
-  });
-  const empty = el('p', { class: 'empty', text: 'The graph begins with the first evaluation.' });
-  const box = el('div', { class: 'pair' }, slow.node, wrong.node);
-  return {
-    node: panel('Convergence', {}, el('small', { text: 'over machine time; logarithmic, the slowdown in the part above 1' }), empty, box),
-    show(problems, looks, chosen, criteria) {
+    node: panel('Convergence', {}, el('small', { text: convergenceNote }), empty, charts.node),
+    show(problems, styles, chosen, criteria) {
       const any = problems.some((p) => p.evaluations.length > 0);
       empty.hidden = any;
-      box.hidden = !any;
-      if (!any) return;
-      const make = (y) => problems.map((p, i) => ({
-        ...looks[i], label: p.key, strong: p.key === chosen, x: p.evaluations.map((e) => Math.max(e.machine_seconds, 1e-3)), y: p.evaluations.map(y),
-      })).filter((l) => l.x.length > 0);
-      slow.show(make((e) => e.slowdown - 1), criteria?.slowdown > 1 ? criteria.slowdown - 1 : null);
-      wrong.show(make((e) => e.mistakes), criteria?.mistakes > 0 ? criteria.mistakes : null);
+      charts.node.hidden = !any;
+      if (any) charts.show(problems, styles, chosen, criteria);
     },
-    destroy() {
-      slow.destroy();
-      wrong.destroy();
-    },
+    destroy: charts.destroy,
   };
 }
 
@@ -216,7 +171,7 @@ function nextPanel() {
       const all = batch ? inDoubt(batch) : [];
       const rows = all.slice(0, nextShown).map((a) => {
         const r = resultOf(problem, a);
-        return row(t, [[`${point(a)}`, el('br'), el('b', { text: a.algorithm })], why(a.reason), a.reason ? duration(a.reason.seconds) : '–',
+        return row(t, [[`${point(a)}`, el('br'), el('b', { text: a.algorithm })], reasonText(a.reason), a.reason ? duration(a.reason.seconds) : '–',
           !r ? 'waiting' : r.state === 'failed' ? 'failed' : callTime(r.seconds)], { class: r ? 'known' : '' });
       });
       if (all.length > nextShown) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - nextShown} more` })));
@@ -225,12 +180,13 @@ function nextPanel() {
   };
 }
 
-function why(reason) {
-  if (!reason) return 'least is known here';
-  if (reason.outlier) return 'was slower than all others let expect';
-  if (reason.validation) return 'drawn to check what is believed';
-  const rival = reason.rival ? `against ${reason.rival}; ` : '';
-  return `${rival}doubt ${percent(reason.uncertainty)}, lowers the average by ${percent(reason.gain)}`;
+// reasonText says why a candidate was chosen.
+function reasonText(reason) {
+  if (!reason) return 'highest uncertainty';
+  if (reason.outlier) return 'outlier, measured again';
+  if (reason.validation) return 'validation sample';
+  const rival = reason.rival ? `against ${reason.rival}, ` : '';
+  return `${rival}expected loss ${percent(reason.uncertainty)}, expected gain ${percent(reason.gain)}`;
 }
 
 function jobsPanel() {
