@@ -103,7 +103,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) 
 	}
 	switch {
 	case found == nil && want.Path != "" && !exists(want.Path):
-		x.add(need(name, Missing, "mend its path in the campaign file", "no file "+want.Path))
+		x.add(need(name, Missing, "fix its path in the campaign file", "no file "+want.Path))
 	case found == nil:
 		x.add(need(name, Missing, "tell the doctor where it is: --mpi PREFIX"+hint, "no such library was found here"))
 	case found.Version != want.Version && found.Catalogue != want.Version:
@@ -198,7 +198,7 @@ func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	})
 	switch {
 	case i < 0:
-		x.add(need(name, Missing, "mend benchmark in the campaign file", "no "+x.options.Needs.Program+" program in "+want.Benchmark))
+		x.add(need(name, Missing, "fix benchmark in the campaign file", "no "+x.options.Needs.Program+" program in "+want.Benchmark))
 	case x.programs.found[i].library != lib:
 		x.add(need(name, Missing, "build it with the compiler of that library", x.programs.found[i].path+" loads another library than the campaign's"))
 	default:

@@ -71,7 +71,7 @@ func TestNeeds(t *testing.T) {
 		{"srun", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
 		{"mpirun of another library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher = "mpirun" }, "mpich launcher", Missing, "no mpirun was found", "another launcher"},
 		{"no benchmark", nil, func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc mpicc.mpich -o /none/bench"},
-		{"benchmark of another kind", nil, func(_ *machine, n *Needs) { n.Program = "osu" }, "mpich benchmark", Missing, "no osu program", "mend benchmark"},
+		{"benchmark of another kind", nil, func(_ *machine, n *Needs) { n.Program = "osu" }, "mpich benchmark", Missing, "no osu program", "fix benchmark"},
 		{"stale benchmark", nil, func(m *machine, _ *Needs) { m.put("bench", "echo tutti-native 1 00") }, "mpich benchmark", Missing, "does not measure", "see Benchmark programs"},
 		{"no such partition", nil, func(_ *machine, n *Needs) { n.Partition = "nosuch" }, "partition", Missing, "no partition nosuch", "main, small, excl"},
 		{"too many nodes", nil, func(_ *machine, n *Needs) { n.Nodes = 5 }, "partition", Missing, "jobs of 5 nodes", "smaller grid"},

@@ -207,7 +207,7 @@ func (x *launcherTester) try(ctx context.Context, t trial, details []string) {
 	x.add(c)
 }
 
-// cureOfLaunch says what mends a launcher that did not start two processes.
+// cureOfLaunch says how to fix a launcher that did not start two processes.
 func (x *launcherTester) cureOfLaunch(t trial, v pairing) string {
 	switch own := t.library.launcher(); {
 	case v.State == OK:

@@ -45,7 +45,7 @@ func NetworkChecks(f NetworkFindings) []Check {
 		}
 		for _, s := range of.Suspects {
 			text := fmt.Sprintf("%s take %.2g times as long as usual, %d pairs; by chance: %s", of.what, s.Slowdown, s.Pairs, chance(s.Chance))
-			checks = append(checks, Check{Network, s.Component.String(), Warning, []string{text}, "leave it out of campaigns until it is mended"})
+			checks = append(checks, Check{Network, s.Component.String(), Warning, []string{text}, "leave it out of campaigns until it is fixed"})
 		}
 		for _, p := range of.Unclear {
 			checks = append(checks, Check{Network, p.String(), Warning, []string{of.what + ": looks slow, but is not told from what all its pairs pass besides"}, "measure it with others"})

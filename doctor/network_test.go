@@ -32,7 +32,7 @@ func TestNetworkChecks(t *testing.T) {
              no tree is known
              4 pairs say nothing by large messages: too few meet at the same height
   warn     node n6            empty messages take 1.9 times as long as usual, 6 pairs; by chance: less than 1e-9
-             -> leave it out of campaigns until it is mended
+             -> leave it out of campaigns until it is fixed
   warn     link of switch leaf2
              large messages: looks slow, but is not told from what all its pairs pass besides
              -> measure it with others

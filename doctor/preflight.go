@@ -44,7 +44,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	name := want.Name + " benchmark"
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
-		cure := "mend benchmark in the campaign file"
+		cure := "fix benchmark in the campaign file"
 		if x.options.Needs.Program == "native" {
 			cure = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
 		}

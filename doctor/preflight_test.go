@@ -27,7 +27,7 @@ func TestPreflight(t *testing.T) {
 			}
 		}, "mpich benchmark", Missing, "chmod +x", "tutti build benchmark"},
 		{"a folder", func(m *machine, n *Needs) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti build benchmark"},
-		{"no OSU program", func(m *machine, n *Needs) { n.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "mend benchmark"},
+		{"no OSU program", func(m *machine, n *Needs) { n.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "fix benchmark"},
 		{"no launcher", func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
 	}
 	for _, tc := range tests {

@@ -11,7 +11,7 @@ type State string
 const (
 	OK      State = "ok"      // there, tried, works
 	Found   State = "found"   // there, not tried
-	Warning State = "warn"    // there, with something to know or to mend
+	Warning State = "warn"    // there, with something to know or to fix
 	Missing State = "missing" // not there, or it does not work
 )
 
@@ -39,7 +39,7 @@ type Check struct {
 	Name    string   `json:"name"`
 	State   State    `json:"state"`
 	Details []string `json:"details"`       // the first is the summary
-	Cure    string   `json:"cure,omitzero"` // one line: how to get or mend it
+	Cure    string   `json:"cure,omitzero"` // one line: how to get or fix it
 }
 
 // Set is everything a campaign needs, by name.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/internal/testutil"
 )
 
 // cluster puts a Slurm that works into a machine.
@@ -176,6 +178,9 @@ func TestSchedulers(t *testing.T) {
 // A machine full of commands that hang is examined all the same.
 func TestEverythingHangs(t *testing.T) {
 	m := newMachine(t)
+	if !testutil.AllCases() {
+		m.x.limits = limits{ask: time.Second, compile: time.Second, launch: time.Second, ping: time.Second}
+	}
 	m.cluster()
 	for _, name := range []string{"mpicc", "mpicc.mpich", "mpiexec", "mpirun", "srun", "sacct", "sinfo", "osu_bcast", "IMB-MPI1", "mpibenchmark", "ompi_info"} {
 		m.put(name, hang)

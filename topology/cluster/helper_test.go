@@ -5,8 +5,17 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
 	"tutti/topology/cluster"
 )
+
+// seeds returns n in make test-all and at most 2 otherwise.
+func seeds(n uint64) uint64 {
+	if testutil.AllCases() {
+		return n
+	}
+	return min(n, 2)
+}
 
 // draw draws the halves of a machine's matrix and its levels.
 func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels) {

@@ -106,7 +106,7 @@ func TestUneven(t *testing.T) {
 				inOrder = append(inOrder, g)
 			}
 		}
-		for seed := range uint64(10) {
+		for seed := range seeds(10) {
 			rng := rand.New(rand.NewPCG(seed, 8))
 			truth := make(cluster.Labels, len(inOrder))
 			for i, place := range rng.Perm(len(inOrder)) {
@@ -123,7 +123,7 @@ func TestUneven(t *testing.T) {
 // A slow node is named, says how slow it is and does not hide the levels.
 func TestFar(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}}
-	for seed := range uint64(10) {
+	for seed := range seeds(10) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		truth := m.Truth(rng.Perm(m.Members()))
 		slow := rng.IntN(m.Members())

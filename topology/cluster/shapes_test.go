@@ -88,7 +88,7 @@ func abs(x int) int { return max(x, -x) }
 func TestNoTree(t *testing.T) {
 	for _, tc := range noTrees {
 		for _, noise := range []float64{0.02, 0.05} {
-			for seed := range uint64(5) {
+			for seed := range seeds(5) {
 				rng := rand.New(rand.NewPCG(seed, 7))
 				order := rng.Perm(tc.members)
 				a, b := measure(t, clustering.DefaultNoise(noise), tc.members, func(i, j int) float64 {
@@ -110,7 +110,7 @@ func TestNoTree(t *testing.T) {
 // three levels, with the numbers of groups and without.
 func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
-	for seed := range uint64(3) {
+	for seed := range seeds(3) {
 		a, b, truth := draw(t, m, clustering.DefaultNoise(0.1), seed)
 		rows, err := cluster.Profile(mean(t, a, b))
 		if err != nil {
