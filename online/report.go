@@ -78,7 +78,7 @@ type SourceDrift struct {
 	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs over that of the source
 }
 
-// exploreShare is the share of calls that jobs explore unless they are told otherwise.
+// exploreShare is the share of calls that jobs explore by default.
 const exploreShare = 0.1
 
 // maxJobs is how many jobs a report lists.
