@@ -46,7 +46,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 func TestDoctorRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustTutti(t, codeUsage, "doctor", "here")
-	mustTutti(t, codeUsage, "doctor", "--output", "xml")
+	mustTutti(t, codeUsage, "doctor", "--format", "xml")
 	if _, stderr := mustTutti(t, codeInput, "doctor", "-c", "nowhere.yaml"); !strings.Contains(stderr, "tutti init writes one") {
 		t.Errorf("stderr %q", stderr)
 	}

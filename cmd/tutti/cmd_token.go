@@ -81,15 +81,12 @@ func (a *app) tokenListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the tokens",
-		Example: indent("tutti token list -c service.yaml", "tutti token list -c service.yaml --output json"),
+		Example: indent("tutti token list -c service.yaml", "tutti token list -c service.yaml --format json"),
 		Args:    noArgs,
 	}
 	store := serviceFlag(cmd)
-	output := outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
 		s, err := store()
 		if err != nil {
 			return err
@@ -98,7 +95,7 @@ func (a *app) tokenListCommand() *cobra.Command {
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *output == "json" {
+		if *format == formatJSON {
 			return a.printJSON(tokens)
 		}
 		rows := make([]table.Row, len(tokens))

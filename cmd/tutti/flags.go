@@ -60,7 +60,6 @@ func mustComplete(err error) {
 var (
 	noArgs    = arguments(0, 0, "no arguments")
 	oneFolder = arguments(1, 1, "the folder of one campaign")
-	oneID     = arguments(1, 1, "the ID of one campaign")
 )
 
 // arguments returns a check that a command has at least and at most so many arguments;

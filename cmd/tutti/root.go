@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -136,16 +135,4 @@ func finishCompletion(root *cobra.Command) {
 		shell.Args = noArgs
 		shell.Example = indent("tutti completion " + shell.Name() + " > FILE")
 	}
-}
-
-// outputFlag adds --output text|json.
-func outputFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("output", "text", "text or json")
-}
-
-func checkOutput(cmd *cobra.Command, output string) error {
-	if !slices.Contains([]string{"text", "json"}, output) {
-		return usageError(cmd, fmt.Errorf("--output %q: want text or json", output))
-	}
-	return nil
 }
