@@ -13,30 +13,29 @@ import (
 	"tutti/journal"
 )
 
-// Campaign is a campaign ready to run.
+// Campaign is a campaign with its problems and, once connected, its machines.
 type Campaign struct {
 	Config   *config.Campaign
 	Spec     campaign.Spec
-	Problems []campaign.Problem // by library as configured, then by collective as configured
+	Problems []campaign.Problem // in the configured order of libraries, then of collectives
 	Warnings []string
 
-	// Notice, when not nil before Connect, is told what a scheduler says that is waited
-	// for. It may be called by several goroutines, every few seconds.
+	// Notice, if set before Connect, receives the errors of a scheduler that does not answer,
+	// every few seconds. Several goroutines may call it at the same time.
 	Notice func(error)
 
-	unmeasurable []LeftOut // problems that the benchmark program knows nothing of
+	unmeasurable []LeftOut // problems that the benchmark program cannot measure
 
-	// Of a campaign that measures, once connected.
+	// Of a connected campaign on a real machine.
 	id        string
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // by library
 }
 
-// ErrInput is matched by errors about what campaign files, recorded data and journals
-// say.
+// ErrInput is matched by errors in campaign files, recorded data and journals.
 var ErrInput = errors.New("bad input")
 
-// inputError matches ErrInput and says no more than its cause.
+// inputError matches ErrInput and has the message of its cause.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error        { return e.error }
@@ -50,19 +49,18 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New makes the problems of a campaign, from recorded data where it has them. It reads the
-// trace and the topology that cfg names into cfg. What its
-// benchmark program cannot measure at any point is no problem but a warning. Errors match
-// ErrInput.
+// New returns a campaign with its problems, from recorded data for a replay. It reads the trace
+// and the topology that cfg names into cfg. A collective that the benchmark program cannot measure
+// gives a warning instead of a problem. Errors match ErrInput.
 func New(cfg *config.Campaign) (*Campaign, error) {
 	if err := readFiles(cfg); err != nil {
 		return nil, input(err)
 	}
-	return begun(cfg, &journal.State{})
+	return build(cfg, &journal.State{})
 }
 
-// begun makes the problems of a campaign of which a journal knows something.
-func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
+// build returns a campaign; past is the state of its journal.
+func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
 		return nil, input(err)
@@ -74,7 +72,7 @@ func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err := c.dropUnmeasurable(past); err != nil {
 		return nil, input(err)
 	}
-	if err := c.weigh(); err != nil {
+	if err := c.setWeights(); err != nil {
 		return nil, input(err)
 	}
 	c.addEarlier()
@@ -84,14 +82,13 @@ func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Restore makes the campaign that a journal describes. Its folder is dir, where the
-// journal is now.
+// Restore returns the campaign of a journal that is now in the folder dir.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
 	}
-	c, err := begun(cfg, contents.State())
+	c, err := build(cfg, contents.State())
 	if err != nil {
 		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
 	}
@@ -139,8 +136,8 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// weigh gives the points of every problem their weights.
-func (c *Campaign) weigh() error {
+// setWeights sets the weights of the points of every problem.
+func (c *Campaign) setWeights() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
 		if err != nil {
@@ -158,25 +155,25 @@ func (c *Campaign) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// warnOnce warns of what all libraries share: once, however many there are.
+// warnOnce adds a warning unless another library has the same.
 func (c *Campaign) warnOnce(warning string) {
 	if !slices.Contains(c.Warnings, warning) {
 		c.Warnings = append(c.Warnings, warning)
 	}
 }
 
-// LibraryOf returns the build a problem is for.
+// LibraryOf returns the library of a problem.
 func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	for _, lib := range c.Config.Libraries {
 		if lib.Name == p.Library {
 			return lib
 		}
 	}
-	panic("a problem of no library") // problems are made from the libraries
+	panic("a problem of no library") // all problems are made from the libraries
 }
 
-// Workers is the number of problems tuned side by side: one where tutti computes on
-// the nodes that it measures.
+// Workers returns the number of problems that are tuned at the same time: one if tutti runs on the
+// nodes that it measures.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:

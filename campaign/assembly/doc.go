@@ -1,16 +1,15 @@
-// Package assembly puts the parts of a campaign together: from a campaign file to
-// problems with the machines they are measured on, and from a journal back to them. It
-// is where schedulers, launchers and benchmark programs meet their settings.
+// Package assembly builds a campaign from its configuration or its journal: the problems and the
+// machines that they are measured on. It creates schedulers, launchers and benchmark programs.
 //
 //	c, err := assembly.New(cfg)
 //	if err != nil {
 //		return err
 //	}
-//	if err := c.Connect(store.NewID(), os.Environ()); err != nil {
+//	if err := c.Connect(journal.NewID(), os.Environ()); err != nil {
 //		return err
 //	}
-//	results, err := c.Run(ctx, &store.State{}, journal, nil)
+//	results, err := c.Run(ctx, &journal.State{}, log, nil)
 //
-// Reread does the same for a campaign that has a folder. Forecast says what a campaign
-// would submit before anything is.
+// Reread builds the campaign of a folder. Forecast returns the jobs that a campaign would submit
+// first.
 package assembly

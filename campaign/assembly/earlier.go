@@ -11,7 +11,7 @@ import (
 	"tutti/journal"
 )
 
-// Earlier reads what the campaigns in some folders measured. Errors match ErrInput.
+// Earlier reads the measurements of the campaigns in some folders. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
@@ -36,8 +36,8 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf gathers the measurements of a journal, the last one of each candidate, by
-// problem and candidate.
+// earlierOf returns the measurements of a journal, the last one of each candidate, by problem and
+// candidate.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
@@ -64,8 +64,8 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	return e, nil
 }
 
-// addEarlier gives every problem what earlier campaigns measured of it, as far as the
-// algorithms can still be chosen. It warns of what is not the same.
+// addEarlier gives every problem its measurements by earlier campaigns, as far as the algorithms
+// are in the space. It warns of differences between the campaigns.
 func (c *Campaign) addEarlier() {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)
@@ -76,7 +76,7 @@ func (c *Campaign) addEarlier() {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
 			})
 			if len(known) == 0 {
-				c.warn("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem)
+				c.warn("the earlier campaign %s knows nothing of %s: it starts without it", e.Campaign, p.Problem)
 				continue
 			}
 			p.Earlier, p.EarlierNames = append(p.Earlier, known), append(p.EarlierNames, e.Campaign)

@@ -10,7 +10,7 @@ import (
 	"tutti/campaign"
 )
 
-// PlannedJob is one job that would be submitted.
+// PlannedJob is a job that a campaign would submit.
 type PlannedJob struct {
 	Name       string   `json:"name"`
 	Problem    string   `json:"problem"`
@@ -20,7 +20,7 @@ type PlannedJob struct {
 	Starts     int      `json:"starts"`
 	Candidates int      `json:"candidates"`
 	NodeHours  float64  `json:"node_hours"`          // at most
-	Expected   float64  `json:"expected_node_hours"` // as a rule
+	Expected   float64  `json:"expected_node_hours"` // expected
 	Command    string   `json:"command"`
 	Script     string   `json:"script"`
 	Carries    []string `json:"carries"`
@@ -30,11 +30,11 @@ type PlannedJob struct {
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`
-	Of         int    `json:"of"` // the problem has
+	Of         int    `json:"of"` // of so many of the problem
 	Reason     string `json:"reason"`
 }
 
-// Whole reports whether nothing of the problem is left.
+// Whole reports whether no candidate of the problem can be measured.
 func (l LeftOut) Whole() bool { return l.Candidates == l.Of }
 
 // String is for example "openmpi scan: 12 of 12 candidates cannot be measured: osu: OSU
@@ -43,14 +43,14 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("%s: %d of %d candidates cannot be measured: %s", l.Problem, l.Candidates, l.Of, l.Reason)
 }
 
-// Hours are node-hours of a whole campaign.
+// Hours are the node-hours of a campaign.
 type Hours struct {
 	Most     float64 // its budget, or every candidate measured once with every limit used up
 	Expected float64 // as a rule
 	LeftOut  []LeftOut
 }
 
-// Forecast is what a campaign would do.
+// Forecast is the jobs and the cost of a campaign.
 type Forecast struct {
 	Jobs           []PlannedJob `json:"jobs"`                // of the first round
 	RoundNodeHours float64      `json:"round_node_hours"`    // at most
@@ -59,8 +59,8 @@ type Forecast struct {
 	LeftOut        []LeftOut    `json:"left_out"`            // of the whole grid
 }
 
-// Forecast asks the machines of a connected campaign what the first round would
-// submit.
+// Forecast returns what the first round of a connected campaign would submit, and the cost of the
+// campaign.
 func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	f := Forecast{Jobs: []PlannedJob{}}
 	for i, p := range c.Problems {
@@ -84,7 +84,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	return f, err
 }
 
-// plannedJob is a job of a problem's batch for people and scripts.
+// plannedJob describes a job of a problem's batch.
 func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) PlannedJob {
 	job := PlannedJob{
 		Name: j.Job.Name, Problem: p.Problem.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
@@ -97,21 +97,21 @@ func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) Pla
 	return job
 }
 
-// machineOf returns the machine of a problem of a campaign that measures.
+// machineOf returns the real machine of a problem.
 func (c *Campaign) machineOf(problem int) *live.Machine {
 	m, ok := c.Problems[problem].Runner.(*live.Machine)
 	if !ok {
-		panic("a problem that is not measured") // only campaigns that measure come here
+		panic("a problem that is not measured") // only campaigns on a real machine call it
 	}
 	return m
 }
 
-// measuredShare is the part of the candidates that campaigns measure as a rule: the
-// problems of the demonstration took from 11 to 61 % of them.
+// measuredShare is the typical share of candidates that campaigns measure: 22 to 61 % for the
+// problems of the demonstration.
 const measuredShare = 0.5
 
-// Hours asks the machines of a connected campaign what measuring every candidate once
-// would take, and what of the grid cannot be measured.
+// Hours returns the cost of a connected campaign if it measures every candidate once, and the
+// candidates that cannot be measured.
 func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {

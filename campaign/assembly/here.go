@@ -9,14 +9,14 @@ import (
 	"tutti/internal/config"
 )
 
-// Place is where tutti could measure without submitting anything.
+// Place is a machine that tutti can use without submitting jobs.
 type Place struct {
 	Kind  string // of runner: allocation or local
 	Nodes int
 	Cores int // of a node
 }
 
-// Here is the Slurm allocation that environ describes, else this machine.
+// Here returns the Slurm allocation that environ describes, else this machine.
 func Here(ctx context.Context, environ []string) (Place, error) {
 	s, err := local.NewAllocation(environ)
 	if errors.Is(err, local.ErrOutside) {
@@ -29,7 +29,7 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	if c.PPN == 0 { // the environment does not tell
+	if c.PPN == 0 { // the environment does not have it
 		c.PPN = runtime.NumCPU()
 	}
 	return Place{config.Allocation, c.Nodes, c.PPN}, nil

@@ -12,12 +12,12 @@ import (
 	"tutti/preprocess"
 )
 
-// warnOfUnnamed tells of recorded algorithms that the file of names says nothing
-// about: their rows are left out, which may be a slip.
+// warnOfUnnamed warns of recorded algorithms that the file of names does not have. Their rows are
+// left out, possibly by mistake.
 func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0
-	for _, m := range recorded { // in order of collective and algorithm
+	for _, m := range recorded { // sorted by collective and algorithm
 		if !slices.Contains(c.Config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
 			continue
 		}

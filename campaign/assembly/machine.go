@@ -23,9 +23,8 @@ import (
 	"tutti/topology"
 )
 
-// addMeasured makes the problems of one library that is measured: every algorithm
-// of the catalogue that can run at a point of the grid, and the default. Connect
-// gives them a machine.
+// addMeasured adds the problems of one library on a real machine: every algorithm of the catalogue
+// that can run at a point of the grid, and the default. Connect adds their machines.
 func (c *Campaign) addMeasured(lib config.Library) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
@@ -52,9 +51,9 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 	return nil
 }
 
-// Connect gives the problems of a campaign that measures the machines it measures on,
-// under the campaign's ID; environ is that of this program. Recorded data are machines
-// already. Errors match ErrInput.
+// Connect connects the problems of a campaign to the real machine, under the campaign's ID.
+// environ is the environment of this process. It does nothing for recorded data. Errors match
+// ErrInput.
 func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -99,8 +98,8 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	return program, nil
 }
 
-// Machine puts scheduler, launcher and a program of a connected campaign together; force
-// says how the library is made to run a candidate. Errors match ErrInput.
+// Machine returns a machine with the scheduler and launcher of a connected campaign that runs a
+// program. force returns how to make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
 	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
 		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
@@ -124,7 +123,7 @@ func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, forc
 	return m, input(err)
 }
 
-// Cancel ends jobs of a connected campaign.
+// Cancel cancels jobs of a connected campaign.
 func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	if len(c.machines) == 0 || len(jobs) == 0 {
 		return nil
@@ -145,7 +144,7 @@ func switchesOf(lists []string) ([][]string, error) {
 	return out, nil
 }
 
-// newScheduler returns the one for all libraries.
+// newScheduler returns the scheduler of all libraries.
 func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error) {
 	cfg := c.Config
 	switch cfg.Runner.Kind {
@@ -167,7 +166,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
 		opt := suites.OSUOptions{Dir: path, Version: m.Version, Tail: suites.OSUHasTail(m.Version), Iterations: m.Iterations}
-		if m.Iterations > 0 { // OSU's own warm-up goes with its own number of iterations
+		if m.Iterations > 0 { // without a number of iterations OSU also chooses the warm-up
 			opt.Warmup = m.Warmup
 		}
 		return suites.NewOSU(opt)
@@ -182,7 +181,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	})
 }
 
-// variables takes NAME=VALUE apart.
+// variables splits NAME=VALUE pairs.
 func variables(list []string) []mpi.Var {
 	var out []mpi.Var
 	for _, v := range list {

@@ -7,12 +7,11 @@ import (
 	"tutti/mpi"
 )
 
-// preload is the variable that names files to be loaded before others, divided by
-// colons.
+// preload is the variable that names libraries to be loaded before others, separated by colons.
 const preload = "LD_PRELOAD"
 
-// preloaded adds the file of a library that programs preload to what forces one of its
-// algorithms, and to the starts that others share with it.
+// preloaded adds the file of a library that is preloaded to the variables that force one of its
+// algorithms, and to those of launches that it shares with others.
 func preloaded(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
 	if !lib.Facts().Preload {
 		return f
@@ -25,7 +24,7 @@ func preloaded(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
 	return f
 }
 
-// behind puts what a site preloads into every program behind what forces an algorithm.
+// behind appends the libraries that a site preloads to those that force an algorithm.
 func behind(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, error)) func(coll.Candidate) (mpi.Forcing, error) {
 	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
 	if at < 0 {

@@ -18,8 +18,8 @@ import (
 	"tutti/preprocess"
 )
 
-// readData reads the recorded data of all files. A candidate is recorded in one of them,
-// once or as several repetitions.
+// readData reads the recorded data of all files. Each candidate must be in one of them, with one
+// or several repetitions.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	from := map[coll.Candidate]int{} // file
@@ -42,8 +42,8 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 	return all, nil
 }
 
-// addRecorded makes the problems of one library: the recorded data under its
-// names, with its own choices, cut down to the grid and to what it can run.
+// addRecorded adds the problems of one library: the recorded data with the library's names and
+// default, limited to the grid and to what the library can run.
 func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 
 var errOutside = errors.New("outside the grid")
 
-// named returns the recorded data under the names of a library.
+// named returns the recorded data with the algorithm names of a library.
 func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Names
 	if path == "" {
@@ -94,8 +94,7 @@ func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]col
 	return out, nil
 }
 
-// byDefault returns what a library's own choices take, nil when nobody says what
-// they are.
+// byDefault returns the times of a library's own choices, nil if no file has these.
 func (c *Campaign) byDefault(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Defaults
 	if path == "" {
@@ -114,8 +113,8 @@ func (c *Campaign) byDefault(lib config.Library, recorded []coll.Measurement) ([
 	return defaults.Rows(recorded, c.Config.Runner.Recorded, lib.Name), nil
 }
 
-// mustHold reports that a file knows nothing of a library or machine: all of its
-// rows would be left out without a word.
+// mustHold returns an error if a file does not have a library or machine: all its rows would be
+// ignored.
 func mustHold(path, what string, known []string, name string) error {
 	if slices.Contains(known, name) {
 		return nil
@@ -123,7 +122,7 @@ func mustHold(path, what string, known []string, name string) error {
 	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(known, ", "))
 }
 
-// checker accepts what the library can run at the points of the grid.
+// checker returns a function that accepts the candidates of the grid that the library can run.
 func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
 	g := c.Config.Grid
 	safe := c.Config.Export.OpSafe && !port.Facts().Guards
@@ -145,7 +144,7 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 	}
 }
 
-// problem makes one problem of recorded data; check is of the checker.
+// problem returns one problem of recorded data. check accepts its candidates, see checker.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	recorded, left := usable(collective, named, check)
 	if left.unknown > 0 {
@@ -167,8 +166,8 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	}, nil
 }
 
-// usable returns the measurements of a collective that a problem can use, and counts
-// the others.
+// usable returns the measurements of a collective that a problem can use, and the counts of the
+// others.
 func usable(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
 	var out []coll.Measurement
 	var left leftOut
@@ -185,7 +184,7 @@ func usable(collective coll.Collective, named []coll.Measurement, check func(col
 	return out, &left
 }
 
-// replayed says how recorded data are replayed.
+// replayed returns the options of the replay.
 func (c *Campaign) replayed() replay.Options {
 	r := c.Config.Runner
 	return replay.Options{

@@ -12,8 +12,8 @@ import (
 	"tutti/journal"
 )
 
-// Run tunes the problems side by side, see starts; the first error cancels the rest. past is what
-// the journal knows. The results are in the order of Problems.
+// Run tunes the problems at the same time, see starts. The first error cancels the others. past is
+// the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.doubt(past)
@@ -32,8 +32,8 @@ func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Lo
 	return results, group.Wait()
 }
 
-// starts is the order in which problems begin. Where some run side by side it is the largest
-// space first: it takes longest, and at the end the others would wait for it.
+// starts returns the order in which problems begin. If several run at the same time, the largest
+// space begins first, since it takes longest.
 func (c *Campaign) starts() []int {
 	order := make([]int, len(c.Problems))
 	for i := range order {
@@ -56,12 +56,12 @@ func (c *Campaign) doubt(past *journal.State) {
 	}
 }
 
-// measured reports whether anything was ever measured with a library.
+// measured reports whether the journal has a measurement of a library.
 func measured(past *journal.State, library string) bool {
 	return slices.ContainsFunc(past.Rounds, func(r *journal.Round) bool { return r.Problem.Library == library && r.Done > 0 })
 }
 
-// Results returns what the journal knows of the problems, in their order. Errors match
+// Results returns the results of the problems in the journal, in their order. Errors match
 // ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
@@ -74,8 +74,8 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	return results, nil
 }
 
-// Reread makes the campaign of a folder and restores its results from the journal.
-// Errors match ErrInput.
+// Reread returns the campaign of a folder with its results, from the journal. Errors match
+// ErrInput.
 func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {

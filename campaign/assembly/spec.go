@@ -34,7 +34,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 			Forest: forest.Options{
 				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
 				MinLeaf: c.Model.MinLeaf, MaxFeatures: c.Model.MaxFeatures,
-				Workers: 1, // problems run side by side instead
+				Workers: 1, // several problems run at the same time instead
 			},
 		},
 		Folds:    c.Model.Folds,
@@ -43,8 +43,8 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	}, nil
 }
 
-// launchModel is what one start of the benchmark program serves: native switches
-// algorithms while it runs, the others only go through sizes.
+// launchModel returns what one launch of the benchmark program measures: native switches
+// algorithms while it runs, the others only sweep message sizes.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	switch {
 	case !c.Runner.Live():

@@ -16,9 +16,9 @@ import (
 // its collectives.
 var ErrUnmeasurable = errors.New("nothing can be measured")
 
-// dropUnmeasurable takes out the problems of which the benchmark program can measure no
-// candidate, as scan with OSU, and warns of them. Those that a journal has begun stay. It
-// is an error matching ErrUnmeasurable when none is left.
+// dropUnmeasurable removes the problems of which the benchmark program can measure no candidate,
+// such as scan with OSU, and warns of them. Problems with records in the journal stay. It returns
+// an error matching ErrUnmeasurable if none is left.
 func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -30,7 +30,7 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 		}
 		program, err := c.Program(c.LibraryOf(p))
 		if err != nil {
-			return false // Connect tells it
+			return false // Connect returns the error
 		}
 		reason := refusal(program, p.Space.Candidates())
 		if reason == "" {
@@ -48,8 +48,8 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	return nil
 }
 
-// refusal says why a program can measure none of the candidates, by the words for the
-// first of them; "" when it can be asked for one.
+// refusal returns why a program can measure none of the candidates, by the error of the first one;
+// "" if it can measure one.
 func refusal(program benchrunner.Program, candidates []coll.Candidate) string {
 	reason := ""
 	for _, cand := range candidates {

@@ -12,9 +12,9 @@ import (
 	"tutti/journal"
 )
 
-// Withdraw takes back what a connected campaign has left whose first jobs were
-// rejected: their folders and the journal, which must be locked. Where a job was taken
-// or a trial has ended it leaves everything as it is and reports false.
+// Withdraw removes the files of a connected campaign whose first jobs were rejected: the folders
+// of the jobs and the journal, which must be locked. If a job was accepted or a trial has ended,
+// it changes nothing and reports false.
 func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
@@ -24,14 +24,14 @@ func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
 	if taken(state) {
 		return false, nil
 	}
-	// A job of which nobody knows whether it was taken is ended if it was.
+	// Jobs that may have been accepted are cancelled.
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}
 	return true, c.forget(state)
 }
 
-// taken reports whether a job was taken or a trial ended.
+// taken reports whether a job was accepted or a trial has ended.
 func taken(state *journal.State) bool {
 	for _, p := range state.Problems {
 		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return len(r.Trials) > 0 }) {
@@ -41,8 +41,7 @@ func taken(state *journal.State) bool {
 	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken })
 }
 
-// forget removes the folders of the jobs, those that a kill left half made, and the
-// journal last.
+// forget removes the folders of the jobs, incomplete ones included, and the journal last.
 func (c *Campaign) forget(state *journal.State) error {
 	jobs := filepath.Join(c.Config.Output, "jobs")
 	remove, err := fs.Glob(os.DirFS(jobs), ".new-*")

@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// build is what selection files of one library are made for.
+// build is a release of one library that selection files are written for.
 type build struct {
 	library config.Library
 	export  config.Export
@@ -20,14 +20,14 @@ type build struct {
 	cat     *mpi.Catalogue
 	open    func() (mpi.Build, error) // once
 
-	unverified bool            // nobody has held the files of this release against the library's default
-	placed     coll.Placements // of what was measured
+	unverified bool            // the files of this release were not compared with the library's default
+	placed     coll.Placements // of the measurements
 }
 
-// notVerified is the remark of settings that no verification has been through with.
+// notVerified is the remark in settings that were not verified.
 const notVerified = "Not verified: tutti verify has not held these settings against the library's default on the machine."
 
-// newBuild returns the build of a release that the tables know.
+// newBuild returns the build of a release in the tables.
 func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	return buildOf(lib, export, port, cat), err
@@ -38,7 +38,7 @@ func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mp
 	return build{library: lib, export: export, port: port, cat: cat, open: open}
 }
 
-// fit returns what the library can be told of rows.
+// fit returns the selection of rows that the library can be told.
 func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	release, err := b.open()
 	if err != nil {
@@ -47,7 +47,7 @@ func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// write puts the selection files into dir, after they were replayed at every row.
+// write replays the selection files at every row, then writes them into dir.
 func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	sel, err := b.fit(rows)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	return x, x.Write(dir)
 }
 
-// remarks are those that settings of every library have.
+// remarks returns the remarks in the settings of every library.
 func (b build) remarks() []string {
 	var out []string
 	if b.placed.Known() {
@@ -83,7 +83,7 @@ func (b build) remarks() []string {
 	return out
 }
 
-// origin is where the list of algorithms comes from.
+// origin returns the source of the list of algorithms.
 func (b build) origin() string {
 	if b.port.Facts().FromFile && b.library.Path != "" {
 		return "installed library " + b.library.Path

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// Times that differ by less count as the same: medians of repeated jobs on shared
-	// clusters differ by about 2 %.
+	// Times that differ by less count as equal: medians of repeated jobs on shared clusters differ
+	// by about 2 %.
 	changeNoise = 0.05
-	// Probability that something unchanged is called changed in a comparison.
+	// Probability that a comparison reports a change where there is none.
 	changeAlpha = 0.05
-	// Observations of a comparison at most: n³.
+	// Maximal number of observations of a comparison, whose cost is n³.
 	comparedMost = 1000
-	// Bands of message size that are told apart.
+	// Number of bands of message size.
 	comparedBands = 6
 )
 
-// change is a new measurement beside what the earlier campaign lets expect.
+// change is the difference of a new measurement from its prediction by the earlier campaign.
 type change struct {
 	measurement coll.Measurement
 	shift       float64 // log10 of its time over the expected one
 }
 
-// compare says what new measurements tell of an earlier campaign: a Gaussian process
-// of its measurements says what to expect of each, with covariances, and the factor of
-// a group is the generalised least-squares mean of what they differ by.
+// compare compares new measurements with an earlier campaign. A Gaussian process of the earlier
+// measurements predicts the new ones with covariances. The factor of a group is the generalised
+// least-squares mean of the differences.
 func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	then := make(map[coll.Candidate]bool, len(earlier))
@@ -72,7 +72,7 @@ func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts
 	return f, nil
 }
 
-// algorithmsOf returns the algorithms of measurements, sorted, and the place of each.
+// algorithmsOf returns the algorithms of measurements, sorted, and the index of each.
 func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]int) {
 	var all []coll.Algorithm
 	for _, m := range ms {
@@ -93,7 +93,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
 	}
-	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
+	now = now[max(0, len(now)-comparedMost):] // the last ones are near the current choices
 	m, err := gp.Fit(learner.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
 	if err != nil {
 		return nil, nil, err
@@ -120,8 +120,8 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 	return changes, spread, nil
 }
 
-// changeOf estimates the common factor of the changes that belong to a group. Of so
-// many groups one that is unchanged is called changed with probability changeAlpha.
+// changeOf estimates the common factor of the changes in a group. The probability that any of so
+// many unchanged groups is reported as changed is changeAlpha.
 func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int
@@ -145,7 +145,7 @@ func changeOf(name string, changes []change, spread *mat.SymDense, groups int, b
 	var root mat.Cholesky
 	var weights mat.VecDense
 	if !root.Factorize(part) || root.SolveVecTo(&weights, ones) != nil {
-		return f // covariances that rounding spoilt say nothing
+		return f // covariances that are not positive definite because of rounding
 	}
 	precision := mat.Sum(&weights)
 	if !(precision > 0) {
@@ -175,7 +175,7 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 	return math.Sqrt(max(1, mat.Dot(differences, &solved)/float64(n-1)))
 }
 
-// changedAlone are the algorithms that changed otherwise than most.
+// changedAlone returns the algorithms whose change differs from that of most others.
 func changedAlone(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
@@ -203,7 +203,7 @@ type band struct {
 	low, high int64
 }
 
-// sizeBands cuts the sizes of the changes into bands of about as many sizes each.
+// sizeBands divides the sizes of the changes into bands with about the same number of sizes.
 func sizeBands(changes []change) []band {
 	var sizes []int64
 	for _, c := range changes {

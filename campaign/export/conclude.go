@@ -15,22 +15,22 @@ import (
 	"tutti/verify"
 )
 
-// Models are the final models of a campaign's problems.
+// Models holds the final models of a campaign's problems.
 type Models struct {
 	campaign *assembly.Campaign
 	results  []campaign.Result
 	trained  []*campaign.Trained // by problem; nil where nothing was measured
 }
 
-// Conclusions are the problems of a campaign after measuring, in their order; those
-// without a measurement are left out.
+// Conclusions holds the problems of a campaign with their selections, in order. Problems without a
+// measurement are left out.
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
 	Problems []Concluded
 }
 
-// Concluded is one problem with what was measured and what is selected.
+// Concluded is one problem with its result and its selection.
 type Concluded struct {
 	campaign.Problem
 	campaign.Conclusion
@@ -40,8 +40,8 @@ type Concluded struct {
 // ErrNothing is matched when there is no measurement to train on.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
-// Train trains the final models of every problem, side by side. results are in the
-// order of the problems. The error matches ErrNothing when nothing was measured.
+// Train trains the final models of all problems at the same time. results are in the order of the
+// problems. The error matches ErrNothing if nothing was measured.
 func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
 	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
 	var group errgroup.Group
@@ -67,7 +67,7 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	return m, nil
 }
 
-// nothing says why there is nothing to report, as far as is known.
+// nothing returns an error that says why there is nothing to report.
 func nothing(results []campaign.Result) error {
 	failed, first := 0, ""
 	for _, r := range results {
@@ -82,8 +82,8 @@ func nothing(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude fits what the libraries can be told: those that are named, all when none is.
-// What the journal condemned is left to the default.
+// Conclude fits the selections that the named libraries can be told, or all libraries if none is
+// named. Selections that the journal's verifications found slower are reverted to the default.
 func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for i, p := range m.campaign.Problems {
@@ -97,7 +97,7 @@ func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusio
 	return c, nil
 }
 
-// add concludes one problem.
+// add adds the conclusion of one problem.
 func (c *Conclusions) add(m *Models, i int) error {
 	p := m.campaign.Problems[i]
 	entries, err := verify.Entries(c.state.Verification(p.Library))
@@ -112,7 +112,7 @@ func (c *Conclusions) add(m *Models, i int) error {
 	return nil
 }
 
-// placements are those of all measurements of a library.
+// placements returns those of all measurements of a library.
 func (c *Conclusions) placements(library string) coll.Placements {
 	var all []coll.Measurement
 	for _, p := range c.Problems {
@@ -123,7 +123,7 @@ func (c *Conclusions) placements(library string) coll.Placements {
 	return coll.PlacementsOf(all)
 }
 
-// verified reports whether a verification of a library has come to its end.
+// verified reports whether a verification of a library is complete.
 func (c *Conclusions) verified(library string) (bool, error) {
 	entries, err := verify.Entries(c.state.Verification(library))
 	if err != nil {
@@ -133,8 +133,8 @@ func (c *Conclusions) verified(library string) (bool, error) {
 	return result.Ended, err
 }
 
-// Choices returns what is selected at a point, by collective. It is for the conclusions
-// of one library.
+// Choices returns the selections of one library by collective. The conclusions must be of one
+// library.
 func (c *Conclusions) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range c.Problems {

@@ -1,6 +1,6 @@
-// Package export writes what a campaign has found: the final models are trained, the
-// libraries' selection files are fitted, replayed and written, and the report beside
-// them. Files can be written for other releases than those that were measured.
+// Package export writes the results of a campaign: it trains the final models, fits, replays and
+// writes the selection files of the libraries, and writes the report. Files can also be written
+// for other releases than those that were measured.
 //
 //	models, err := export.Train(ctx, c, results)
 //	if err != nil {

@@ -77,7 +77,7 @@ func ExampleTrain() {
 	// selection.csv
 }
 
-// What a release is told. MPICH's files are made from its own tree: of releases other than
+// What a release is summary. MPICH's files are made from its own tree: of releases other than
 // those whose tree is known, the library itself is needed.
 func ExampleReleases() {
 	c, m, err := models()
@@ -103,12 +103,12 @@ func ExampleReleases() {
 			fmt.Println(err)
 			return
 		}
-		told := target.Told()
-		fmt.Println(told.Library, told.Version, "is told of", told.Points, "points,", told.Left, "are left to it")
+		summary := target.Summary()
+		fmt.Println(summary.Library, summary.Version, "is summary of", summary.Points, "points,", summary.Left, "are left to it")
 	}
 	// Output:
 	// --for mpich=4.2.3: mpich 4.2.3: no built-in selection tree known without the library: give the path of its libmpich.so, as in --for mpich=4.2.3:PATH
-	// mpich 4.0.2 is told of 72 points, 0 are left to it
+	// mpich 4.0.2 is summary of 72 points, 0 are left to it
 }
 
 // What a journal holds beside the results of the problems: here, a job.

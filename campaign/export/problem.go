@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns what the report shows of a problem, from its result and its
-// conclusion. It costs a cross-validation, Spec.Folds fits.
+// ProblemFacts returns the facts of a problem for the report, from its result and its conclusion.
+// It cross-validates, which costs Spec.Folds fits.
 func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (report.ProblemFacts, error) {
 	l := res.Ledger
 	held, err := heldOut(l, c)
@@ -35,7 +35,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Model:    string(c.Learner.Model),
 		Weights:  weightFacts(p),
 	}
-	f.Warnings = append(slices.Clip(f.Warnings), barredInWords(f.Algorithms)...)
+	f.Warnings = append(slices.Clip(f.Warnings), excludedTexts(f.Algorithms)...)
 	if c.Learner.Model == learner.Forest {
 		f.Forest = forestFacts(campaign.ParamsOf(c.Learner.Forest))
 	}
@@ -62,8 +62,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	return f, addTies(&f, c, len(l.Measurements()))
 }
 
-// heldOut compares predictions with what was measured, fold by fold; nothing of a
-// single point.
+// heldOut compares predictions with held-out measurements. The result is empty for a single point.
 func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
 	if l.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
@@ -71,8 +70,8 @@ func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, 
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// cells describe every grid point: slowdowns where everything is known, predicted
-// ones where it is not.
+// cells returns every grid point, with its slowdown where all times are known, else with the
+// predicted one.
 func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
@@ -101,8 +100,8 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 	return out
 }
 
-// worstLoss is the largest predicted slowdown, minus one, of what is selected
-// against the best prediction at the point.
+// worstLoss returns the largest predicted slowdown, minus one, of the selection compared with the
+// best prediction at the point.
 func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0
 	for _, row := range c.Rows {
@@ -143,8 +142,9 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	return out
 }
 
-// barredInWords says which algorithms are not selected somewhere since they failed.
-func barredInWords(algorithms []report.AlgorithmFacts) []string {
+// excludedTexts returns texts about the algorithms that are not selected at some points because
+// they failed.
+func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
 		if a.Excluded > 0 {
@@ -154,12 +154,12 @@ func barredInWords(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// tieWork is the most that ties are looked for with: points times algorithms times the
-// square of the measurements, some ten seconds.
+// tieWork is the greatest cost at which ties are computed: points times algorithms times the
+// square of the measurements, about ten seconds.
 const tieWork = 2e10
 
-// addTies tells of the cells where what is selected is as fast as another algorithm,
-// as far as measurements tell; c has the cells' rows, in their order. Forests do not know.
+// addTies marks the cells where another algorithm may be as fast as the selected one. c has the
+// cells' rows, in their order. Models without a posterior give no ties.
 func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
 	if f.Model != string(learner.GaussianProcess) {
 		return nil
@@ -199,7 +199,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	return nil
 }
 
-// studyFacts lists the trials with the best value up to each.
+// studyFacts returns the trials with the best value up to each.
 func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {

@@ -14,11 +14,10 @@ import (
 	"tutti/verify"
 )
 
-// AddJournal adds to f what a journal holds beside the results of the problems: why
-// candidates were chosen, verifications, where the time of jobs went, where was
-// measured, and candidates that were given up after so many attempts. libraries are
-// in the order of the report. A journal without such records changes nothing. The
-// error matches verify.ErrEntry.
+// AddJournal adds facts of a journal to f: the reasons of batches, verifications, the use of
+// machine time, the environments of the jobs, and candidates that were given up after so many
+// attempts. libraries are in the order of the report. A journal without such records changes
+// nothing. The error matches verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
 		entries, err := verify.Entries(state.Verification(lib))
@@ -47,8 +46,8 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	return nil
 }
 
-// verificationsLast returns the jobs of problems before those of verifications, each
-// in the order they began.
+// verificationsLast returns the jobs of problems, then those of verifications, each in the order
+// they began.
 func verificationsLast(jobs []*journal.Job) []*journal.Job {
 	out := slices.Clone(jobs)
 	rank := func(j *journal.Job) int {
@@ -85,7 +84,7 @@ func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
 	return out
 }
 
-// environments groups jobs by everything but their nodes.
+// environments groups jobs by their environment without the nodes.
 func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	var out []report.EnvironmentFacts
 	nodes := []map[string]bool{}
@@ -115,7 +114,7 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	return out
 }
 
-// mixed warns of libraries that were measured with several files or kernels.
+// mixed returns warnings about libraries that were measured with several files or kernels.
 func mixed(environments []report.EnvironmentFacts) []string {
 	var out []string
 	checksums, kernels := map[string][]string{}, map[string][]string{}
@@ -143,8 +142,8 @@ func mixed(environments []report.EnvironmentFacts) []string {
 	return out
 }
 
-// excluded returns the candidates that failed so often and were never measured, by
-// library and collective, in the order they were given up.
+// excluded returns the candidates that failed in all attempts, by library and collective, in the
+// order they were given up.
 func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
@@ -170,7 +169,7 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	return out
 }
 
-// verificationFacts gathers what the report shows of a verification.
+// verificationFacts returns the facts of a verification.
 func verificationFacts(r verify.Result) report.VerificationFacts {
 	f := report.VerificationFacts{
 		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,
@@ -222,7 +221,7 @@ func slowerPoints(findings []verify.Finding) []report.SlowerPoint {
 	return out
 }
 
-// rangeOf is nil for what is not known.
+// rangeOf returns nil if the interval is unknown.
 func rangeOf(i verify.Interval) *report.Range {
 	if i == (verify.Interval{}) {
 		return nil
@@ -230,11 +229,10 @@ func rangeOf(i verify.Interval) *report.Range {
 	return &report.Range{Value: i.Value, Low: i.Low, High: i.High}
 }
 
-// topReasons of a round are told, those that spare most.
+// topReasons is how many reasons of a round are reported: those of greatest gain.
 const topReasons = 5
 
-// reasonsOf says why the candidates of each round of a problem were chosen; past is
-// nil where nothing is known.
+// reasonsOf returns the reasons of each round of a problem; past may be nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {
 		return nil
@@ -248,7 +246,7 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	return out
 }
 
-// reasonsOfRound condenses the reasons of one batch.
+// reasonsOfRound summarizes the reasons of one batch.
 func reasonsOfRound(r *journal.Round) report.RoundReasons {
 	out := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
 	for i, why := range r.Reasons {
@@ -272,8 +270,7 @@ func reasonsOfRound(r *journal.Round) report.RoundReasons {
 	return out
 }
 
-// weightFacts says how unevenly the points of a problem count, nil when they count
-// alike.
+// weightFacts describes the weights of the points of a problem, nil if all are equal.
 func weightFacts(p campaign.Problem) *report.WeightFacts {
 	if p.Weights == nil {
 		return nil
@@ -297,7 +294,7 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	return f
 }
 
-// placementOf returns the placement of a library's measurements, zero when unknown.
+// placementOf returns the placement of a library's measurements, zero if it is unknown.
 func placementOf(f *report.Facts, library string) coll.Placements {
 	for _, l := range f.Libraries {
 		if l.Library == library && l.Placement != nil {
@@ -307,8 +304,8 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// otherPlacements returns in what the measurements of a verification lay otherwise than those
-// of the campaign, each once.
+// otherPlacements returns the differences between the placements of a verification and of the
+// campaign, each once.
 func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 	if v == nil {
 		return nil

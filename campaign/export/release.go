@@ -14,8 +14,8 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Release is one library to write for: the build of a campaign, or another release of
-// it.
+// Release is a library that files are written for: the build that was measured, or another release
+// of it.
 type Release struct {
 	library  config.Library // to write for
 	measured config.Library // of the campaign
@@ -25,8 +25,8 @@ type Release struct {
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
-// Releases reads LIBRARY[=VERSION[:PATH]] for each of the releases given; the libraries
-// of the campaign when none is. A library may be given once.
+// Releases parses releases of the form LIBRARY[=VERSION[:PATH]]. Without any it returns the
+// libraries of the campaign. Each library may be given once.
 func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
 	var out []Release
 	if len(given) == 0 {
@@ -82,10 +82,10 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	return Release{lib, measured, port, cat}, nil
 }
 
-// Measured is the name of the library, as it was measured.
+// Measured returns the name of the library that was measured.
 func (r Release) Measured() string { return r.measured.Name }
 
-// fromFiles are the libraries whose selection files are made from their own trees.
+// fromFiles lists the libraries whose selection files extend their own trees.
 func fromFiles() []string {
 	var out []string
 	for _, l := range libraries.All() {

@@ -11,8 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// scores says how good the tuned selection and the default are: against all there
-// is to know, or else held out and on the measured points.
+// scores returns the scores of the tuned selection and of the default, compared with the recorded
+// truth if there is one, else with held-out measurements and at the measured points.
 func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.Validation) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
 	tuned := scored{"tuned", string(activelearn.CrossValidated), held.Points, held.Slowdowns}
@@ -26,7 +26,7 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 	for _, one := range []scored{tuned, byDefault} {
 		s, err := one.score(p, c.Spec)
 		switch {
-		case errors.Is(err, metrics.ErrEmpty): // none of the points matters
+		case errors.Is(err, metrics.ErrEmpty): // no point has a weight
 			continue
 		case err != nil:
 			return nil, err
@@ -38,9 +38,8 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 	return out, nil
 }
 
-// predictedScore returns the figures of the last evaluation, and whether they are
-// predicted. Their intervals begin with the best there can be: a prediction has upper
-// ends alone.
+// predictedScore returns the figures of the last evaluation, and whether they are predicted. The
+// lower ends of their intervals are the best possible values: predictions have upper ends only.
 func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
 		return report.Score{}, false
@@ -53,18 +52,18 @@ func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	}, e.Source == activelearn.Predicted
 }
 
-// bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
+// bootstrapResamples is the number of resamples of an interval: 25 in each 2.5 % tail.
 const bootstrapResamples = 1000
 
-// scored is a way of choosing with its slowdowns where they are known.
+// scored is a selection with its slowdowns at the points where they are known.
 type scored struct {
 	name, source string
 	points       []coll.Point
 	slowdowns    []float64
 }
 
-// score condenses the slowdowns, with intervals. The error matches metrics.ErrEmpty
-// when there is none that matters.
+// score summarizes the slowdowns, with intervals. The error matches metrics.ErrEmpty if no point
+// has a weight.
 func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, error) {
 	opt := p.Weigh(spec.Metrics, w.points)
 	sum, err := metrics.Summarize(w.slowdowns, opt)
@@ -82,8 +81,8 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 	return s, err
 }
 
-// resampled is the bootstrap interval of a figure over points drawn with their
-// weights. Of draws without any weight the figure is that of all points.
+// resampled returns the bootstrap interval of a figure over points drawn with their weights. A
+// draw without any weight has the figure of all points.
 func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
@@ -109,7 +108,7 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 			return pick(all)
 		}
 		if err != nil {
-			panic(err) // the values were summarised above
+			panic(err) // the same values were summarized before
 		}
 		return pick(s)
 	}, bootstrapResamples, 0.95, seed)
@@ -129,16 +128,16 @@ func curveOf(evaluations []activelearn.Evaluation) []report.CurvePoint {
 	return out
 }
 
-// knowledge is the times that choices are compared by: the recorded truth, or
-// what was measured.
+// knowledge holds the times that selections are compared with: the recorded truth, or the
+// measurements.
 type knowledge struct {
 	seconds  map[coll.Candidate]float64
-	fastest  map[coll.Point]coll.Measurement // without the default, unless it is all there is
+	fastest  map[coll.Point]coll.Measurement // without the default, unless it is the only algorithm
 	measured map[coll.Point]int
-	complete bool // all there is to know: the recorded truth, or every candidate measured
+	complete bool // the times are the recorded truth, or every candidate was measured
 }
 
-// knowledgeOf is the recorded truth of a problem, or else what was measured.
+// knowledgeOf returns the recorded truth of a problem, or else its measurements.
 func knowledgeOf(p campaign.Problem, res campaign.Result) knowledge {
 	k := knowledge{
 		seconds:  map[coll.Candidate]float64{},
@@ -163,7 +162,7 @@ func knowledgeOf(p campaign.Problem, res campaign.Result) knowledge {
 	return k
 }
 
-// slowdown compares a choice at a point with the fastest known there.
+// slowdown returns the slowdown of a choice at a point compared with the fastest known algorithm.
 func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
 	if !ok {
@@ -173,7 +172,7 @@ func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	return s, err == nil
 }
 
-// slowdowns are those of a way of choosing at the points where they are known.
+// slowdowns returns those of a selection at the points where they are known.
 func (k knowledge) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
 	for _, p := range points {
 		if s, ok := k.slowdown(p, choose(p)); ok {
@@ -183,9 +182,8 @@ func (k knowledge) slowdowns(points []coll.Point, choose func(coll.Point) coll.A
 	return at, slowdowns
 }
 
-// slower counts the points where a way of choosing is slower than the default beyond
-// noise; worst is its largest time over that of the default. Both are nil where it can
-// be compared nowhere.
+// slower counts the points where a selection is significantly slower than the default. worst is
+// its largest time over that of the default. Both are nil if no point can be compared.
 func (k knowledge) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
 	count, most, compared := 0, 0.0, false
 	for _, p := range points {

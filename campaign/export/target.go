@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// Target is a release with what it is told.
+// Target is a release with the selection that is exported for it.
 type Target struct {
 	build
 	measured config.Library
@@ -20,14 +20,14 @@ type Target struct {
 	left     int
 }
 
-// part is one collective.
+// part is the selection of one collective.
 type part struct {
 	Concluded
-	rows []selection.Row // what the release can be told
+	rows []selection.Row // rows that the release can be told
 	sel  selection.Selection
 }
 
-// For fits what a release can be told of the conclusions.
+// For fits the conclusions to what a release can be told.
 func (c *Conclusions) For(r Release) (*Target, error) {
 	t := &Target{build: buildOf(r.library, c.campaign.Config.Export, r.port, r.cat), measured: r.measured}
 	verified, err := c.verified(r.library.Name)
@@ -55,7 +55,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	return t, nil
 }
 
-// Selecting returns conclusions that select what the releases do.
+// Selecting returns conclusions with the selections of the releases.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	out := &Conclusions{campaign: c.campaign, state: c.state}
 	for _, t := range releases {
@@ -73,7 +73,7 @@ func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	return out
 }
 
-// Document returns what the releases select as a table for scripts.
+// Document returns the selections of the releases as a table for scripts.
 func (c *Conclusions) Document(releases []*Target) selection.Document {
 	doc := selection.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
 	for _, t := range releases {
@@ -94,8 +94,8 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	return doc
 }
 
-// Write puts the selection files into a folder. It returns what they say and where the
-// list of algorithms comes from.
+// Write writes the selection files into a folder. It returns the export and the source of the list
+// of algorithms.
 func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	var rows []selection.Row
 	for _, p := range t.parts {
@@ -109,37 +109,36 @@ func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	return x, t.origin(), err
 }
 
-// Told says what a release is told.
-type Told struct {
+// Summary describes what is exported for a release.
+type Summary struct {
 	Library  string `json:"library"`
 	Version  string `json:"version"`
 	Measured string `json:"measured_version"`
-	Origin   string `json:"origin,omitempty"` // where the list of algorithms comes from; of rules
+	Origin   string `json:"origin,omitempty"` // source of the list of algorithms, for rules
 	Points   int    `json:"points"`
-	Left     int    `json:"left"`  // points left to the library: the release lacks what is fast there
+	Left     int    `json:"left"`  // points left to the library because the release does not have the fast algorithm
 	Tried    bool   `json:"tried"` // files for this release were tried with the real library
 }
 
-// Told returns what the release is told.
-func (t *Target) Told() Told {
-	out := Told{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.left, Tried: t.tried()}
+// Summary describes what is exported for the release.
+func (t *Target) Summary() Summary {
+	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.left, Tried: t.tried()}
 	for _, p := range t.parts {
 		out.Points += len(p.rows)
 	}
 	return out
 }
 
-// tried reports whether tests run files of this release with the real library.
+// tried reports whether the project's tests load files into this release.
 func (b build) tried() bool { return b.port.Facts().Tried == b.library.Version }
 
-// moduleDir is for module use.
+// moduleDir is the folder for `module use`.
 const moduleDir = "modulefiles"
 
-// WriteModule says the settings of an export as an environment module below a folder,
-// and returns its path. The error matches selection.ErrSetup when no module can say
-// them.
+// WriteModule writes the settings of an export as an environment module below a folder and returns
+// its path. The error matches selection.ErrSetup if a module cannot have these settings.
 func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
-	silent := len(setup.Remarks) == len(b.remarks()) // the library has no remarks of its own
+	silent := len(setup.Remarks) == len(b.remarks()) // without remarks of the library itself
 	if !b.tried() && silent {
 		untried := fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", b.library.Name, b.library.Version)
 		setup.Remarks = slices.Insert(slices.Clone(setup.Remarks), 0, untried)

@@ -19,7 +19,7 @@ import (
 	"tutti/selection"
 )
 
-// targets are the releases given, told of the conclusions of a folder.
+// targets are the releases given, summary of the conclusions of a folder.
 func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
 	t.Helper()
 	c, done := concluded(t, dir)
@@ -47,7 +47,7 @@ func csvOf(t *testing.T, c *export.Conclusions) []byte {
 	return b.Bytes()
 }
 
-// Another release is told only what it has: points that need more are left to it, and
+// Another release is summary only what it has: points that need more are left to it, and
 // everything that is written says so.
 func TestOtherReleases(t *testing.T) {
 	dir := small(t, "collectives=allgather", "runner.data=data/C_allgather.csv")
@@ -66,15 +66,15 @@ func TestOtherReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := target.Told()
-			if told.Measured != "4.1.4" || told.Tried != tc.tried || told.Points != len(done.Problems[1].Rows) || (told.Left > 0) != tc.lacks {
-				t.Errorf("told %+v of %d rows", told, len(done.Problems[1].Rows))
+			summary := target.Summary()
+			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(done.Problems[1].Rows) || (summary.Left > 0) != tc.lacks {
+				t.Errorf("summary %+v of %d rows", summary, len(done.Problems[1].Rows))
 			}
-			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, told.Version) {
+			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, summary.Version) {
 				t.Errorf("files %q from the %s, want %s", x.Names(), origin, tc.file)
 			}
 			env := string(campaigntest.Read(t, filepath.Join(out, "openmpi.env")))
-			if strings.Contains(env, "not tried on a real Open MPI "+told.Version) == tc.tried {
+			if strings.Contains(env, "not tried on a real Open MPI "+summary.Version) == tc.tried {
 				t.Errorf("the settings say wrongly whether they were tried:\n%s", env)
 			}
 			if n := strings.Count(string(csvOf(t, done.Selecting(of))), ",bruck,"); (n == 0) != tc.lacks {
@@ -110,7 +110,7 @@ func TestDocumentReplays(t *testing.T) {
 	}
 }
 
-// Libraries that are not here are told by settings: what a shell reads of them in a job
+// Libraries that are not here are summary by settings: what a shell reads of them in a job
 // of each layout leads to what is selected.
 func TestSettingsAreFollowed(t *testing.T) {
 	for _, tc := range []struct {

@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// Files of a campaign's folder beside the journal and the selection files.
+// Files in a campaign's folder besides the journal and the selection files.
 const (
 	ReportHTML   = "report.html"
 	ReportJSON   = "report.json"
@@ -26,7 +26,7 @@ const (
 	SelectionCSV = "selection.csv"
 )
 
-// WriteFile puts a whole file in place at once.
+// WriteFile creates or replaces a file in one step.
 func WriteFile(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -35,8 +35,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// WriteLibrary writes the selection files of one library, checked by replaying them, and
-// its settings as an environment module where one can say them.
+// WriteLibrary replays and writes the selection files of one library, and its settings as an
+// environment module if that is possible.
 func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	b, err := newBuild(lib, c.campaign.Config.Export)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	return x, facts, nil
 }
 
-// facts gathers what the report shows.
+// facts returns the facts of the report.
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
 	f := report.Facts{
@@ -92,7 +92,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	return f, AddJournal(&f, c.state, names, cfg.Attempts)
 }
 
-// problemFacts gathers what the report shows of the problems, side by side.
+// problemFacts computes the facts of all problems at the same time.
 func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	out := make([]report.ProblemFacts, len(c.Problems))
 	var group errgroup.Group
@@ -106,14 +106,14 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	return out, group.Wait()
 }
 
-// Program is what wrote a report, with the versions of what can change a figure.
+// Program is the program that wrote a report, with the versions that can change a figure.
 type Program struct {
 	Version  string
 	Versions []report.Version
 }
 
-// Write writes every file of the campaign's folder but the journal, and returns what the
-// report shows.
+// Write writes every file in the campaign's folder except the journal, and returns the facts of
+// the report.
 func (c *Conclusions) Write(dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
@@ -144,7 +144,7 @@ func writeReport(dir string, f report.Facts) error {
 	)
 }
 
-// WriteSelection lists what was selected at every grid point.
+// WriteSelection writes the selection at every grid point as CSV.
 func (c *Conclusions) WriteSelection(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown"}}

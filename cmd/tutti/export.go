@@ -103,7 +103,7 @@ type exporter struct {
 type exportFacts struct {
 	Dir       string         `json:"dir"`
 	Files     []exportedFile `json:"files"`
-	Libraries []export.Told  `json:"libraries"` // releases that selections were written for
+	Libraries []export.Summary  `json:"libraries"` // releases that selections were written for
 	Warnings  []string       `json:"warnings"`
 }
 
@@ -156,7 +156,7 @@ func (e *exporter) write(ctx context.Context) error {
 			return withOutputCode(err)
 		}
 	}
-	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []export.Told{}, Warnings: []string{}}
+	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []export.Summary{}, Warnings: []string{}}
 	if err := e.writeMeasurements(); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 			return err
 		}
 		targets = append(targets, t)
-		e.done.Libraries = append(e.done.Libraries, t.Told())
+		e.done.Libraries = append(e.done.Libraries, t.Summary())
 	}
 	if e.wants(exportSelection) {
 		if err := e.put(export.SelectionCSV, exportSelection, "", done.Selecting(targets).WriteSelection); err != nil {
@@ -242,7 +242,7 @@ func writeDocument(w io.Writer, doc selection.Document) error {
 }
 
 // writeRules writes the files of one library, and its settings as a module.
-func (e *exporter) writeRules(t *export.Target, told *export.Told) error {
+func (e *exporter) writeRules(t *export.Target, told *export.Summary) error {
 	written, origin, err := t.Write(e.dir)
 	if err != nil {
 		return withOutputCode(err)
