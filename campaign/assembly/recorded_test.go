@@ -159,7 +159,7 @@ func TestRecordedWarnings(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"torn in the middle", strings.Replace(clean, row(rows, 7), "allreduce,lr,4\n", 1), `^in.csv: 1 x torn, first at line 9: .*3 fields, want 9`},
 		{"torn at the end", clean + "allreduce,lr", `^in.csv: 1 x torn, first at line 476`},
-		{"rows twice", clean + row(rows, 0) + row(rows, 1), `^in.csv: 2 x repeated candidate, first at line 476: .* is at line 2 too`},
+		{"rows twice", clean + row(rows, 0) + row(rows, 1), `^in.csv: 2 x repeated candidate, first at line 476: .* is at line 2, too`},
 		{"negative time", with("allreduce,rdb,4,1,16,-5,1,1,1"), `^in.csv: 1 x impossible time, first at line 476: .*want a positive finite number`},
 		{"no time at all", with("allreduce,rdb,4,1,16,0,1,1,1"), `^in.csv: 1 x impossible time`},
 		{"not a number", with("allreduce,rdb,4,1,16,NaN,1,1,1"), `^in.csv: 1 x impossible time`},

@@ -101,10 +101,10 @@ type exporter struct {
 
 // exportFacts is the output of --format json.
 type exportFacts struct {
-	Dir       string         `json:"dir"`
-	Files     []exportedFile `json:"files"`
-	Libraries []export.Summary  `json:"libraries"` // releases that selections were written for
-	Warnings  []string       `json:"warnings"`
+	Dir       string           `json:"dir"`
+	Files     []exportedFile   `json:"files"`
+	Libraries []export.Summary `json:"libraries"` // releases that selections were written for
+	Warnings  []string         `json:"warnings"`
 }
 
 type exportedFile struct {
