@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + " " + dir + "/t.csv"},
 		{"options of the program", []string{"--trace", "t.csv", "sh", "-c", "exit 0"}, codeDone, ""},
 		{"killed", []string{"--trace", "t.csv", "--", "sh", "-c", "kill -9 $$"}, 128 + 9, ""},
-		{"no program", []string{"--trace", "t.csv"}, codeUsage, "want the program"},
+		{"no program", []string{"--trace", "t.csv"}, codeUsage, "want a program"},
 		{"no such program", []string{"--trace", "t.csv", "--", "./none"}, codeInput, "./none"},
 		{"learn", []string{"--learn", "learned", "--explore", "0.02", "--table", "good", "--", "sh", "-c", `echo "$TUTTI_SAMPLES $TUTTI_EXPLORE_SHARE $TUTTI_TABLE"`}, codeDone, dir + "/learned 0.02 " + dir + "/good"},
 		{"learn without a table", []string{"--learn", "learned", "--", "true"}, codeInput, "learned/tutti.table: no such file or directory: make it with tutti online update learned"},
@@ -152,7 +152,7 @@ func TestRuntimeJoin(t *testing.T) {
 		t.Errorf("shown without the order:\n%s", stdout)
 	}
 	for want, args := range map[string][]string{
-		"want the table of a campaign": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
+		"want one or two tables": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
 	} {
 		if _, stderr := mustTutti(t, codeUsage, append([]string{"table", "join"}, args...)...); !strings.Contains(stderr, want) {
 			t.Errorf("%q: %s, want %q", args, stderr, want)

@@ -262,7 +262,7 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 		{"policy", []string{folder, "--policy", "star"}, codeUsage, "--policy star: want tutti or iota"},
 		{"release", []string{folder, "--release", "9"}, codeInput, "libtutti 9"},
 		{"samples of another library", []string{folder, "--release", "1+openmpi-4.1.4"}, codeInput, "want those of Open MPI v4.1.4"},
-		{"two libraries", []string{two}, codeInput, "each MPI library wants a folder of its own"},
+		{"two libraries", []string{two}, codeInput, "use one folder for each MPI library"},
 		{"no samples", []string{foreign}, codeInput, "x.samples: line 1: want # tutti-samples 1"},
 		{"no base", []string{folder, "--base", "none"}, codeInput, "none"},
 	}
