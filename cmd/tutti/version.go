@@ -11,7 +11,7 @@ import (
 )
 
 // version of the program; the changelog says what is in it.
-const version = "0.3.0"
+const version = "0.1.0"
 
 // numeric libraries whose version can change a figure.
 var numericModules = []string{"gonum.org/v1/gonum", "github.com/c-bata/goptuna"}

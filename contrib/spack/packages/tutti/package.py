@@ -1,7 +1,7 @@
 # tutti as a Spack package. This folder is a repository of Spack's; from the source tree:
 #
 #   spack repo add contrib/spack
-#   spack dev-build tutti@0.3.0
+#   spack dev-build tutti@0.1.0
 #
 # Sites with a repository of their own copy packages/tutti into its packages folder.
 # The build fetches Go modules: give GOPROXY or GOFLAGS=-mod=vendor where nodes have no
@@ -17,7 +17,7 @@ class Tutti(Package):
 
     license("Apache-2.0")
 
-    version("0.3.0")
+    version("0.1.0")
 
     depends_on("go@1.26:", type="build")
 
