@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,9 +36,14 @@ func TestFromAndResumed(t *testing.T) {
 		mustTutti(t, codeDone, "resume", out)
 		compareFinal(t, want, out)
 	}
-	page := string(readFile(t, filepath.Join(want, export.ReportHTML)))
-	if !strings.Contains(page, "Compared with the earlier campaign small") {
-		t.Error("the report does not compare with the earlier campaign")
+	var facts report.Facts
+	if err := json.Unmarshal(readFile(t, filepath.Join(want, export.ReportJSON)), &facts); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range facts.Problems {
+		if len(p.Compared) != 1 || p.Compared[0].Campaign != "small" {
+			t.Errorf("%s: the report compares with %+v, want the earlier campaign small", p.Collective, p.Compared)
+		}
 	}
 }
 
