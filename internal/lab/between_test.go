@@ -12,6 +12,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -63,7 +64,7 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 // measurements, and what the libraries choose untuned. Figures are means of some seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "C_allgather", "C_allreduce", "D_allgather", "D_allreduce", "E_allreduce"}
-	if !testing.Short() {
+	if testutil.AllCases() {
 		sets = append(sets, "C_alltoall", "C_bcast", "D_alltoall", "E_allgather", "E_alltoall")
 	}
 	const seeds = 5
