@@ -11,8 +11,6 @@ import (
 
 const root = "../.."
 
-var quoted = regexp.MustCompile("`([^`]+)`")
-
 // TestPackagesAreDescribed checks that docs/ARCHITECTURE.md names each folder of the tiers.
 func TestPackagesAreDescribed(t *testing.T) {
 	text := read(t, "docs/ARCHITECTURE.md")

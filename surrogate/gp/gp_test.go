@@ -78,20 +78,6 @@ func jobs(n int) []int {
 	return out
 }
 
-// without returns the observations for which drop is false. All rows remain.
-func without(o Observations, drop func(j int) bool) Observations {
-	out := Observations{X: o.X}
-	for j := range o.Y {
-		if !drop(j) {
-			out.At, out.Task, out.Y = append(out.At, o.At[j]), append(out.Task, o.Task[j]), append(out.Y, o.Y[j])
-			if o.Job != nil {
-				out.Job = append(out.Job, o.Job[j])
-			}
-		}
-	}
-	return out
-}
-
 // A sample has all observations of its rows, which are distributed evenly.
 func TestSample(t *testing.T) {
 	o := related(100, 4)
