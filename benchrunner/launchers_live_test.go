@@ -212,6 +212,7 @@ func TestLiveSlurm(t *testing.T) {
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
 		})
 		t.Run(tc.name+" in cyclic order", func(t *testing.T) {
+			testutil.NeedAllCases(t)
 			tc.opt.Order = coll.Cyclic
 			args := onNamed(t, newLauncher(t, tc.launcher, tc.opt), layout, placed(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)

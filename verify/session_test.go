@@ -231,6 +231,7 @@ func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify
 // TestFalseAlarms checks that at most 5 of 100 verifications revert something where
 // nothing is slower, with little and with much noise.
 func TestFalseAlarms(t *testing.T) {
+	testutil.NeedAllCases(t)
 	seeds := 200
 	if !testutil.AllCases() {
 		seeds = 20

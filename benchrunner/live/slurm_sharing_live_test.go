@@ -98,6 +98,7 @@ func (b bench) most(all []ran) int {
 // Four starts of two nodes take as long as one on eight nodes, and cost the
 // node-seconds that they were held.
 func TestSlurmSideBySide(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 8)
 	batch := batchOf(at(2, 1, "longer"), at(2, 2, "longer"), at(2, 3, "longer"), at(2, 4, "longer"))
 	held := map[live.Parallel]float64{}

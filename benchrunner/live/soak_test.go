@@ -158,6 +158,7 @@ func soakKills(t *testing.T) int {
 // Campaigns of local jobs whose tutti is killed again and again, at random times, end
 // with the facts of an undisturbed one: nothing is lost, nothing is done twice.
 func TestSoak(t *testing.T) {
+	testutil.NeedAllCases(t)
 	t.Parallel() // it waits for jobs
 	kills := soakKills(t)
 	want := soak(t, new(int), nil)

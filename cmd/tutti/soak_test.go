@@ -41,6 +41,7 @@ func soakKills(t *testing.T) int {
 // replays recorded data and half while it runs jobs on this machine. Gone on with,
 // campaigns end as if nothing had happened.
 func TestSoak(t *testing.T) {
+	testutil.NeedAllCases(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -7,6 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lab"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/synthetic"
 )
 
@@ -57,6 +58,7 @@ func TestCalibrateWhereNothingIsKnown(t *testing.T) {
 
 // Where all times of a round are off together stops are right: what jobs do is learnt.
 func TestDisturbedJobs(t *testing.T) {
+	testutil.NeedAllCases(t)
 	sets, _, err := lab.Load([]string{"../../data/simgrid/D_allgather.csv"})
 	if err != nil {
 		t.Fatal(err)

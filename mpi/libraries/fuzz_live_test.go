@@ -161,7 +161,11 @@ func TestLiveFuzzWithin(t *testing.T) {
 // fuzzBelow runs random programs above each MPI library, which explore with the settings, if
 // there are any.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
-	steps, first := number(t, "FUZZ_STEPS", 400), number(t, "FUZZ_FIRST", 0)
+	steps := 80
+	if testutil.AllCases() {
+		steps = 400
+	}
+	steps, first := number(t, "FUZZ_STEPS", steps), number(t, "FUZZ_FIRST", 0)
 	end := first + number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestLiveNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.ID%4 != 2 { // some are enough: each start takes half a second
+		if e.ID%4 != 2 || e.ID > 2 && !testutil.AllCases() { // some are enough: each start takes half a second
 			continue
 		}
 		args := []string{prog, "read"}

@@ -23,6 +23,7 @@ import (
 // Leaves, nodes and sockets must be found, and nothing else. The gate has 64 ranks on 16
 // nodes; RANKS=512 is 32 nodes, dealt in three ways.
 func TestSimulated(t *testing.T) {
+	testutil.NeedAllCases(t)
 	ranks, socket, seeds := 64, 2, []int{1}
 	if os.Getenv("RANKS") == "512" {
 		ranks, socket, seeds = 512, 8, []int{1, 2, 3}

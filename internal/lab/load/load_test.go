@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	missed, err := Run(t.Context(), Options{
 		Program: program, Campaign: "../../../configs/service-demo-campaign.yaml", Dir: dir, Campaigns: 2,
-		Clients: 7, Rate: 20, Time: 8 * time.Second, Drop: 300 * time.Millisecond, P99: time.Minute, Growth: 50,
+		Clients: 7, Rate: 20, Time: 4 * time.Second, Drop: 300 * time.Millisecond, P99: time.Minute, Growth: 50,
 	}, &out)
 	if err != nil || len(missed) > 0 || !strings.Contains(out.String(), " 0 streams differ from the journal") {
 		t.Errorf("missed %q, %v\n%s", missed, err, &out)
