@@ -107,7 +107,9 @@ func TestSlurmMPICH(t *testing.T) {
 	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64", dir, c.Shim(), prog))
 	testutil.CheckAllRight(t, loaded)
 
-	verifyInTime(t, dir, "mpich", "15s")
+	if testutil.AllCases() {
+		verifyInTime(t, dir, "mpich", "15s")
+	}
 	noneLeft(t, c)
 }
 
