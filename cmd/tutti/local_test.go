@@ -469,7 +469,9 @@ func TestLocalOpenMPI(t *testing.T) {
 	if strings.Contains(loaded, "openmpi.rules") {
 		t.Errorf("Open MPI complains of its rules:\n%s", loaded)
 	}
-	verifyInTime(t, dir, "openmpi", "15s")
+	if testutil.AllCases() {
+		verifyInTime(t, dir, "openmpi", "15s")
+	}
 	quiet(t, dir)
 }
 
