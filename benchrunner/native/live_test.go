@@ -460,6 +460,8 @@ int MPI_Allreduce(const void *s, void *b, int n, T d, MPI_Op o, C c) { int e = P
 int MPI_Bcast(void *b, int n, T d, int root, C c) { return PMPI_Bcast(b, n, d, n == 64 ? 0 : root, c); }
 int MPI_Alltoall(const void *s, int n, T a, void *b, int m, T d, C c) { return n == 0 ? MPI_ERR_COUNT : PMPI_Alltoall(s, n, a, b, m, d, c); }
 int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) { int e = PMPI_Scatter(s, n, a, b, m, d, root, c); return d != MPI_CHAR ? bad(e, b, c) : e; }
+int MPI_Gather(const void *s, int n, T a, void *b, int m, T d, int root, C c) { int e = PMPI_Gather(s, n, a, b, m, d, root, c); return d == MPI_DATATYPE_NULL ? MPI_ERR_TYPE : e; }
+int MPI_Alltoallv(const void *s, const int *n, const int *f, T a, void *b, const int *m, const int *g, T d, C c) { return a == MPI_DATATYPE_NULL ? MPI_ERR_TYPE : PMPI_Alltoallv(s, n, f, a, b, m, g, d, c); }
 int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s == MPI_IN_PLACE) raise(SIGSEGV); return PMPI_Allgather(s, n, a, b, m, d, c); }
 `
 	want := []struct {
@@ -470,7 +472,9 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 		{coll.Bcast, "data: a call with another root: wrong data: rank "},
 		{coll.Alltoall, "call: a call without elements: alltoall: "},
 		{coll.Scatter, "data: a call of a derived type: wrong data: rank 1, "},
-		{coll.Gather, ""},
+		{coll.Gather, "call: a call with null arguments: gather: "},
+		{coll.Alltoallv, "call: a call in place with null arguments: alltoallv: "},
+		{coll.Reduce, ""},
 		{coll.Allgather, "a call in place: exit code "},
 	}
 	var cases []benchrunner.Case

@@ -42,7 +42,7 @@ static void algorithms(const char *stack, char *seen)
 /* Calls with different lengths. seen (WHY bytes) becomes the names on rank 0, empty if there are none. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
-    const form plain = {0, 0, 0, 0, BUILTIN};
+    const form plain = {0, 0, 0, 0, BUILTIN, 0};
     workload w;
     fault f;
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];

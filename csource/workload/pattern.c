@@ -161,7 +161,7 @@ void workload_fill(workload *w, int salt)
 /* Whether the send buffer is unchanged. */
 static int kept(const workload *w, pattern of, char *why)
 {
-    if (w->from == MPI_IN_PLACE || w->what == BCAST)
+    if (w->args.from == MPI_IN_PLACE || w->what == BCAST)
         return 1;
     for (int i = 0; i < inputs(w); i++)
         if (differs(w, input(w, i), of, why)) {

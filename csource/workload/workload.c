@@ -89,9 +89,34 @@ static void place_blocks(workload *w)
         w->displs[r] = next;
         next += w->what == REDUCE_SCATTER ? w->counts[r] : w->what == ALLGATHERV || w->what == ALLTOALLV ? w->items : 0;
     }
-    int here = workload_in_place(w);
-    w->from = here && w->what != SCATTER ? MPI_IN_PLACE : w->send;
-    w->to = here && w->what == SCATTER ? MPI_IN_PLACE : w->recv;
+}
+
+/* Sets the arguments of the call. An argument is ignored where a rank passes MPI_IN_PLACE, and on ranks other than the root. */
+static void set_arguments(workload *w)
+{
+    int here = workload_in_place(w), root = w->rank == w->form.root, scatters = w->what == SCATTER;
+    int gathers = w->what == GATHER || w->what == REDUCE;
+    w->args.from = here && !scatters ? MPI_IN_PLACE : w->send;
+    w->args.to = here && scatters ? MPI_IN_PLACE : w->recv;
+    w->args.from_count = w->args.to_count = w->items;
+    w->args.from_type = w->args.to_type = w->item.type;
+    w->args.from_counts = w->counts;
+    w->args.from_displs = w->displs;
+    if (w->what == ALLGATHERV)
+        w->args.from_count = w->counts[w->rank];
+    if (!w->form.nulls)
+        return;
+    if (scatters ? !root : here) {
+        w->args.from = here ? MPI_IN_PLACE : NULL;
+        w->args.from_count = 0;
+        w->args.from_type = MPI_DATATYPE_NULL;
+        w->args.from_counts = w->args.from_displs = NULL;
+    }
+    if (scatters ? here : gathers && !root) {
+        w->args.to = here ? MPI_IN_PLACE : NULL;
+        w->args.to_count = 0;
+        w->args.to_type = MPI_DATATYPE_NULL;
+    }
 }
 
 int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm, char *why)
@@ -119,6 +144,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
         return -1;
     }
     place_blocks(w);
+    set_arguments(w);
     return 0;
 }
 
@@ -145,25 +171,26 @@ long workload_moved(const workload *w)
 
 int workload_call(const workload *w)
 {
-    const int n = w->items, root = w->form.root;
-    const MPI_Datatype t = w->item.type;
-    const void *from = w->from;
-    void *to = w->to;
+    const int n = w->items, root = w->form.root, send = w->args.from_count, recv = w->args.to_count;
+    const MPI_Datatype t = w->item.type, from_type = w->args.from_type, to_type = w->args.to_type;
+    const void *from = w->args.from;
+    void *to = w->args.to;
     switch (w->what) {
-    case ALLGATHER: return MPI_Allgather(from, n, t, to, n, t, w->comm);
-    case ALLGATHERV: return MPI_Allgatherv(from, w->counts[w->rank], t, to, w->counts, w->displs, t, w->comm);
+    case ALLGATHER: return MPI_Allgather(from, send, from_type, to, n, t, w->comm);
+    case ALLGATHERV: return MPI_Allgatherv(from, send, from_type, to, w->counts, w->displs, t, w->comm);
     case ALLREDUCE: return MPI_Allreduce(from, to, n, t, w->op, w->comm);
-    case ALLTOALL: return MPI_Alltoall(from, n, t, to, n, t, w->comm);
-    case ALLTOALLV: return MPI_Alltoallv(from, w->counts, w->displs, t, to, w->counts, w->displs, t, w->comm);
+    case ALLTOALL: return MPI_Alltoall(from, send, from_type, to, n, t, w->comm);
+    case ALLTOALLV:
+        return MPI_Alltoallv(from, w->args.from_counts, w->args.from_displs, from_type, to, w->counts, w->displs, t, w->comm);
     case BARRIER: return MPI_Barrier(w->comm);
     case BCAST: return MPI_Bcast(to, n, t, root, w->comm);
     case EXSCAN: return MPI_Exscan(from, to, n, t, w->op, w->comm);
-    case GATHER: return MPI_Gather(from, n, t, to, n, t, root, w->comm);
+    case GATHER: return MPI_Gather(from, send, from_type, to, recv, to_type, root, w->comm);
     case REDUCE: return MPI_Reduce(from, to, n, t, w->op, root, w->comm);
     case REDUCE_SCATTER: return MPI_Reduce_scatter(from, to, w->counts, t, w->op, w->comm);
     case REDUCE_SCATTER_BLOCK: return MPI_Reduce_scatter_block(from, to, n, t, w->op, w->comm);
     case SCAN: return MPI_Scan(from, to, n, t, w->op, w->comm);
-    case SCATTER: return MPI_Scatter(from, n, t, to, n, t, root, w->comm);
+    case SCATTER: return MPI_Scatter(from, send, from_type, to, recv, to_type, root, w->comm);
     case COLLECTIVES: break;
     }
     return MPI_ERR_INTERN;

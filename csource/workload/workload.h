@@ -32,6 +32,7 @@ typedef struct {
     int gaps;     /* a derived type with gaps; where nothing is reduced, another one on each rank */
     int uneven;   /* some counts are 0 */
     operation op; /* of reductions */
+    int nulls;    /* arguments that the standard ignores on a rank are 0, NULL or MPI_DATATYPE_NULL */
 } form;
 
 const char *collective_name(collective what);
@@ -79,9 +80,14 @@ typedef struct {
     MPI_Op op;
     char *send, *recv;
     size_t send_bytes, recv_bytes;
-    const void *from; /* the arguments of the call: */
-    void *to;         /* the buffers or MPI_IN_PLACE */
     int *counts, *displs; /* of each rank's block, in items */
+    struct {
+        const void *from; /* send buffer, MPI_IN_PLACE or NULL */
+        void *to;         /* receive buffer, MPI_IN_PLACE or NULL */
+        int from_count, to_count;
+        MPI_Datatype from_type, to_type;
+        const int *from_counts, *from_displs;
+    } args; /* of the call */
 } workload;
 
 size_t workload_bytes(collective what, form f, int count, int rank, int size); /* that a rank allocates */

@@ -24,6 +24,10 @@
 // within one node. Such layouts need no file of their own then: their blocks stand
 // before those for everybody.
 //
+// Each rank computes the message size from its own arguments, for some collectives also from
+// arguments that the standard ignores. Rules of these collectives do not depend on the size, and
+// the library decides for messages of size 0.
+//
 // Open MPI ignores a broken file without a word, and decides as if there were
 // none. Replay finds what it would stumble over.
 //

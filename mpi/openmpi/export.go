@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -111,6 +112,9 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
+	if crashing := crashesOnNull(rules.rules); len(crashing) > 0 {
+		x.Setup.Remarks = append(x.Setup.Remarks, "With rules for "+strings.Join(crashing, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
+	}
 	if b.cat.Version != tried {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
@@ -122,6 +126,19 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	x.Files = append(x.Files, mpi.File{Name: b.fileName(), Content: b.text(rules.rules, rules.spread)})
 	x.Setup.Settings = b.settings(filepath.Join(dir, b.fileName()))
 	return x
+}
+
+// crashesOnNull returns the collectives with rules in whose calls in place coll/tuned reads the send
+// type, which the standard ignores. Without rules a null pointer is harmless there.
+func crashesOnNull(rules classicRules) []string {
+	var out []string
+	for _, r := range rules {
+		switch r.Collective {
+		case coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter:
+			out = append(out, string(r.Collective))
+		}
+	}
+	return out
 }
 
 // text is a file that the release reads.

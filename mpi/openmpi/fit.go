@@ -1,13 +1,18 @@
 package openmpi
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
+	"tutti/coll"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build.
+// Fit implements mpi.Build. The library decides for messages without bytes: coll/tuned also takes
+// an allgather in place for such a message, since it computes the size from the send count, which
+// is ignored in place.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
@@ -15,9 +20,52 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 			return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 		}
 	}
-	sel, err := selection.FitAll(rows, size, opt.MaxLoss)
+	sel, err := selection.FitAll(assumeDefaults(rows, opt.MaxLoss), size, opt.MaxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}
+	leaveEmptyMessages(sel.Trees)
+	for _, l := range sel.Layouts {
+		leaveEmptyMessages(l.Trees)
+	}
 	return sel, nil
+}
+
+// assumeDefaults returns rows that all have a time of the default where one rule holds for several
+// message sizes. A default that was not predicted is taken to be the best algorithm of its row. The
+// rule is then the best algorithm at every size, or nothing.
+func assumeDefaults(rows []selection.Row, maxLoss float64) []selection.Row {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		isDefault := func(o selection.Option) bool { return o.Algorithm.IsDefault() }
+		if sized(r.Point.Collective) || !r.Point.Collective.Sized() || len(r.Options) == 0 || slices.ContainsFunc(r.Options, isDefault) {
+			continue
+		}
+		best := slices.MinFunc(r.Options, func(a, b selection.Option) int { return cmp.Compare(a.Seconds, b.Seconds) })
+		best.Algorithm = coll.Default
+		best.Seconds *= 1 + max(maxLoss, 1e-9) // equal times would prefer the default
+		rows[i].Options = append(slices.Clone(r.Options), best)
+	}
+	return rows
+}
+
+// leaveEmptyMessages makes trees select the library's default for messages of size 0.
+func leaveEmptyMessages(trees []*selection.Tree) {
+	for _, t := range trees {
+		if !sized(t.Collective) {
+			continue
+		}
+		for _, c := range t.Comms {
+			for i, p := range c.PPNs {
+				switch first := p.Bands[0]; {
+				case first.Algorithm.IsDefault():
+				case first.UpTo == 0:
+					p.Bands[0].Algorithm = coll.Default
+				default:
+					c.PPNs[i].Bands = slices.Insert(p.Bands, 0, selection.Band{Algorithm: coll.Default})
+					t.Summary.Leaves++
+				}
+			}
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,6 +184,21 @@ func TestLiveResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
+	}
+}
+
+// TestLiveIgnoredArguments checks that rules serve calls whose ignored arguments are null, although
+// the best algorithm changes with the message size.
+func TestLiveIgnoredArguments(t *testing.T) {
+	prog := testutil.BuildCollectives(t, toolchain)
+	b := build{release(t, "4.1.4")}
+	for _, factor := range []float64{1.5, 2.5} {
+		rows := slices.Concat(
+			crossing(coll.Gather, "binomial", "basic_linear", factor), crossing(coll.Scatter, "basic_linear", "binomial", factor),
+			crossing(coll.Allgatherv, "bruck", "ring", factor), crossing(coll.Allgather, "bruck", "ring", factor))
+		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+		env := mpilibrarytest.Sourced(t, b, sel)
+		testutil.CheckAllRight(t, launch(t, env, 4, prog, "check", "16384", "gather", "scatter", "allgatherv", "allgather"))
 	}
 }
 

@@ -96,6 +96,84 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// crossing returns rows of four ranks for which the first algorithm is the fastest for small
+// messages and the second one for large ones. The default is the slowest by the given factor of
+// the times 1 and 2.
+func crossing(c coll.Collective, small, large string, factor float64) []selection.Row {
+	var rows []selection.Row
+	for size, seconds := range map[int64][2]float64{1: {1, 2}, 64: {1, 2}, 4096: {2, 1}, 65536: {2, 1}} {
+		rows = append(rows, selection.Row{
+			Point: coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: size},
+			Options: []selection.Option{
+				{Algorithm: coll.Algorithm{Name: small}, Seconds: seconds[0]},
+				{Algorithm: coll.Algorithm{Name: large}, Seconds: seconds[1]},
+				{Algorithm: coll.Default, Seconds: factor},
+			},
+		})
+	}
+	return rows
+}
+
+// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes: one
+// row holds for all sizes if it is nowhere slower than the default, else the library decides.
+func TestOneRowForAllSizes(t *testing.T) {
+	algorithms := map[coll.Collective][2]string{
+		coll.Gather: {"binomial", "basic_linear"}, coll.Scatter: {"binomial", "basic_linear"}, coll.Allgatherv: {"bruck", "ring"},
+	}
+	for _, version := range []string{"4.1.4", "5.0.9", "6.0.x"} {
+		for c, names := range algorithms {
+			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
+				b := build{release(t, version)}
+				_, x := mpilibrarytest.Told(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
+				find, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := coll.Point{Collective: c, Nodes: 1, PPN: 4}
+				first := find(p)
+				if (first.Algorithm != 0) != tuned {
+					t.Errorf("%s %s, default at %g: %+v, want a rule: %t", version, c, factor, first, tuned)
+				}
+				for p.MsgBytes = 1; p.MsgBytes < 1<<31; p.MsgBytes *= 8 {
+					if got := find(p); got != first {
+						t.Errorf("%s %v: %+v, for other sizes %+v", version, p, got, first)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEmptyMessages checks that the library decides for messages without bytes, as which it takes
+// an allgather in place.
+func TestEmptyMessages(t *testing.T) {
+	for _, version := range []string{"4.1.4", "6.0.x"} {
+		b := build{release(t, version)}
+		rows := mpilibrarytest.Rows(b.cat, 1, 1)
+		for _, c := range coll.Collectives() {
+			if c.Sized() {
+				rows = append(rows, selection.Row{Point: coll.Point{Collective: c, Nodes: 1, PPN: 8}, Options: []selection.Option{
+					{Algorithm: b.cat.Algorithms(c)[0], Seconds: 1}, {Algorithm: coll.Default, Seconds: 2},
+				}})
+			}
+		}
+		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		for _, l := range append(x.Setup.Layouts, selection.LayoutSettings{}) {
+			find, err := b.reader(x.Loaded(l.Layout, fileVariable))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				p := r.Point
+				p.MsgBytes = 0
+				if got := find(p); got != (rule{}) && sized(p.Collective) {
+					t.Errorf("%s %v: %+v, want the library's decision", version, p, got)
+				}
+			}
+		}
+	}
+}
+
 func TestExportRefuses(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
@@ -149,7 +227,7 @@ func TestReplayFindsWrongRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules.rules[0].Blocks[1].Rules[0].Algorithm++
+	rules.rules[0].Blocks[1].Rules[1].Algorithm++
 	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("changed algorithm: %v", err)
 	}
@@ -236,8 +314,8 @@ func TestSize(t *testing.T) {
 		want       int64 // of 4 KiB on 3 nodes x 2
 	}{
 		{coll.Bcast, 4096}, {coll.Allreduce, 4096}, {coll.Reduce, 4096}, {coll.ReduceScatter, 4096},
-		{coll.ReduceScatterBlock, 4096}, {coll.Allgatherv, 4096}, {coll.Allgather, 6 * 4096}, {coll.Alltoall, 6 * 4096},
-		{coll.Gather, 6 * 4096}, {coll.Scatter, 6 * 4096}, {coll.Alltoallv, 0}, {coll.Barrier, 0}, {coll.Scan, 0}, {coll.Exscan, 0},
+		{coll.ReduceScatterBlock, 4096}, {coll.Allgather, 6 * 4096}, {coll.Alltoall, 6 * 4096},
+		{coll.Gather, 0}, {coll.Scatter, 0}, {coll.Allgatherv, 0}, {coll.Alltoallv, 0}, {coll.Barrier, 0}, {coll.Scan, 0}, {coll.Exscan, 0},
 	}
 	for _, tc := range tests {
 		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}

@@ -321,13 +321,13 @@ func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	return nil
 }
 
-// compared is the message size that coll/tuned puts to the rules.
+// compared returns the message size that coll/tuned compares with the rules.
 func compared(p coll.Point) int64 {
 	bytes := p.Count() * p.Collective.ElementBytes()
 	switch p.Collective {
 	case coll.Allgather, coll.Alltoall, coll.Gather, coll.Scatter:
 		return bytes * int64(p.Ranks())
-	case coll.Scan, coll.Exscan: // the count is forgotten
+	case coll.Scan, coll.Exscan: // coll/tuned leaves the count out
 		return p.Collective.ElementBytes() * int64(p.Ranks())
 	case coll.Alltoallv, coll.Barrier:
 		return 0
@@ -335,10 +335,20 @@ func compared(p coll.Point) int64 {
 	return bytes // allgatherv: the mean over ranks; reductions: the whole buffer
 }
 
-// sized reports whether the rules of a collective can tell messages apart.
+// sized reports whether rules of a collective may depend on the message size. The rules of the
+// other collectives have one row for each communicator size:
+//
+//   - barrier and alltoallv compare no size, scan and exscan compare one that does not depend on
+//     the message.
+//   - gather and scatter compute the size from the send count and type on every rank. The standard
+//     ignores both at the root of a gather in place and at all ranks of a scatter but the root.
+//   - allgatherv multiplies the receive counts by the size of the send type, which may differ
+//     between ranks and is ignored in place.
+//
+// Ranks that compute different sizes would follow different rows and hang.
 func sized(c coll.Collective) bool {
 	switch c {
-	case coll.Alltoallv, coll.Barrier, coll.Scan, coll.Exscan:
+	case coll.Alltoallv, coll.Barrier, coll.Scan, coll.Exscan, coll.Gather, coll.Scatter, coll.Allgatherv:
 		return false
 	}
 	return true
@@ -347,10 +357,8 @@ func sized(c coll.Collective) bool {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size is the measure of message size that coll/tuned compares: bytes of all ranks for allgather, alltoall, gather and scatter, bytes
-// of the buffer for the rest. It is 0 for barrier and alltoallv, where none is
-// compared, and for scan and exscan, where the size of one element times the
-// ranks is: that says nothing of the message, so one rule serves all.
+// size returns the message size that rules may depend on: bytes of all ranks for allgather and
+// alltoall, bytes of the buffer for bcast and reductions, 0 for collectives that are not sized.
 func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0

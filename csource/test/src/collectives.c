@@ -144,7 +144,7 @@ static void name(int bytes)
 
 static void call(collective what, int bytes)
 {
-    form plain = {0, 0, 0, 0, BUILTIN};
+    form plain = {0, 0, 0, 0, BUILTIN, 0};
     attempt(what, plain, collective_count(what, bytes));
 }
 
