@@ -38,6 +38,12 @@ func TestCheck(t *testing.T) {
 4.1.4 allgather 4x1 8 sparbit unknown # came with 5.0
 5.0.9 allgather 4x1 8 sparbit runs
 4.1.4 gather 7x1 1 library_default runs
+6.0.x allgather 4x1 8 bruck-k-fanout(faninout=2) runs
+6.0.x allgather 4x1 8 bruck-k-fanout unknown # never ends without a radix
+6.0.x allgather 4x1 8 bruck-k-fanout(faninout=1) unknown
+6.0.x reduce 4x1 8 knomial(faninout=4) runs
+6.0.x reduce 4x1 8 knomial unknown
+6.0.x reduce 4x1 8 knomial(faninout=0) unknown
 `)
 }
 
@@ -119,6 +125,7 @@ func TestAlgorithms(t *testing.T) {
 			"chain(faninout=4,segsize=0) chain(faninout=4,segsize=65536) chain(faninout=4,segsize=8192) pipeline(segsize=0) …",
 		"4.1.4 barrier":   "linear double_ring recursive_doubling bruck two_proc tree",
 		"4.1.4 allreduce": "basic_linear nonoverlapping recursive_doubling ring segmented_ring(segsize=65536) segmented_ring(segsize=8192) rabenseifner",
+		"6.0.x allgather": "linear bruck-k-fanout(faninout=2) bruck-k-fanout(faninout=4) bruck-k-fanout(faninout=8) recursive_doubling ring …",
 		"5.0.9 alltoall":  "linear pairwise modified_bruck linear_sync(max_requests=0) two_proc",
 	})
 }

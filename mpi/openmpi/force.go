@@ -30,7 +30,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
 	switches := []mpi.Switch{{Name: prefix, Value: e.ID}}
-	for _, param := range tunedParams(cat.Entries(c.Collective)) {
+	for _, param := range tunedParams(c.Collective, cat.Entries(c.Collective)) {
 		value := 0
 		if text, ok := c.Algorithm.Param(param.name); ok {
 			if value, err = strconv.Atoi(text); err != nil || value < 0 {
@@ -72,10 +72,15 @@ func others(release string) []selection.Setting {
 type tunedParam struct{ name, suffix string }
 
 // tunedParams returns the parameters that any algorithm of the collective has.
-// A collective without them lacks the control variables, too.
-func tunedParams(entries []mpi.Entry) []tunedParam {
+// A collective without them lacks the control variables, too. A forced allgather takes faninout from
+// the variable for trees, other collectives from the one for chains.
+func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
+	fanout := "_chain_fanout"
+	if c == coll.Allgather {
+		fanout = "_tree_fanout"
+	}
 	var out []tunedParam
-	for _, p := range []tunedParam{{"segsize", "_segmentsize"}, {"faninout", "_chain_fanout"}, {"max_requests", "_max_requests"}} {
+	for _, p := range []tunedParam{{"segsize", "_segmentsize"}, {"faninout", fanout}, {"max_requests", "_max_requests"}} {
 		if slices.ContainsFunc(entries, func(e mpi.Entry) bool { return slices.Contains(e.Params, p.name) }) {
 			out = append(out, p)
 		}

@@ -33,6 +33,14 @@ func TestForce(t *testing.T) {
 			NewComm:  true,
 		},
 		{
+			Name: "radix of an allgather", Release: "6.0.x", Collective: coll.Allgather, Algorithm: "bruck-k-fanout(faninout=8)",
+			Env: []string{mcaPrefix + "coll_tuned_use_dynamic_rules=1", mcaPrefix + "coll_hcoll_enable=0", mcaPrefix + "coll_han_priority=0",
+				mcaPrefix + "coll_tuned_allgather_algorithm=2", mcaPrefix + "coll_tuned_allgather_algorithm_tree_fanout=8"},
+			Base:     []string{mcaPrefix + "coll_tuned_use_dynamic_rules=1", mcaPrefix + "coll_hcoll_enable=0", mcaPrefix + "coll_han_priority=0"},
+			Switches: []string{"coll_tuned_allgather_algorithm=2", "coll_tuned_allgather_algorithm_tree_fanout=8"},
+			NewComm:  true,
+		},
+		{
 			Name: "default", Release: "5.0.9", Collective: coll.Bcast, Algorithm: "library_default",
 			NewComm: true,
 		},

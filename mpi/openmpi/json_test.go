@@ -200,6 +200,38 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 	}
 }
 
+// TestRadix checks that a rule of 6.0 has the radix of its algorithm. Without one the algorithm never
+// ends, so that it is not exported.
+func TestRadix(t *testing.T) {
+	b := build{release(t, "6.0.x")}
+	for c, name := range map[coll.Collective]string{coll.Allgather: "bruck-k-fanout", coll.Reduce: "knomial"} {
+		var rows []selection.Row
+		for _, a := range b.cat.Algorithms(c) {
+			if a.Name == name {
+				rows = append(rows, selection.Row{
+					Point:   coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: 64 << len(rows)},
+					Options: []selection.Option{{Algorithm: a, Seconds: 1}},
+				})
+			}
+		}
+		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+		text := string(x.Loaded(coll.Layout{}, fileVariable))
+		for _, radix := range []string{"2", "4", "8"} {
+			if want := `"alg": "` + name + `", "faninout": ` + radix; !strings.Contains(text, want) {
+				t.Errorf("no %s in\n%s", want, text)
+			}
+		}
+		rows[0].Options[0].Algorithm = coll.Algorithm{Name: name}
+		sel, err := b.Fit(rows, mpi.FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "want a radix of 2 or more") {
+			t.Errorf("%s without a radix: %v", name, err)
+		}
+	}
+}
+
 // TestSecondVersion: a fifth number asks for another header, and other releases
 // refuse it.
 func TestSecondVersion(t *testing.T) {

@@ -37,8 +37,11 @@ const basePrefix = "ompi_coll_base_"
 
 // function returns the function that the library enters for an algorithm.
 func function(c coll.Collective, name string) string {
-	if c == coll.ReduceScatterBlock && name == "basic_linear" {
+	switch {
+	case c == coll.ReduceScatterBlock && name == "basic_linear":
 		return basePrefix + "reduce_scatter_block_basic_linear"
+	case c == coll.Allgather && name == "direct-messaging":
+		return basePrefix + "allgather_direct_messaging"
 	}
 	if other, ok := functions[string(c)+" "+name]; ok {
 		name = other
@@ -47,8 +50,9 @@ func function(c coll.Collective, name string) string {
 }
 
 // functions that are not called as the enumerators of the parameters are,
-// underscores aside. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4.
+// underscores aside. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.
 var functions = map[string]string{
+	"allgather bruck-k-fanout":         "k_bruck",
 	"allgather linear":                 "basic_linear",
 	"allgather neighbor":               "neighbor_exchange",
 	"allgather two_proc":               "two_procs",

@@ -1,6 +1,10 @@
 package openmpi
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+
 	"tutti/coll"
 	"tutti/mpi"
 )
@@ -18,10 +22,35 @@ var values = map[string][]string{
 // cut is for segmented_ring, which is the algorithm ring when it does not cut.
 var cut = map[string][]string{"segsize": {"8192", "65536"}}
 
+// radices are measured for algorithms that take a radix from faninout.
+var radices = map[string][]string{"faninout": {"2", "4", "8"}}
+
 // variants lists an algorithm with a few values for each parameter.
-func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
-	if e.Name == "segmented_ring" {
+func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
+	switch {
+	case e.Name == "segmented_ring":
 		return mpi.Variants(e, cut)
+	case takesRadix(c, e):
+		return mpi.Variants(e, radices)
 	}
 	return mpi.Variants(e, values)
+}
+
+// takesRadix reports whether faninout is the radix of an algorithm. With 0, which is also the value
+// of a rule without faninout, or with 1 such an algorithm never ends
+// (ompi/mca/coll/base/coll_base_allgather.c and coll_base_reduce.c, 6.0).
+func takesRadix(c coll.Collective, e mpi.Entry) bool {
+	return slices.Contains(e.Params, "faninout") && (c == coll.Allgather && e.Name == "bruck-k-fanout" || c == coll.Reduce && e.Name == "knomial")
+}
+
+// checkRadix returns an error for an algorithm with a radix below 2 or without one.
+func checkRadix(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+	if !takesRadix(c, e) {
+		return nil
+	}
+	text, _ := alg.Param("faninout")
+	if radix, err := strconv.Atoi(text); err == nil && radix < 2 || text == "" {
+		return fmt.Errorf("%s %s %s %s: parameter faninout: %w: want a radix of 2 or more", cat.Library, cat.Version, c, alg, mpi.ErrUnknown)
+	}
+	return nil
 }
