@@ -133,12 +133,18 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large files")
+	}
 	if _, _, err := read(endless{}, "j"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
 		t.Errorf("read = %v, want %v at line 1", err, ErrCorrupt)
 	}
 }
 
 func TestLargeJournal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large files")
+	}
 	const n, distinct = 100_000, 1000
 	rng := rand.New(rand.NewPCG(1, 1))
 	var text, part bytes.Buffer

@@ -55,6 +55,9 @@ func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 // A campaign gets the budget of the request or the maximum, and none on recorded data. A larger
 // budget is refused.
 func TestBudgets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	s, _ := running(t, limited(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
 	tests := []struct {
@@ -107,6 +110,9 @@ func TestQuotaTooSmall(t *testing.T) {
 // The spending of today is read from the journals after a restart, and campaigns that exceed
 // the rest are refused.
 func TestDaySurvivesRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	bases := []config.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
 	opt := limited(t, state, 10, 24, bases...)
@@ -134,6 +140,9 @@ func TestDaySurvivesRestart(t *testing.T) {
 
 // A day whose quota is exactly that of one campaign runs it, in spite of rounding.
 func TestDayOfOneCampaign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	for _, campaign := range []float64{1.1, 3, 4.7} {
 		s, stop := running(t, limited(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
 		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
@@ -162,6 +171,9 @@ func TestUnreadableJournalCounts(t *testing.T) {
 // Campaigns on several machines wait in their order when the node-hours of today do not suffice
 // for all, and start when another one has taken less than its budget.
 func TestReservedHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
 	bases := []config.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
@@ -197,6 +209,9 @@ func TestReservedHours(t *testing.T) {
 
 // A campaign that waits for node-hours starts on the next day.
 func TestNextDay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	clock := clockwork.NewFakeClockAt(time.Now())
 	greedy := base(t, "a", fakeFile{Trials: 11})
@@ -245,6 +260,9 @@ func TestOverrunIsStopped(t *testing.T) {
 
 // A lowered quota also limits campaigns that began under the higher one.
 func TestLoweredQuota(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
 	s, stop := running(t, limited(t, state, 1000, 2000, b))
@@ -260,6 +278,9 @@ func TestLoweredQuota(t *testing.T) {
 // A schedule creates no campaign and measures no drift when the node-hours of today are spent,
 // and its decision says so.
 func TestScheduleSpends(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
@@ -287,6 +308,9 @@ func TestScheduleSpends(t *testing.T) {
 
 // With Once a service does not wait for the next day.
 func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 11})
 	b.Schedule = "30 2 * * *"

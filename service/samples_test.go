@@ -126,6 +126,9 @@ func TestWatch(t *testing.T) {
 // TestWatchDrift checks that applications whose times differ from the last campaign start
 // another one.
 func TestWatchDrift(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
 	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}

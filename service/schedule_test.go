@@ -234,6 +234,9 @@ func TestScheduleWaits(t *testing.T) {
 // A base that became due while no service ran gets one campaign at the start; a new service
 // waits for the time.
 func TestScheduleCatchesUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)

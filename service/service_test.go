@@ -146,6 +146,9 @@ func TestOneAtATime(t *testing.T) {
 // The progress of a campaign is complete also when its journal is not in memory, and while it
 // is read again.
 func TestProgressStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
 	for range 10 { // more than maxIdleViews
@@ -335,6 +338,9 @@ func fakeService(args []string) int {
 // TestKilledService kills a service at several moments of a campaign. The next service adopts
 // the process, and nothing is measured twice.
 func TestKilledService(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
@@ -394,6 +400,9 @@ func awaitLines(t *testing.T, state string, lines int) string {
 
 // A service waits for a foreign process that has the journal of a campaign.
 func TestForeignProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
@@ -497,6 +506,9 @@ func TestCreateAgain(t *testing.T) {
 
 // Old measurements are read from the file, and a missing file is an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
 	const trials = 3000 // more lines than an event log keeps in memory
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))

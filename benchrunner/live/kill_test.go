@@ -105,6 +105,9 @@ func again(b benchrunner.Batch, log *memory) benchrunner.Batch {
 // each request has one trial, each case was measured once, and each job went through
 // its states in order.
 func TestKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for many jobs")
+	}
 	t.Parallel() // it waits for jobs
 	ways := []bool{false, true}
 	if testing.Short() || !testutil.AllCases() {

@@ -344,6 +344,9 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 // Who ends a job ends its programs first and the script a moment later: no program is
 // blamed for it.
 func TestProgramEndedBeforeScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for many jobs")
+	}
 	for _, how := range []string{"ended", "shot"} {
 		log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)))
 		if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {

@@ -220,6 +220,9 @@ func TestMaxFeatures(t *testing.T) {
 
 // Ranks must hold more values than 16 bits.
 func TestManyDistinctValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many rows")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 70000
 	x, y := make([][]float64, n), make([]float64, n)
