@@ -3,8 +3,6 @@ package service
 import (
 	"errors"
 	"time"
-
-	"tutti/internal/exitcode"
 )
 
 // State is the state of a campaign. Only running and stopping campaigns have a process.
@@ -46,7 +44,7 @@ type Campaign struct {
 	Machine   string            `json:"machine"`
 	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
 	Converged bool              `json:"converged"`           // the criteria of every problem hold; of a campaign that is done
-	Exit      exitcode.Code     `json:"exit"`                // exit code of its last process, -1 before any
+	Exit      ExitCode          `json:"exit"`                // exit code of its last process, -1 before any
 	Error     string            `json:"error,omitempty"`     // last message of its process or of the system
 	WaitsFor  string            `json:"waits_for,omitempty"` // what it waits for in addition to its machine
 	Reason    string            `json:"reason"`              // why it was created: "requested", "schedule: age 31 d"

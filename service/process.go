@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"tutti/internal/exitcode"
 	"tutti/journal"
 )
 
@@ -26,8 +25,8 @@ type processes struct {
 
 // process is a tutti that works on a campaign.
 type process interface {
-	// wait returns the exit code, or exitcode.Unknown with the reason where there is one.
-	wait() (exitcode.Code, error)
+	// wait returns the exit code, or ExitUnknown with the reason where there is one.
+	wait() (ExitCode, error)
 	signal(os.Signal) error
 }
 
@@ -77,22 +76,22 @@ func (p processes) run(ctx context.Context, log, output string, args ...string) 
 	switch {
 	case err != nil:
 		return fmt.Errorf("tutti %s: %w", args[0], err)
-	case code != exitcode.Done:
+	case code != ExitDone:
 		return fmt.Errorf("tutti %s: exit code %d: %s", args[0], code, lastMessage(log))
 	}
 	return nil
 }
 
-func (c *child) wait() (exitcode.Code, error) {
+func (c *child) wait() (ExitCode, error) {
 	err := c.cmd.Wait()
 	var ended *exec.ExitError
 	switch {
 	case err == nil:
-		return exitcode.Done, nil
+		return ExitDone, nil
 	case errors.As(err, &ended) && ended.ExitCode() >= 0:
-		return exitcode.Code(ended.ExitCode()), nil
+		return ExitCode(ended.ExitCode()), nil
 	}
-	return exitcode.Unknown, err
+	return ExitUnknown, err
 }
 
 func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
@@ -103,11 +102,11 @@ type orphan struct {
 	poll time.Duration
 }
 
-func (o orphan) wait() (exitcode.Code, error) {
+func (o orphan) wait() (ExitCode, error) {
 	for o.Runs() {
 		time.Sleep(o.poll)
 	}
-	return exitcode.Unknown, nil
+	return ExitUnknown, nil
 }
 
 func (o orphan) signal(s os.Signal) error {
@@ -128,11 +127,11 @@ type foreignProcess struct {
 	poll    time.Duration
 }
 
-func (f foreignProcess) wait() (exitcode.Code, error) {
+func (f foreignProcess) wait() (ExitCode, error) {
 	for f.runs() {
 		time.Sleep(f.poll)
 	}
-	return exitcode.Unknown, nil
+	return ExitUnknown, nil
 }
 
 func (f foreignProcess) runs() bool {

@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"tutti/internal/config"
-	"tutti/internal/exitcode"
 )
 
 // queue has the campaigns of a service, and the machines that they wait for or use. Its lock
@@ -107,7 +106,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 		return Campaign{}, false, err
 	}
 	e, err := q.createLocked(Campaign{
-		Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: exitcode.Unknown, Reason: reason,
+		Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: ExitUnknown, Reason: reason,
 		Set: r.Set, From: r.From, NodeHours: budget,
 	}, key, r)
 	if err != nil {

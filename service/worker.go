@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"tutti/internal/exitcode"
 	"tutti/journal"
 )
 
@@ -30,7 +29,7 @@ func (q *queue) work(e *entry) {
 	q.recordMachine(e)
 	for {
 		p, err := q.launch(e)
-		code := exitcode.Unknown
+		code := ExitUnknown
 		if err == nil && p != nil {
 			code, err = q.follow(e, p)
 		}
@@ -97,13 +96,13 @@ func (q *queue) launch(e *entry) (process, error) {
 }
 
 // follow reads the journal until the process has ended.
-func (q *queue) follow(e *entry, p process) (exitcode.Code, error) {
+func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	q.mu.Lock()
 	v := q.viewLocked(e)
 	q.mu.Unlock()
 	v.log.setEnded(false)
 	type outcome struct {
-		code exitcode.Code
+		code ExitCode
 		err  error
 	}
 	ended := make(chan outcome, 1)
@@ -159,18 +158,18 @@ func (q *queue) enforceBudget(e *entry) {
 
 // processEnded sets the state of a campaign after its process has ended, and reports whether
 // its worker has finished. failure is why there is no exit code.
-func (q *queue) processEnded(e *entry, code exitcode.Code, failure error) (finished bool) {
+func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case code == exitcode.Done, code == exitcode.NotConverged:
-		e.Converged = code == exitcode.Done
+	case code == ExitDone, code == ExitNotConverged:
+		e.Converged = code == ExitDone
 		q.endLocked(e, Done, code, nil)
 	case e.Goal == goalCancel, e.Goal == goalQuota:
 		q.endStoppedLocked(e)
-	case code == exitcode.Busy:
+	case code == ExitBusy:
 		return q.endBusyLocked(e)
-	case code == exitcode.Cancelled, code == exitcode.Unknown:
+	case code == ExitCancelled, code == ExitUnknown:
 		return q.endInterruptedLocked(e, code, failure)
 	default:
 		q.endFailedLocked(e, code, failure)
@@ -185,20 +184,20 @@ func (q *queue) endStoppedLocked(e *entry) {
 	failure := q.cancelJobs(e)
 	q.mu.Lock()
 	if e.Goal == goalQuota {
-		q.endLocked(e, Failed, exitcode.Cancelled, errors.Join(q.overBudgetLocked(e), failure))
+		q.endLocked(e, Failed, ExitCancelled, errors.Join(q.overBudgetLocked(e), failure))
 		return
 	}
-	q.endLocked(e, Cancelled, exitcode.Cancelled, failure)
+	q.endLocked(e, Cancelled, ExitCancelled, failure)
 }
 
 // endInterruptedLocked handles a process that was interrupted, or whose exit code is unknown.
-func (q *queue) endInterruptedLocked(e *entry, code exitcode.Code, failure error) (finished bool) {
+func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (finished bool) {
 	switch {
 	case e.Goal == goalPause:
-		q.endLocked(e, Paused, exitcode.Cancelled, nil)
+		q.endLocked(e, Paused, ExitCancelled, nil)
 	case q.draining:
-		q.endLocked(e, Queued, exitcode.Cancelled, nil)
-	case code == exitcode.Unknown && failure == nil:
+		q.endLocked(e, Queued, ExitCancelled, nil)
+	case code == ExitUnknown && failure == nil:
 		return false // not a child: tutti resume will return how it ended
 	default:
 		q.endFailedLocked(e, code, failure)
@@ -211,10 +210,10 @@ func (q *queue) endInterruptedLocked(e *entry, code exitcode.Code, failure error
 func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	switch {
 	case e.Goal == goalPause:
-		q.endLocked(e, Paused, exitcode.Busy, nil)
+		q.endLocked(e, Paused, ExitBusy, nil)
 		return true
 	case q.draining:
-		q.endLocked(e, Queued, exitcode.Busy, nil)
+		q.endLocked(e, Queued, ExitBusy, nil)
 		return true
 	}
 	e.WaitsFor = waitsForForeign
@@ -229,7 +228,7 @@ func (q *queue) endBusyLocked(e *entry) (finished bool) {
 }
 
 // endFailedLocked handles a process that ended with an error or could not be started.
-func (q *queue) endFailedLocked(e *entry, code exitcode.Code, failure error) {
+func (q *queue) endFailedLocked(e *entry, code ExitCode, failure error) {
 	if failure == nil {
 		failure = errors.New(lastMessage(e.log()))
 	}
@@ -250,7 +249,7 @@ func (q *queue) cancelJobs(e *entry) error {
 }
 
 // endLocked gives a campaign without a process its next state, and releases its machine.
-func (q *queue) endLocked(e *entry, state State, code exitcode.Code, failure error) {
+func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
 	e.Exit, e.Goal, e.Process, e.Error, e.WaitsFor = code, "", nil, "", ""
 	if failure != nil {
 		e.Error = failure.Error()

@@ -13,30 +13,30 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/verification"
 	"tutti/internal/config"
-	"tutti/internal/exitcode"
 	"tutti/journal"
+	"tutti/service"
 	"tutti/verify"
 )
 
 // exitCode is what the process tells its caller.
-type exitCode = exitcode.Code
+type exitCode = service.ExitCode
 
 const (
-	codeDone         = exitcode.Done
-	codeFailed       = exitcode.Failed
-	codeUsage        = exitcode.Usage
-	codeInput        = exitcode.Input
-	codeNotConverged = exitcode.NotConverged
-	codeCancelled    = exitcode.Cancelled
-	codeBusy         = exitcode.Busy
-	codeOutput       = exitcode.Output
-	codeNotReady     = exitcode.NotReady
-	codeNotProved    = exitcode.NotProved
+	codeDone         = service.ExitDone
+	codeFailed       = service.ExitFailed
+	codeUsage        = service.ExitUsage
+	codeInput        = service.ExitInput
+	codeNotConverged = service.ExitNotConverged
+	codeCancelled    = service.ExitCancelled
+	codeBusy         = service.ExitBusy
+	codeOutput       = service.ExitOutput
+	codeNotReady     = service.ExitNotReady
+	codeNotProved    = service.ExitNotProved
 )
 
 func codeTable() string {
 	var b strings.Builder
-	for _, m := range exitcode.Meanings() {
+	for _, m := range service.ExitMeanings() {
 		fmt.Fprintf(&b, "  %d  %s\n", m.Code, m.Text)
 	}
 	return b.String()

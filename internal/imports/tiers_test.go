@@ -9,7 +9,6 @@ var tiers = []struct {
 }{
 	{"core", []string{ // values in, values out: no clock, no files, no MPI
 		"activelearn", "coll", "hpo", "metrics", "online", "preprocess", "selection", "surrogate", "topology",
-		"internal/exitcode",
 	}},
 	{"drivers", []string{ // machines, libraries, files
 		"benchrunner", "csource", "journal", "mpi", "topology/files",

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"tutti/internal/exitcode"
 	"tutti/service"
 )
 
@@ -133,7 +132,7 @@ type totals struct {
 }
 
 func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
-	states, exits, machines := map[service.State]float64{}, map[exitcode.Code]float64{}, map[string]*totals{}
+	states, exits, machines := map[service.State]float64{}, map[service.ExitCode]float64{}, map[string]*totals{}
 	waits := newHistogram()
 	for _, one := range c.backend.Campaigns() {
 		states[one.State]++

@@ -1,0 +1,44 @@
+package service
+
+// ExitCode is the exit code of a tutti command. The service reads it from the processes that
+// it starts. Each code has one meaning.
+type ExitCode int
+
+// The exit codes; ExitMeanings explains them.
+const (
+	ExitDone         ExitCode = 0
+	ExitFailed       ExitCode = 1
+	ExitUsage        ExitCode = 2
+	ExitInput        ExitCode = 3
+	ExitNotConverged ExitCode = 4
+	ExitCancelled    ExitCode = 5
+	ExitBusy         ExitCode = 6
+	ExitOutput       ExitCode = 7
+	ExitNotReady     ExitCode = 8
+	ExitNotProved    ExitCode = 9
+
+	// ExitUnknown stands for a process whose exit code was not observed, or that a signal ended.
+	ExitUnknown ExitCode = -1
+)
+
+// ExitMeaning explains an exit code.
+type ExitMeaning struct {
+	Code ExitCode
+	Text string
+}
+
+// ExitMeanings returns all exit codes of processes, in ascending order.
+func ExitMeanings() []ExitMeaning {
+	return []ExitMeaning{
+		{ExitDone, "success; tune and resume: every problem converged"},
+		{ExitFailed, "any other error"},
+		{ExitUsage, "wrong flags or arguments"},
+		{ExitInput, "refused: campaign file, recorded data or journal, or the scheduler rejected the jobs"},
+		{ExitNotConverged, "results are written, but a problem stopped before its criteria held"},
+		{ExitCancelled, "cancelled; continue with tutti resume"},
+		{ExitBusy, "the campaign is locked by another process, or the folder already contains one"},
+		{ExitOutput, "cannot write results: full disk, read-only folder"},
+		{ExitNotReady, "something is missing: no campaign (doctor) or not this one (tune, resume) can run"},
+		{ExitNotProved, "verify: a selection is slower than the default, was ignored, or the budget ended"},
+	}
+}
