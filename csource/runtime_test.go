@@ -151,6 +151,13 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
+	t.Run("type of 3 GiB", func(t *testing.T) {
+		const want = "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,3221225472,1\n"
+		if got := traceOf(t, m, library, "1", testutil.BuildProgram(t, m.Toolchain, test.Large)); got != want {
+			t.Errorf("trace\n%swant\n%s", got, want)
+		}
+	})
+
 	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
 
 	// Where there can be no trace, the application still runs.
@@ -276,6 +283,26 @@ func TestLiveTable(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestLiveLarge checks the longest messages that libtutti serves, and the longest of MPI, which it
+// leaves to the MPI library.
+func TestLiveLarge(t *testing.T) {
+	testutil.NeedAllCases(t)
+	m := mpis()[0]
+	library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, test.Large)
+	for _, rule := range []string{
+		"bcast scatter_allgather_ring", "bcast split_binary_tree", "bcast pipeline(segsize=65536)", "allreduce ring", "reduce pipeline(segsize=65536)",
+	} {
+		collective, algorithm, _ := strings.Cut(rule, " ")
+		table := sealed(fmt.Sprintf("tutti-table 1\n%s ranks 1-64 ppn 1-64 bytes 0-4294967296 %s\n", collective, algorithm))
+		for _, bytes := range []string{"1073741823", "1073741824", "2147483647"} {
+			said := testutil.RunProgram(t, following(t, m, table, library), m.Launcher, "-n", "2", program, collective, bytes)
+			if strings.Count(said, "right\n") != 2 {
+				t.Errorf("%s, %s bytes:\n%s", rule, bytes, said)
+			}
+		}
 	}
 }
 

@@ -13,10 +13,10 @@ int type_named(MPI_Datatype type)
 /* Caches the sizes of predefined types only: another type could be freed, and its handle used again. */
 size_t type_size(MPI_Datatype type)
 {
-    int size = 0;
+    MPI_Count size = 0; /* an int ends at 2 GiB */
     if (type == MPI_DATATYPE_NULL)
         return 0;
-    PMPI_Type_size(type, &size);
+    PMPI_Type_size_x(type, &size);
     if (type_named(type))
         *sized_of(type) = (sized){type, (size_t)size};
     return (size_t)size;

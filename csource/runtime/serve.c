@@ -293,7 +293,9 @@ static void clear(stage *s)
     free(s->starts);
 }
 
-/* Message counts of MPI are ints. */
+/* Longer messages are left to the MPI library. Counts of elements are ints, of which the algorithms add two. */
+#define MOST (INT_MAX / 2)
+
 static int too_long(collective what, uint64_t bytes, int size)
 {
     int blocks = what == ALLGATHER || what == ALLGATHERV || what == ALLTOALL || what == GATHER || what == SCATTER;
@@ -301,7 +303,7 @@ static int too_long(collective what, uint64_t bytes, int size)
         return 0; /* each rank's own size, an int */
     if (what == ALLGATHERV)
         bytes++; /* the size is a mean, rounded down */
-    return bytes > (uint64_t)INT_MAX / (uint64_t)(blocks ? size : 1);
+    return bytes > (uint64_t)MOST / (uint64_t)(blocks ? size : 1);
 }
 
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)

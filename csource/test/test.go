@@ -26,6 +26,7 @@ var (
 	Forced      = program("forced")                        // reads and writes control variables
 	Served      = program("served")                        // repeats one call and prints what served it
 	Sizes       = program("sizes")                         // broadcasts of many sizes
+	Large       = program("large")                         // makes one call with a very long message or type
 	Loop        = program("loop")                          // repeats the same calls
 	Fuzz        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
 	OSU         = program("osu_bcast")                     // prints the output of OSU's program

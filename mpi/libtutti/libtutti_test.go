@@ -30,6 +30,10 @@ func TestCatalogue(t *testing.T) {
 1 bcast 8x1 1024 pipeline(segsize=0) unknown
 1 bcast 8x1 1024 pipeline(segsize=08) unknown
 1 allgather 8x1 1024 ring(segsize=8192) unknown
+1 bcast 8x1 1073741823 pipeline(segsize=8192) runs
+1 bcast 8x1 1073741824 pipeline(segsize=8192) cannot # 1 GiB
+1 allgather 8x1 134217727 ring runs
+1 allgather 8x1 134217728 ring cannot
 1 alltoallv 8x1 1024 pairwise runs
 1 alltoall 8x1 8 modified_bruck(radix=3) runs
 1 alltoall 8x1 8 windows(window=16) cannot       # more than all

@@ -38,11 +38,22 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 	return out
 }
 
-// checkPoint refuses empty messages, which the MPI library serves, segments that are not shorter
-// than the message, and a radix or window above the number of ranks.
+// mostBytes is the longest message of libtutti, of all ranks together where libtutti counts the part
+// of one rank; see csource/runtime/serve.c.
+const mostBytes = math.MaxInt32 / 2
+
+// checkPoint refuses empty and very long messages, which the MPI library serves, segments that are
+// not shorter than the message, and a radix or window above the number of ranks.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
+	}
+	bytes := size(c.Point)
+	if c.Collective.PerRank() {
+		bytes *= int64(c.Ranks())
+	}
+	if bytes > mostBytes {
+		return fmt.Errorf("%v: %w: messages of 1 GiB or more are left to the MPI library", c, mpi.ErrInfeasible)
 	}
 	for _, p := range c.Algorithm.Params() {
 		n, err := strconv.ParseInt(p.Value, 10, 64)
