@@ -14,9 +14,9 @@ func (a *app) calibrateCommand() *cobra.Command {
 		Short: "How often campaigns stop correctly by their own predictions",
 		Long: `calibrate replays recorded data with campaigns that stop by their own predictions, and
 compares each prediction with the truth. It prints how often the truth met the criteria
-where the predictions did. It also prints the machine time until then, compared with the
-first time that the truth met the criteria, and the first time that it had met them for
-long enough.
+at the stop. It also prints the machine time until the stop relative to two others: until
+the truth first met the criteria (first), and until it had met them for three evaluations
+running (converged).
 
 --keep appends each replay to a file when it ends. Replays in the file are not repeated
 and are part of the table. The file must hold replays of the same options.`,
@@ -25,7 +25,7 @@ and are part of the table. The file must hold replays of the same options.`,
 			"tutti-lab calibrate --data a.csv,b.csv --noise 0.01,0.02,0.05 --tail 0,0.02 --keep c.jsonl"),
 		Args: noArguments,
 	}
-	var from replayed
+	var from replayInput
 	opt := lab.DefaultOptions()
 	flags := cmd.Flags()
 	from.addFlags(flags, 3)
@@ -38,7 +38,7 @@ and are part of the table. The file must hold replays of the same options.`,
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays to continue from")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		design := lab.CalibrationDesign{Strategy: *strategy, Seeds: from.list(), Noise: *noise, Tail: *tail}
+		design := lab.CalibrationDesign{Strategy: *strategy, Seeds: from.seedList(), Noise: *noise, Tail: *tail}
 		err := from.validate()
 		if err == nil {
 			err = oneStrategy(*strategy)
@@ -71,15 +71,8 @@ func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt la
 		if err != nil {
 			return err
 		}
-		defer kept.Close() // every line is written at once
-		design.Known = kept.Known
-		report := emit
-		emit = func(c lab.Calibration) error {
-			if err := kept.Add(c); err != nil {
-				return err
-			}
-			return report(c)
-		}
+		defer kept.Close() // Add has written every line
+		design.Known, emit = kept.Known, keepAll(kept, emit)
 	}
 	all, err := lab.Calibrations(cmd.Context(), design, opt, emit)
 	if err != nil {

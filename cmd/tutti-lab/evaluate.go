@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,22 +18,22 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// replayed are the recorded data and seeds of an experiment, as its flags give them.
-type replayed struct {
+// replayInput has the flags for recorded data and seeds.
+type replayInput struct {
 	data  []string
-	real  []string // measured on real machines
+	real  []string // data of real machines
 	seeds int
-	first uint64
+	first uint64 // seed
 }
 
 // addFlags adds the flags of data and seeds.
-func (r *replayed) addFlags(flags *pflag.FlagSet, seeds int) {
+func (r *replayInput) addFlags(flags *pflag.FlagSet, seeds int) {
 	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
 	flags.IntVar(&r.seeds, "seeds", seeds, "number of seeds")
 	flags.Uint64Var(&r.first, "first-seed", 1, "first of the seeds")
 }
 
-func (r *replayed) validate() error {
+func (r *replayInput) validate() error {
 	switch {
 	case len(r.data)+len(r.real) == 0:
 		return errors.New("--data FILE is missing")
@@ -45,11 +43,11 @@ func (r *replayed) validate() error {
 	return nil
 }
 
-// list returns the seeds.
-func (r *replayed) list() []uint64 { return lab.Seeds(r.first, r.seeds) }
+// seedList returns the seeds.
+func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
-// load reads the recorded data, those of real machines last, and prints their warnings.
-func (a *app) load(r replayed) ([]lab.Set, error) {
+// load reads the recorded data and prints their warnings. Data of real machines come last.
+func (a *app) load(r replayInput) ([]lab.Set, error) {
 	sets, warnings, err := lab.Load(append(slices.Clone(r.data), r.real...))
 	for i, s := range sets {
 		sets[i].Real = slices.ContainsFunc(r.real, func(path string) bool {
@@ -60,9 +58,9 @@ func (a *app) load(r replayed) ([]lab.Set, error) {
 	return sets, err
 }
 
-// evaluation holds the flags of tutti-lab evaluate.
+// evaluation has the flags of tutti-lab evaluate.
 type evaluation struct {
-	replayed
+	replayInput
 	strategies []string
 	versus     string
 	keep       string
@@ -71,7 +69,6 @@ type evaluation struct {
 	opt        lab.Options
 	format     string
 	curves     bool
-	curveDir   string
 }
 
 func (a *app) evaluateCommand() *cobra.Command {
@@ -86,9 +83,9 @@ at 1, 2, 5, 10, 20 and 50 % of the candidates (a point with an algorithm).
 With --versus the replays end when the criteria have held. One table compares the
 machine time of a strategy with that of the others, with ratios and their geometric
 means. Seeds that never converge count as measuring everything. Under --launch every
-start of a parallel program costs --launch-seconds: one for each candidate, one for
+launch of a parallel program costs --launch-seconds: one for each candidate, one for
 each layout and algorithm (osu), or one for each layout (native). With --parallel the
-starts of a round run at the same time on so many nodes. --keep appends each outcome to
+launches of a round run at the same time on so many nodes. --keep appends each outcome to
 a file, and an interrupted run continues from it. The file must hold outcomes of the
 same options.
 
@@ -114,14 +111,15 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 		if err := checkFormat(cmd, e.format); err != nil {
 			return err
 		}
-		sets, err := a.load(e.replayed)
+		sets, err := a.load(e.replayInput)
 		if err != nil {
 			return err
 		}
+		design := lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seedList(), Launches: e.launches}
 		if e.versus != "" {
-			return a.versus(cmd.Context(), e, sets)
+			return a.versus(cmd.Context(), e, design)
 		}
-		return a.compare(cmd.Context(), e, sets)
+		return a.compare(cmd.Context(), e, design)
 	}
 	return cmd
 }
@@ -132,7 +130,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags, o := cmd.Flags(), &e.opt
 	e.addFlags(flags, 5)
 	strategies := flags.String("strategy", strings.Join(lab.Strategies(), ","), "strategies, or "+strings.Join(lab.Contenders(), ", ")+", separated by commas")
-	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up apart")
+	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up separately")
 	model := flags.String("model", "", "one model for all strategies: "+modelNames()+"; they also share the initial design")
 	replayFlags(flags, o)
 	flags.StringVar(&e.versus, "versus", "", "one table that compares this `strategy` with the others")
@@ -141,7 +139,6 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
 	flags.BoolVar(&e.curves, "curves", false, "with --format json: include every evaluation")
-	flags.StringVar(&e.curveDir, "curve-dir", "", "folder for the convergence curves as CSV, one file per data and collective")
 	format := formatFlag(cmd)
 	return func() (evaluation, error) {
 		e.format = *format
@@ -161,7 +158,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 		if e.versus != "" {
 			o.ToShare = 0
 		}
-		return e, errors.Join(e.agree(flags.Changed), o.Validate())
+		return e, errors.Join(e.checkCombination(), o.Validate())
 	}
 }
 
@@ -169,7 +166,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
-	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the starts of a round run at the same time; 0: one after another")
+	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the launches of a round run at the same time; 0: one after another")
 	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
 	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
 	flags.IntVar(&o.Criteria.Patience, "patience", o.Criteria.Patience, "evaluations running that meet the criteria")
@@ -179,43 +176,33 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
 }
 
-// agree refuses flags that do nothing together.
-func (e evaluation) agree(given func(flag string) bool) error {
+// checkCombination returns an error for flags that have no effect together.
+func (e evaluation) checkCombination() error {
 	switch {
 	case e.versus == "" && e.keep != "":
 		return errors.New("--keep goes with --versus")
 	case e.versus == "" && e.curves && e.format != "json":
-		return errors.New("--curves goes with --format json; --curve-dir writes them as CSV")
+		return errors.New("--curves goes with --format json")
 	case e.versus == "":
 		return nil
+	case e.curves:
+		return errors.New("--curves does not go with --versus")
 	case !slices.Contains(e.strategies, e.versus) || len(e.strategies) == 1:
 		return fmt.Errorf("--versus %s: want it and another one in --strategy %s", e.versus, strings.Join(e.strategies, ","))
-	}
-	for _, name := range []string{"curves", "curve-dir"} {
-		if given(name) {
-			return fmt.Errorf("--%s does not go with --versus", name)
-		}
 	}
 	return nil
 }
 
 // versus prints the table that compares one strategy with the others.
-func (a *app) versus(ctx context.Context, e evaluation, sets []lab.Set) error {
-	design := e.design(sets)
+func (a *app) versus(ctx context.Context, e evaluation, design lab.Design) error {
 	emit := a.progress
 	if e.keep != "" {
 		kept, err := lab.KeepOutcomes(e.keep, e.opt, e.seconds)
 		if err != nil {
 			return err
 		}
-		defer kept.Close() // every line is written at once
-		design.Known = kept.Known
-		emit = func(o lab.Outcome) error {
-			if err := kept.Add(o); err != nil {
-				return err
-			}
-			return a.progress(o)
-		}
+		defer kept.Close() // Add has written every line
+		design.Known, emit = kept.Known, keepAll(kept, emit)
 	}
 	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
 	if err != nil {
@@ -240,23 +227,24 @@ func modelNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (e evaluation) design(sets []lab.Set) lab.Design {
-	return lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.list(), Launches: e.launches}
+// keepAll returns a function that adds a result to a file before it calls emit.
+func keepAll[T lab.Outcome | lab.Calibration](kept *lab.Kept[T], emit func(T) error) func(T) error {
+	return func(v T) error {
+		if err := kept.Add(v); err != nil {
+			return err
+		}
+		return emit(v)
+	}
 }
 
-// progress reports that a replay is done.
+// progress reports a finished replay on standard error.
 func (a *app) progress(o lab.Outcome) error {
 	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
 	return nil
 }
 
-// compare prints the outcomes: as JSON each when it is known, as text all in one table.
-func (a *app) compare(ctx context.Context, e evaluation, sets []lab.Set) error {
-	if e.curveDir != "" { // before the long work, not after it
-		if err := os.MkdirAll(e.curveDir, 0o777); err != nil {
-			return err
-		}
-	}
+// compare prints each outcome as JSON as soon as possible, or all outcomes in one table.
+func (a *app) compare(ctx context.Context, e evaluation, design lab.Design) error {
 	emit := a.progress
 	if e.format == "json" {
 		lines := json.NewEncoder(a.stdout)
@@ -267,34 +255,12 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []lab.Set) error {
 			return lines.Encode(o)
 		}
 	}
-	outcomes, err := lab.Compare(ctx, e.design(sets), e.opt, emit)
+	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
 	if err != nil {
 		return err
-	}
-	if e.curveDir != "" {
-		if err := writeCurves(e.curveDir, sets, outcomes); err != nil {
-			return err
-		}
 	}
 	if e.format == "json" {
 		return nil
 	}
 	return lab.WriteText(a.stdout, outcomes)
-}
-
-// writeCurves writes one file for each set.
-func writeCurves(dir string, sets []lab.Set, outcomes []lab.Outcome) error {
-	for _, s := range sets {
-		var of []lab.Outcome
-		for _, o := range outcomes {
-			if o.Data == s.Data && o.Collective == string(s.Collective) {
-				of = append(of, o)
-			}
-		}
-		path := filepath.Join(dir, fmt.Sprintf("curve-%s-%s.csv", s.Data, s.Collective))
-		if err := writeFile(path, func(w io.Writer) error { return lab.WriteCurve(w, of) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

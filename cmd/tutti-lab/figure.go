@@ -28,13 +28,13 @@ func (a *app) figureCommand() *cobra.Command {
 			return nil
 		},
 	}
-	var from replayed
+	var from replayInput
 	opt := lab.DefaultOptions()
 	from.addFlags(cmd.Flags(), 5)
 	replayFlags(cmd.Flags(), &opt)
 	launch := cmd.Flags().String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
 	seconds := cmd.Flags().Float64("launch-seconds", 0.5, "price of one launch in seconds")
-	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV, SVG and PNG")
+	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV and PNG")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := lab.ParseFigure(args[0])
 		if err == nil {
@@ -56,7 +56,7 @@ func (a *app) figureCommand() *cobra.Command {
 		if err := os.MkdirAll(*out, 0o777); err != nil {
 			return err
 		}
-		f, err := lab.Draw(cmd.Context(), name, sets, from.list(), opt)
+		f, err := lab.Draw(cmd.Context(), name, sets, from.seedList(), opt)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (a *app) writeFigure(f lab.Figure, dir string) error {
 		suffix string
 		write  func(io.Writer) error
 	}{
-		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".svg", f.WriteSVG}, {".png", f.WritePNG},
+		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".png", f.WritePNG},
 	} {
 		path := filepath.Join(dir, f.Name+file.suffix)
 		if err := writeFile(path, file.write); err != nil {
@@ -84,7 +84,7 @@ func (a *app) writeFigure(f lab.Figure, dir string) error {
 	return err
 }
 
-// writeFile puts a whole file in place at once.
+// writeFile writes a file atomically: readers see the old content or the new one.
 func writeFile(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -29,15 +29,16 @@ func readFile(t *testing.T, path string) []byte {
 	return text
 }
 
-// TestEvaluateKeep goes on from a file of outcomes; one that is broken is refused.
+// TestEvaluateKeep checks that a run continues from a file of outcomes, and that a file with a
+// line that is no JSON is an error.
 func TestEvaluateKeep(t *testing.T) {
 	dir := t.TempDir()
 	keep := filepath.Join(dir, "o.jsonl")
 	args := []string{"evaluate", "--data", filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv"), "--versus", "random", "--strategy", "random,uncertainty", "--seeds", "1", "--keep", keep}
-	first, told := mustRun(t, exitDone, args...)
-	again, quiet := mustRun(t, exitDone, args...)
-	if first != again || !strings.Contains(told, "seed 1") || quiet != "" {
-		t.Errorf("the second time differs: %s%s%s%s", first, told, again, quiet)
+	first, progress := mustRun(t, exitDone, args...)
+	again, none := mustRun(t, exitDone, args...)
+	if first != again || !strings.Contains(progress, "seed 1") || none != "" {
+		t.Errorf("the second run differs: %s%s%s%s", first, progress, again, none)
 	}
 	content := readFile(t, keep)
 	if err := os.WriteFile(keep, append(content, "broken\n"...), 0o600); err != nil {
@@ -50,7 +51,7 @@ func TestEvaluateKeep(t *testing.T) {
 	mustRun(t, exitFailed, args...)
 }
 
-// A file that calibrate did not write is left as it is.
+// TestCalibrateKeepRefuses checks that a file that calibrate did not write stays unchanged.
 func TestCalibrateKeepRefuses(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "notes.txt")
 	if err := os.WriteFile(keep, []byte("notes of mine"), 0o600); err != nil {
@@ -73,7 +74,7 @@ func TestFigure(t *testing.T) {
 	mustRun(t, exitUsage, "figure", "fig1", "--data", data)
 }
 
-// Faults of the flags are named before anything is read.
+// TestModelsRefuses checks that wrong flags are reported before any file is read.
 func TestModelsRefuses(t *testing.T) {
 	for flags, want := range map[string]string{
 		"":                                "--data FILE is missing",
@@ -94,6 +95,14 @@ func TestCluster(t *testing.T) {
 	if !strings.Contains(out, "FRAM, 1 node  32       round trips  spectral          1.000") {
 		t.Errorf("output:\n%s", out)
 	}
+	matrix := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(matrix, []byte("0,1,4\n1,0,6\n4,6,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := mustRun(t, exitDone, "cluster", "--matrix", matrix); out != "1\n5\n" {
+		t.Errorf("heights %q, want 1 and the average of 4 and 6", out)
+	}
+	mustRun(t, exitFailed, "cluster", "--matrix", matrix+".none")
 	mustRun(t, exitUsage, "cluster", "--members", "1")
 	mustRun(t, exitUsage, "cluster", "--outliers", "2")
 }

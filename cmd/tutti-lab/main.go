@@ -32,7 +32,7 @@ const (
 	exitUsage  = 2
 )
 
-// app is where the commands write.
+// app has the streams to which the commands write.
 type app struct{ stdout, stderr io.Writer }
 
 // run runs one command line and returns the exit code.
@@ -50,19 +50,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand(), a.clusterCommand(), a.loadCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var usage *usageFault
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "tutti-lab: %v\n", err)
+	}
+	var usage *usageFault
+	fmt.Fprintf(stderr, "tutti-lab: %v\n", err)
+	if errors.As(err, &usage) {
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "tutti-lab: %v\n", err)
 	return exitFailed
 }
 
-// usageFault is an error of the command line.
+// usageFault is an error in the command line. It ends the program with exitUsage.
 type usageFault struct{ error }
 
 func (f *usageFault) Unwrap() error { return f.error }
@@ -71,7 +70,7 @@ func usageError(cmd *cobra.Command, err error) error {
 	return &usageFault{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// noArguments refuses arguments next to flags.
+// noArguments returns an error if there are arguments besides flags.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
@@ -79,7 +78,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// formatFlag adds --format text|json.
+// formatFlag adds the flag --format.
 func formatFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().String("format", "text", "text or json")
 }

@@ -22,7 +22,7 @@ proportion of mistakes divided by 0.05.`,
 		Example: indent("tutti-lab models --data data/simgrid/C_bcast.csv,data/simgrid/A_reduce.csv --seeds 3"),
 		Args:    noArguments,
 	}
-	var from replayed
+	var from replayInput
 	opt := lab.DefaultOptions()
 	opt.ToShare = 0
 	flags := cmd.Flags()
@@ -33,7 +33,7 @@ proportion of mistakes divided by 0.05.`,
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		design := lab.ModelDesign{Strategy: *strategy, Seeds: from.list(), Sizes: *sizes}
+		design := lab.ModelDesign{Strategy: *strategy, Seeds: from.seedList(), Sizes: *sizes}
 		if err := errors.Join(from.validate(), oneStrategy(*strategy), design.Validate(), opt.Validate()); err != nil {
 			return usageError(cmd, err)
 		}
@@ -56,7 +56,7 @@ proportion of mistakes divided by 0.05.`,
 	return cmd
 }
 
-// oneStrategy refuses what is not the name of one strategy, without contenders.
+// oneStrategy returns an error unless name is the name of one strategy and no contender.
 func oneStrategy(name string) error {
 	strategies, err := lab.ParseStrategies(name)
 	if err == nil && (len(strategies) != 1 || slices.Contains(lab.Contenders(), name)) {

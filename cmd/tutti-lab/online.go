@@ -20,8 +20,8 @@ import (
 	"tutti/preprocess"
 )
 
-// replays holds the flags of tutti-lab online.
-type replays struct {
+// onlineReplay has the flags of tutti-lab online.
+type onlineReplay struct {
 	traces   []string
 	data     []string
 	defaults string
@@ -33,7 +33,6 @@ type replays struct {
 	opt      simulate.Options
 	format   string
 	picture  string
-	served   string
 	bestMap  string
 	keep     string
 }
@@ -83,12 +82,12 @@ The results depend only on files and flags.`,
 }
 
 // onlineFlags adds the flags. The returned function reads them.
-func onlineFlags(cmd *cobra.Command) func() (replays, error) {
-	r := replays{opt: simulate.DefaultOptions()}
+func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
+	r := onlineReplay{opt: simulate.DefaultOptions()}
 	flags, o := cmd.Flags(), &r.opt
 	flags.StringSliceVar(&r.traces, "trace", nil, "trace `FILE`s, one for each application (required)")
 	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s of one machine, repeated or separated by commas (required)")
-	flags.StringVar(&r.defaults, "defaults", "", "`FILE` of what the library chooses, in recorded names")
+	flags.StringVar(&r.defaults, "defaults", "", "`FILE` of the library's choices, in recorded names")
 	flags.StringVar(&r.recorded, "recorded", "", "with --defaults: the `machine` there")
 	flags.StringVar(&r.library, "library", "mpich", "with --defaults: the `library` there")
 	flags.StringSliceVar(&r.from, "from", nil, "`FILE`s of measurements made elsewhere, each a source of its own")
@@ -99,15 +98,14 @@ func onlineFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of each call")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of calls, noise and draws")
 	flags.Float64Var(&o.ExploreShare, "explore", o.ExploreShare, "share of calls that explore, of share and explore")
-	flags.IntVar(&o.MaxExplored, "explored", o.MaxExplored, "most calls of a class that explore in a run, of iota and share")
+	flags.IntVar(&o.MaxExplored, "explored", o.MaxExplored, "maximum number of calls of a class that explore in a run, of iota and share")
 	flags.Float64Var(&o.Budget, "budget", o.Budget, "share of the time of calls that exploring may cost, of explore, learn and tutti")
-	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from one on")
-	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
-	flags.StringVar(&r.served, "served", "", "`FILE.png` of the algorithms that the last policy ran in the most expensive class of the last application")
+	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from run RUN on")
+	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of the regret and of each run compared with the default")
 	flags.StringVar(&r.bestMap, "map", "", "`FILE.png` of the last policy's choices after the last application, compared with the default, at all recorded points")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for the times that the last policy saw in the last application, as measurements")
 	format := formatFlag(cmd)
-	return func() (replays, error) {
+	return func() (onlineReplay, error) {
 		r.format = *format
 		var err error
 		if r.policies, err = simulate.ParsePolicies(*policies); err != nil {
@@ -158,7 +156,7 @@ func parseSlow(text string) (simulate.Slow, error) {
 }
 
 // simulate replays every application under every policy.
-func (a *app) simulate(ctx context.Context, r replays) error {
+func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 	inputs, err := r.read()
 	if err != nil {
 		return err
@@ -187,11 +185,6 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 			return err
 		}
 	}
-	if r.served != "" {
-		if err := writeFile(r.served, outcomes[len(outcomes)-1].DrawServed().WritePNG); err != nil {
-			return err
-		}
-	}
 	if r.bestMap != "" {
 		if err := r.drawBestMap(inputs, outcomes[len(outcomes)-1]); err != nil {
 			return err
@@ -210,7 +203,7 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 	return lab.WriteTable(a.stdout, header, rows)
 }
 
-func (a *app) runPolicies(ctx context.Context, r replays, in applications) ([]simulate.Outcome, error) {
+func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) ([]simulate.Outcome, error) {
 	var outcomes []simulate.Outcome
 	for _, app := range in.applications {
 		if app.Unrecorded > 0 {
@@ -228,9 +221,9 @@ func (a *app) runPolicies(ctx context.Context, r replays, in applications) ([]si
 	return outcomes, nil
 }
 
-// drawBestMap draws the choices of a policy that has learnt from the outcome and from earlier
-// sources.
-func (r replays) drawBestMap(in applications, o simulate.Outcome) error {
+// drawBestMap draws the choices of a policy that learns from the times of an outcome and from
+// earlier sources.
+func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
 	if err != nil {
 		return err
@@ -239,15 +232,16 @@ func (r replays) drawBestMap(in applications, o simulate.Outcome) error {
 	return writeFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
-// applications are what is replayed, and measurements made elsewhere.
+// applications has the applications to replay, with their recorded times, and measurements of
+// other applications or machines.
 type applications struct {
 	applications []simulate.Application
 	recorded     []coll.Measurement
 	excluded     []coll.Algorithm
-	earlier      [][]coll.Measurement
+	earlier      [][]coll.Measurement // by source
 }
 
-func (r replays) read() (applications, error) {
+func (r onlineReplay) read() (applications, error) {
 	var in applications
 	var err error
 	if in.recorded, err = r.readRecorded(); err != nil {
@@ -282,8 +276,8 @@ func (r replays) read() (applications, error) {
 	return in, nil
 }
 
-// readRecorded returns what was recorded on the machine, with what the library would choose.
-func (r replays) readRecorded() ([]coll.Measurement, error) {
+// readRecorded returns the recorded times of the machine, with those of the library's default.
+func (r onlineReplay) readRecorded() ([]coll.Measurement, error) {
 	var recorded []coll.Measurement
 	for _, path := range r.data {
 		t, err := preprocess.ReadTable(path)

@@ -12,7 +12,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// onlineArgs replays the application of calls of 64 KiB.
+// onlineArgs returns the arguments of a replay of allreduces, most of them with 64 KiB.
 func onlineArgs(t *testing.T, more ...string) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "app.csv")
@@ -29,14 +29,14 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnline(t *testing.T) {
 	dir := t.TempDir()
-	picture, served, held, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "held.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", kept, "--served", served, "--map", held)...)
+	picture, bestMap, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "map.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", kept, "--map", bestMap)...)
 	for _, want := range []string{"application", " app          learn", " app          tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	for _, path := range []string{picture, served, held} {
+	for _, path := range []string{picture, bestMap} {
 		if _, err := png.Decode(bytes.NewReader(readFile(t, path))); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -54,7 +54,7 @@ func TestOnline(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.Policy != "tutti" || len(o.Runs) != 2 || o.Runs[0].Seconds < o.Runs[0].Best_seconds || o.Runs[1].Tuned_over_best > 1.02 {
-		t.Errorf("what was known did not help: %+v", o)
+		t.Errorf("earlier measurements did not help: %+v", o)
 	}
 }
 

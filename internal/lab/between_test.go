@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -20,7 +21,7 @@ import (
 
 const recorded = "../../data/simgrid"
 
-// recordedSet is a file of data/simgrid.
+// recordedSet returns the set of a file of data/simgrid.
 func recordedSet(t *testing.T, name string) Set {
 	t.Helper()
 	sets, _, err := Load([]string{filepath.Join(recorded, name+".csv")})
@@ -30,8 +31,8 @@ func recordedSet(t *testing.T, name string) Set {
 	return sets[0]
 }
 
-// untuned is how slow the choices of a library are at points it was never tuned for.
-func untuned(t *testing.T, truth []coll.Measurement, machine, library string) metrics.Summary {
+// defaultQuality returns the metrics of a library's default choices.
+func defaultQuality(t *testing.T, truth []coll.Measurement, machine, library string) metrics.Summary {
 	t.Helper()
 	defaults, err := preprocess.ReadDefaults(filepath.Join(recorded, "defaults.csv"))
 	if err != nil {
@@ -59,9 +60,9 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return sum
 }
 
-// A campaign that measures powers of two alone until the criteria hold there predicts
-// what lies between them: no cliff. Beside it are forests of as many random
-// measurements, and what the libraries choose untuned. Figures are means of some seeds.
+// TestBetweenPowersOfTwo checks selections between powers of two. The campaign measures only
+// powers of two until the criteria hold there. Its selection must beat forests that learn from
+// as many random measurements, and the defaults of both libraries. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {
@@ -72,32 +73,32 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	opt := DefaultOptions()
 	opt.ToShare = 0
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
-	said := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
-	var lost, byForests, mistaken, mistakenForests []float64
+	text := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
+	var slowdowns, slowdownsForests, mistakes, mistakesForests []float64
 	for _, name := range sets {
 		grid, between := recordedSet(t, name), recordedSet(t, name+"_np2")
-		measured, here, forests := 0, metrics.Summary{}, metrics.Summary{}
+		measured, regret, forests := 0, metrics.Summary{}, metrics.Summary{}
 		for seed := range uint64(seeds) {
 			one := betweenPowers(t, grid, between, seed+1, opt)
 			measured += one.measured
-			here.Slowdown += one.regret.Slowdown / seeds
-			here.Mistakes += one.regret.Mistakes / seeds
+			regret.Slowdown += one.regret.Slowdown / seeds
+			regret.Mistakes += one.regret.Mistakes / seeds
 			forests.Slowdown += one.forests.Slowdown / seeds
 			forests.Mistakes += one.forests.Mistakes / seeds
 		}
 		letter, _, _ := strings.Cut(name, "_")
-		mpich, openmpi := untuned(t, between.Truth, letter, "mpich"), untuned(t, between.Truth, letter, "openmpi")
+		mpich, openmpi := defaultQuality(t, between.Truth, letter, "mpich"), defaultQuality(t, between.Truth, letter, "openmpi")
 		t.Logf("%-12s %4d measured | between: regret %s, forests %s, MPICH's rule %s, Open MPI's %s", name,
-			measured/seeds, said(here), said(forests), said(mpich), said(openmpi))
-		lost, byForests = append(lost, here.Slowdown), append(byForests, forests.Slowdown)
-		mistaken, mistakenForests = append(mistaken, here.Mistakes), append(mistakenForests, forests.Mistakes)
-		if here.Slowdown > mpich.Slowdown || here.Slowdown > openmpi.Slowdown {
-			t.Errorf("%s: slowdown %.3f between powers of two, no better than untuned libraries", name, here.Slowdown)
+			measured/seeds, text(regret), text(forests), text(mpich), text(openmpi))
+		slowdowns, slowdownsForests = append(slowdowns, regret.Slowdown), append(slowdownsForests, forests.Slowdown)
+		mistakes, mistakesForests = append(mistakes, regret.Mistakes), append(mistakesForests, forests.Mistakes)
+		if regret.Slowdown > mpich.Slowdown || regret.Slowdown > openmpi.Slowdown {
+			t.Errorf("%s: slowdown %.3f between powers of two, no better than the libraries' defaults", name, regret.Slowdown)
 		}
 	}
-	got, forests := stat.Mean(lost, nil), stat.Mean(byForests, nil)
-	t.Logf("mean %.3f, worst %.3f; forests %.3f", got, slices.Max(lost), forests)
-	if got, forests := stat.Mean(mistaken, nil), stat.Mean(mistakenForests, nil); got > forests {
+	got, forests := stat.Mean(slowdowns, nil), stat.Mean(slowdownsForests, nil)
+	t.Logf("mean %.3f, worst %.3f; forests %.3f", got, slices.Max(slowdowns), forests)
+	if got, forests := stat.Mean(mistakes, nil), stat.Mean(mistakesForests, nil); got > forests {
 		t.Errorf("%.1f %% of mistakes between powers of two, with forests %.1f %%", 100*got, 100*forests)
 	}
 	if got > forests {
@@ -108,10 +109,10 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	}
 }
 
-// between is what choices lose between powers of two: those of a campaign that measured so many
-// candidates, and of forests of as many random ones.
+// between has the metrics of two selections between powers of two, each learnt from the same
+// number of measurements.
 type between struct {
-	measured        int
+	measured        int // candidates
 	regret, forests metrics.Summary
 }
 
@@ -122,24 +123,49 @@ func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) betwee
 		t.Fatal(err)
 	}
 	ms := res.Ledger.Measurements()
-	judged := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
+	quality := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
 		l, err := learner.Fit(grid.data(ms), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := l.Compare(off.Truth)
+		compared, err := l.Compare(off.Truth)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return summary(t, held.Slowdowns)
+		return summary(t, compared.Slowdowns)
 	}
 	machine, err := grid.machine(opt.replay(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := drawn(context.Background(), grid, machine, seed)
+	random, err := randomOrder(context.Background(), grid, machine, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return between{len(ms), judged(ms, opt.of("regret", seed)), judged(random[:len(ms)], opt.learner(opt.Scaling, seed))}
+	return between{len(ms), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
+}
+
+// TestStopsLikeTheCampaign checks that a replay with own-stop stops where the campaign would,
+// after the outliers of its last round were measured again.
+func TestStopsLikeTheCampaign(t *testing.T) {
+	opt := DefaultOptions()
+	opt.Trees, opt.Tail = 10, 0.1
+	const seed = 4 // its last round has outliers
+	e := entry{recordedSet(t, "D_allgather"), "regret", seed}
+	c, err := e.calibrate(context.Background(), opt, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := e.set.machine(opt.replay(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.predictedCampaign(context.Background(), machine, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := res.Evaluations[len(res.Evaluations)-1]
+	if !c.Stopped || res.Stop != activelearn.Converged || c.StopSeconds != last.MachineSeconds || last.Outliers != 0 {
+		t.Errorf("seed %d: the replay stopped after %g s, the campaign (%s) after %g s with %d outliers", seed, c.StopSeconds, res.Stop, last.MachineSeconds, last.Outliers)
+	}
 }

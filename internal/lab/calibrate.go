@@ -2,7 +2,14 @@ package lab
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
 
 	"tutti/activelearn"
 	"tutti/benchrunner/replay"
@@ -12,7 +19,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Calibration is one replay judged by predictions, beside the truth.
+// Calibration compares the predictions of one replay with the truth.
 type Calibration struct {
 	Data       string  `json:"data"`
 	Collective string  `json:"collective"`
@@ -21,52 +28,52 @@ type Calibration struct {
 	Tail       float64 `json:"tail"`
 	Launch     string  `json:"launch"`
 	Seed       uint64  `json:"seed"`
-	// Machine time after the first evaluation at which the truth met the criteria, and
-	// after that at which it had done so for long enough; 0 for never.
-	FirstSeconds float64 `json:"first_seconds"`
-	HeldSeconds  float64 `json:"held_seconds"`
-	// The evaluation at which the predictions had met the criteria for long enough, the
-	// last one when Stopped is false.
+	// FirstSeconds is the machine time until the truth first met the criteria.
+	// ConvergedSeconds is that until the truth had met them for as many evaluations as the
+	// patience. Both are 0 for never.
+	FirstSeconds     float64 `json:"first_seconds"`
+	ConvergedSeconds float64 `json:"converged_seconds"`
+	// The fields up to Good belong to the evaluation at which the predictions stop a
+	// campaign, or to the last evaluation if Stopped is false.
 	Stopped       bool    `json:"stopped"`
 	Exhausted     bool    `json:"exhausted"` // stopped because everything was measured
 	StopSeconds   float64 `json:"stop_seconds"`
 	StopShare     float64 `json:"stop_share"` // of the machine time of measuring every candidate
 	Slowdown      float64 `json:"slowdown"`   // true
-	Mistakes      float64 `json:"mistakes"`
+	Mistakes      float64 `json:"mistakes"`   // true
 	SlowdownUpper float64 `json:"slowdown_upper"`
 	MistakesUpper float64 `json:"mistakes_upper"`
-	Good          bool    `json:"good"` // the truth met the criteria there
-	// Evaluations, and those at which both upper ends were above the truth.
-	Evaluations int     `json:"evaluations"`
-	Covered     int     `json:"covered"`
-	WallSeconds float64 `json:"wall_seconds"`
+	Good          bool    `json:"good"` // the truth met the criteria
+	Evaluations   int     `json:"evaluations"`
+	Covered       int     `json:"covered"` // evaluations at which both upper ends were at least as high as the truth
+	WallSeconds   float64 `json:"wall_seconds"`
 }
 
-// Beyond so many times the machine time at which the truth had held, a replay whose
-// predictions have not met the criteria is broken off.
-const calibrationMost = 4
+// calibrationLimit is how many times ConvergedSeconds a replay may take whose predictions do
+// not meet the criteria.
+const calibrationLimit = 4
 
-// calibrating follows one replay.
-type calibrating struct {
+// calibrationRun follows one replay.
+type calibrationRun struct {
 	Calibration
-	stopping   bool // it ends where the predictions say so, and there alone
+	ownStop    bool // the predictions alone end the replay
 	set        Set
-	exhaustive float64
+	exhaustive float64 // machine time of measuring everything, seconds
 	truth      *activelearn.Watch
-	ended      bool // nothing more is to be learnt of the replay
+	ended      bool
 }
 
-// CalibrationDesign says which replays there are: each set with each noise, tail and seed.
+// CalibrationDesign lists replays: each set with each noise, tail and seed.
 type CalibrationDesign struct {
 	Sets     []Set
 	Strategy string
 	Seeds    []uint64
 	Noise    []float64
 	Tail     []float64
-	Known    []Calibration // of an earlier run with the same options, not replayed again
+	Known    []Calibration // of an earlier run with the same options; not replayed again
 }
 
-// Validate reports what is wrong with the options under a noise and tail of the design.
+// Validate checks the options with each noise and tail of the design.
 func (d CalibrationDesign) Validate(opt Options) error {
 	for _, opt.Noise = range d.Noise {
 		for _, opt.Tail = range d.Tail {
@@ -84,7 +91,7 @@ type noisyEntry struct {
 	noise, tail float64
 }
 
-// entries are the replays of the design in the order of noise, tail, set and seed.
+// entries returns the replays, ordered by noise, tail, set and seed.
 func (d CalibrationDesign) entries() []noisyEntry {
 	var all []noisyEntry
 	for _, noise := range d.Noise {
@@ -99,56 +106,53 @@ func (d CalibrationDesign) entries() []noisyEntry {
 	return all
 }
 
-// calibrationKey tells calibrations with the same options apart.
+// calibrationKey identifies a calibration among those with the same options.
 type calibrationKey struct {
 	replayKey
 	noise, tail float64
 }
 
-// Calibrations replays what a design says, in the order of noise, tail, set and seed.
-// emit receives the fresh ones in that order; known ones that the design does not name
-// are left out.
+// Calibrations replays a design. The result is ordered by noise, tail, set and seed. emit
+// receives the new calibrations in this order, unless it is nil.
 func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit func(Calibration) error) ([]Calibration, error) {
 	known := map[calibrationKey]Calibration{}
 	for _, c := range d.Known {
 		known[calibrationKey{replayKey{c.Data, c.Collective, c.Strategy, c.Launch, c.Seed}, c.Noise, c.Tail}] = c
 	}
 	all := d.entries()
-	of := func(i int) (Calibration, bool) {
-		e := all[i]
-		c, ok := known[calibrationKey{replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(opt.Launch), e.seed}, e.noise, e.tail}]
+	lookup := func(i int) (Calibration, bool) {
+		c, ok := known[calibrationKey{all[i].key(opt.Launch), all[i].noise, all[i].tail}]
 		return c, ok
 	}
 	next := 0
 	return inOrder(ctx, opt.Workers, len(all), func(ctx context.Context, i int) (Calibration, error) {
-		if c, ok := of(i); ok {
+		if c, ok := lookup(i); ok {
 			return c, nil
 		}
 		e, o := all[i], opt
 		o.Noise, o.Tail = e.noise, e.tail
 		return Calibrate(ctx, e.set, e.strategy, e.seed, o)
 	}, func(c Calibration) error {
-		_, old := of(next)
+		_, ok := lookup(next)
 		next++
-		if emit == nil || old {
+		if emit == nil || ok {
 			return nil
 		}
 		return emit(c)
 	})
 }
 
-// Calibrate replays a set under a strategy, judged by predictions, until the
-// predictions and the truth have both met the criteria, or it takes too long.
+// Calibrate replays a set under a strategy until the predictions and the truth have both met
+// the criteria, or calibrationLimit is reached. The predictions choose the candidates.
 func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Calibration, error) {
-	return calibrate(ctx, entry{s, strategy, seed}, opt, false)
+	return entry{s, strategy, seed}.calibrate(ctx, opt, false)
 }
 
-// calibrate is Calibrate, or with stopping a replay that ends where the predictions say so,
-// and there alone.
-func calibrate(ctx context.Context, e entry, opt Options, stopping bool) (Calibration, error) {
-	s, strategy, seed := e.set, e.strategy, e.seed
+// calibrate is Calibrate. With ownStop the predictions alone end the replay.
+func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {
+	s := e.set
 	began := time.Now()
-	machine, err := s.machine(opt.replay(seed))
+	machine, err := s.machine(opt.replay(e.seed))
 	if err != nil {
 		return Calibration{}, err
 	}
@@ -156,34 +160,35 @@ func calibrate(ctx context.Context, e entry, opt Options, stopping bool) (Calibr
 	if err != nil {
 		return Calibration{}, err
 	}
-	c := &calibrating{
+	c := &calibrationRun{
 		Calibration: Calibration{
-			Data: s.Data, Collective: string(s.Collective), Strategy: strategy,
-			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: seed,
+			Data: s.Data, Collective: string(s.Collective), Strategy: e.strategy,
+			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: e.seed,
 		},
-		stopping: stopping, set: s, exhaustive: exhaustive,
+		ownStop: ownStop, set: s, exhaustive: exhaustive,
 		truth: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
-	res, err := e.selfJudged(ctx, machine, opt, c)
+	res, err := e.predictedCampaign(ctx, machine, opt, c)
 	if err != nil {
 		return Calibration{}, err
 	}
 	if !c.ended {
-		c.exhaust(res)
+		c.recordExhaustion(res)
 	}
 	c.WallSeconds = time.Since(began).Seconds()
 	return c.Calibration, nil
 }
 
-// selfJudged runs a campaign that does not know the truth, until the observer ends it.
-func (e entry) selfJudged(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
+// predictedCampaign runs a campaign that knows its own predictions, not the truth, until the
+// observer ends it.
+func (e entry) predictedCampaign(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
 	spec, problem := opt.spec(e), e.problem(machine)
 	spec.CriteriaFrom, problem.Observer = activelearn.Predicted, observer
 	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }
 
 // Evaluated compares a prediction with the truth. It implements campaign.Observer.
-func (c *calibrating) Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (bool, error) {
+func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if e.Source != activelearn.Predicted { // everything is measured
 		return converged, nil
 	}
@@ -203,57 +208,55 @@ func (c *calibrating) Evaluated(e activelearn.Evaluation, converged bool, select
 	if good && c.FirstSeconds == 0 {
 		c.FirstSeconds = e.MachineSeconds
 	}
-	if c.truth.ObserveAll(truth) && c.HeldSeconds == 0 {
-		c.HeldSeconds = e.MachineSeconds
+	if c.truth.ObserveAll(truth) && c.ConvergedSeconds == 0 {
+		c.ConvergedSeconds = e.MachineSeconds
 	}
 	if !c.Stopped {
 		c.Stopped = converged
-		c.at(e, truth, good)
+		c.recordStop(e, truth, good)
 	}
-	c.ended = c.enough(e.MachineSeconds)
+	c.ended = c.complete(e.MachineSeconds)
 	return c.ended, nil
 }
 
-// enough reports whether the replay has nothing more to tell after so much machine time.
-func (c *calibrating) enough(seconds float64) bool {
-	if c.stopping {
+// complete reports whether the calibration has all its fields after so many seconds of
+// machine time.
+func (c *calibrationRun) complete(seconds float64) bool {
+	if c.ownStop {
 		return c.Stopped
 	}
-	return c.HeldSeconds > 0 && (c.Stopped || seconds > calibrationMost*c.HeldSeconds)
+	return c.ConvergedSeconds > 0 && (c.Stopped || seconds > calibrationLimit*c.ConvergedSeconds)
 }
 
-// at notes where the replay stands.
-func (c *calibrating) at(e activelearn.Evaluation, truth metrics.Summary, good bool) {
+// recordStop sets the fields of the evaluation at which the replay stops.
+func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
 	c.Slowdown, c.Mistakes = truth.Slowdown, truth.Mistakes
 	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
 }
 
-// exhaust ends a replay that measured everything: the fastest measured algorithm is
-// the choice.
-func (c *calibrating) exhaust(res campaign.Result) {
-	if c.Stopped || len(res.Evaluations) == 0 {
+// recordExhaustion records the stop of a replay that measured everything. It selects the
+// algorithm with the shortest measured time at each point.
+func (c *calibrationRun) recordExhaustion(res campaign.Result) {
+	if c.Stopped || len(res.Evaluations) == 0 || res.Stop != activelearn.Converged {
 		return
 	}
-	e := res.Evaluations[len(res.Evaluations)-1]
-	chosen, least := map[coll.Point]coll.Algorithm{}, map[coll.Point]float64{}
+	chosen, shortest := map[coll.Point]coll.Algorithm{}, map[coll.Point]float64{}
 	for _, m := range res.Ledger.Measurements() {
-		if t, ok := least[m.Point]; !ok || m.Seconds < t {
-			chosen[m.Point], least[m.Point] = m.Algorithm, m.Seconds
+		if t, ok := shortest[m.Point]; !ok || m.Seconds < t {
+			chosen[m.Point], shortest[m.Point] = m.Algorithm, m.Seconds
 		}
 	}
 	truth, err := c.set.quality(func(p coll.Point) coll.Algorithm { return chosen[p] })
 	if err != nil {
-		return // every candidate of recorded data has a time
+		return // impossible: every candidate of recorded data has a time
 	}
-	if res.Stop == activelearn.Converged {
-		c.at(e, truth, c.truth.Meets(truth))
-		c.Stopped, c.Exhausted = true, true
-	}
+	c.recordStop(res.Evaluations[len(res.Evaluations)-1], truth, c.truth.Meets(truth))
+	c.Stopped, c.Exhausted = true, true
 }
 
-// quality sums up the slowdowns of choices at all points of the set, by its truth.
+// quality returns the true metrics of choices at all points of the set.
 func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64
@@ -261,4 +264,115 @@ func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 		slowdowns = append(slowdowns, of[p])
 	}
 	return metrics.Summarize(slowdowns, metrics.Options{})
+}
+
+// calibrationGroup sums up replays.
+type calibrationGroup struct {
+	name                 string
+	runs, stopped, good  int
+	evaluations, covered int
+	overFirst            []float64 // StopSeconds / FirstSeconds
+	overConverged        []float64 // StopSeconds / ConvergedSeconds
+	mistakes             []float64 // true, at the stop
+}
+
+func (g *calibrationGroup) add(c Calibration) {
+	g.runs++
+	g.evaluations += c.Evaluations
+	g.covered += c.Covered
+	if c.FirstSeconds > 0 {
+		g.overFirst = append(g.overFirst, c.StopSeconds/c.FirstSeconds)
+	}
+	if c.ConvergedSeconds > 0 {
+		g.overConverged = append(g.overConverged, c.StopSeconds/c.ConvergedSeconds)
+	}
+	if !c.Stopped {
+		return
+	}
+	g.stopped++
+	if c.Good {
+		g.good++
+	}
+	g.mistakes = append(g.mistakes, c.Mistakes)
+}
+
+// WriteCalibration prints a table of calibrations by noise, by data and for all together. Its
+// columns say how often the truth met the criteria at the stop, and how often both upper ends
+// were at least as high as the truth. The others have the machine time of a replay relative to
+// FirstSeconds and ConvergedSeconds. These ratios are lower bounds where a replay did not stop.
+func WriteCalibration(w io.Writer, all []Calibration) error {
+	var groups []*calibrationGroup
+	group := func(name string) *calibrationGroup {
+		i := slices.IndexFunc(groups, func(g *calibrationGroup) bool { return g.name == name })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &calibrationGroup{name: name})
+		}
+		return groups[i]
+	}
+	for _, by := range []func(Calibration) string{
+		func(c Calibration) string { return "noise " + noiseName(c.Noise, c.Tail) },
+		func(c Calibration) string { return c.Data },
+		func(Calibration) string { return "all" },
+	} {
+		for _, c := range all {
+			group(by(c)).add(c)
+		}
+	}
+	t := newTable()
+	t.AppendHeader(table.Row{
+		"data", "replays", "stopped", "truth meets criteria", "upper ends above", "time/first: median", "geo. mean",
+		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest",
+	})
+	for _, g := range groups {
+		t.AppendRow(table.Row{
+			g.name, g.runs, g.stopped, proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
+			ratio(metrics.Median(g.overFirst)), ratio(geometricMean(g.overFirst)),
+			ratio(metrics.Median(g.overConverged)), ratio(geometricMean(g.overConverged)),
+			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)),
+		})
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+func noiseName(noise, tail float64) string {
+	s := strconv.FormatFloat(100*noise, 'g', 3, 64) + " %"
+	if tail > 0 {
+		s += " and outliers " + strconv.FormatFloat(100*tail, 'g', 3, 64) + " %"
+	}
+	return s
+}
+
+func proportion(n, of int) string { return percentage(float64(n) / float64(of)) }
+
+func ratio(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+func percentage(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strconv.FormatFloat(100*v, 'f', 1, 64) + " %"
+}
+
+// greatest returns the greatest value, NaN for none.
+func greatest(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return slices.Max(v)
+}
+
+// geometricMean returns NaN for no values.
+func geometricMean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(v)))
 }

@@ -11,7 +11,8 @@ import (
 	"tutti/internal/testutil/synthetic"
 )
 
-// setOf is the synthetic machine's broadcast on a few points, a run costing 100 calls.
+// setOf returns changed measurements of the synthetic machine: broadcasts at 20 points, each
+// costing as much as 100 calls.
 func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab.Set {
 	t.Helper()
 	var points []coll.Point
@@ -31,9 +32,9 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 	return set
 }
 
-// A point whose algorithms were recorded nowhere else is one where nothing can be chosen
-// before they are measured there.
-func TestCalibrateWhereNothingIsKnown(t *testing.T) {
+// TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no
+// other point, so that no model can predict them before they are measured.
+func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement {
 		last := ms[len(ms)-1].Point
 		var out []coll.Measurement
@@ -56,7 +57,8 @@ func TestCalibrateWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
-// Where all times of a round are off together stops are right: what jobs do is learnt.
+// TestDisturbedJobs checks that stops are right where a common factor disturbs all times of a
+// round.
 func TestDisturbedJobs(t *testing.T) {
 	testutil.NeedAllCases(t)
 	sets, _, err := lab.Load([]string{"../../data/simgrid/D_allgather.csv"})
@@ -83,8 +85,8 @@ func TestDisturbedJobs(t *testing.T) {
 	}
 }
 
-// A replay judged by predictions is the same again, does not depend on the number of
-// workers, and is not replayed when it is known.
+// TestCalibrations checks that calibrations do not depend on the number of workers, and that
+// known ones are not replayed.
 func TestCalibrations(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()
@@ -118,9 +120,9 @@ func TestCalibrations(t *testing.T) {
 
 func TestWriteCalibration(t *testing.T) {
 	all := []lab.Calibration{
-		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
-		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
-		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, HeldSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
+		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, ConvergedSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
 	}
 	var b strings.Builder
 	if err := lab.WriteCalibration(&b, all); err != nil {

@@ -1,3 +1,27 @@
+// Package lab replays recorded measurements under strategies and measures what each of them
+// needs: the machine time and the share of the candidates until the selection is good enough.
+// Selections are compared with the truth, the complete recorded data without noise.
+//
+// Compare replays a design, and Versus compares one strategy with the others in a table.
+// Calibrations checks how often campaigns stop correctly by their own predictions.
+// CompareModels compares models on the same measurements.
+//
+// Draw makes the figures by which Wilkins et al., "A FACT-based Approach" (ExaMPI 2021),
+// compare autotuners, from any recorded data.
+//
+//	sets, _, err := lab.Load([]string{"data/simgrid/C_bcast.csv"})
+//	if err != nil {
+//		return err
+//	}
+//	design := lab.Design{
+//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: lab.Seeds(1, 5),
+//		Launches: []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}},
+//	}
+//	outcomes, err := lab.Compare(ctx, design, lab.DefaultOptions(), nil)
+//	if err != nil {
+//		return err
+//	}
+//	err = lab.WriteText(os.Stdout, outcomes)
 package lab
 
 import (
@@ -10,20 +34,19 @@ import (
 	"tutti/benchrunner"
 )
 
-// Design says which replays there are: each set under each strategy, with each seed
-// and each price of launches.
+// Design lists the replays of a comparison: each set under each strategy, with each seed and
+// each price of launches.
 type Design struct {
 	Sets       []Set
 	Strategies []string
 	Seeds      []uint64
 	Launches   []benchrunner.LaunchCost // instead of Options.Launch
-	Known      []Outcome                // of earlier comparisons with the same options, not replayed again
+	Known      []Outcome                // of an earlier run with the same options; not replayed again
 }
 
-// Compare replays what a design says. emit, when not nil, receives the outcomes as soon
-// as all before them are known, by set, strategy, seed, then launch: the order of the
-// result, whatever the number of workers. Known ones are among the result, but not
-// emitted.
+// Compare replays a design. The outcomes are ordered by set, strategy, seed and launch,
+// whatever the number of workers. emit receives the new outcomes in this order as early as
+// possible, unless it is nil.
 func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) error) ([]Outcome, error) {
 	for _, launch := range d.Launches {
 		opt.Launch = launch
@@ -33,13 +56,13 @@ func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) erro
 	}
 	known := make(map[replayKey]Outcome, len(d.Known))
 	for _, o := range d.Known {
-		known[keyOf(o)] = o
+		known[replayKey{o.Data, o.Collective, o.Strategy, o.Launch, o.Seed}] = o
 	}
 	perSet := len(d.Strategies) * len(d.Seeds)
-	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*perSet, func(ctx context.Context, i int) (part, error) {
+	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*perSet, func(ctx context.Context, i int) (outcomes, error) {
 		e := entry{d.Sets[i/perSet], d.Strategies[i%perSet/len(d.Seeds)], d.Seeds[i%len(d.Seeds)]}
 		return e.compare(ctx, d.Launches, opt, known)
-	}, func(p part) error {
+	}, func(p outcomes) error {
 		for _, o := range p.fresh {
 			if emit == nil {
 				break
@@ -57,55 +80,51 @@ func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) erro
 	return all, err
 }
 
-// part is a replay under every price of launches.
-type part struct{ all, fresh []Outcome }
+// outcomes are those of one entry, by price of launches.
+type outcomes struct{ all, fresh []Outcome }
 
-// replayKey tells outcomes of one comparison apart.
+// replayKey identifies a replay of a comparison.
 type replayKey struct {
 	data, collective, strategy, launch string
 	seed                               uint64
 }
 
-func keyOf(o Outcome) replayKey {
-	return replayKey{o.Data, o.Collective, o.Strategy, o.Launch, o.Seed}
+func (e entry) key(launch benchrunner.LaunchCost) replayKey {
+	return replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(launch), e.seed}
 }
 
-// compare replays what is not known.
-func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, known map[replayKey]Outcome) (part, error) {
+// compare replays an entry under the prices whose outcome is not known.
+func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, known map[replayKey]Outcome) (outcomes, error) {
 	s := e.set
-	key := replayKey{s.Data, string(s.Collective), e.strategy, "", e.seed}
-	var lacking []benchrunner.LaunchCost
+	var missing []benchrunner.LaunchCost
 	for _, l := range launches {
-		key.launch = LaunchName(l)
-		o, ok := known[key]
+		o, ok := known[e.key(l)]
 		switch {
 		case !ok:
-			lacking = append(lacking, l)
+			missing = append(missing, l)
 		case o.Candidates != s.Space.Size() || o.Points != len(s.Space.Points()):
-			return part{}, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), o.Candidates, s.Space.Size())
+			return outcomes{}, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), o.Candidates, s.Space.Size())
 		}
 	}
-	fresh, err := e.run(ctx, lacking, opt)
+	fresh, err := e.run(ctx, missing, opt)
 	if err != nil {
-		return part{}, err
+		return outcomes{}, err
 	}
-	p := part{fresh: fresh}
+	p := outcomes{fresh: fresh}
 	for _, l := range launches {
-		key.launch = LaunchName(l)
-		if o, ok := known[key]; ok {
-			p.all = append(p.all, o)
-			continue
+		o, ok := known[e.key(l)]
+		if !ok {
+			o, fresh = fresh[0], fresh[1:]
 		}
-		p.all = append(p.all, fresh[0])
-		fresh = fresh[1:]
+		p.all = append(p.all, o)
 	}
 	return p, nil
 }
 
-// inOrder does n jobs side by side and returns their results by number. The first
-// error cancels the rest.
+// inOrder runs n jobs on some workers and returns their results by number. emit receives the
+// results in this order, unless it is nil. The first error cancels the other jobs.
 func inOrder[T any](ctx context.Context, workers, n int, do func(ctx context.Context, i int) (T, error), emit func(T) error) ([]T, error) {
-	results, known := make([]T, n), make([]bool, n)
+	results, finished := make([]T, n), make([]bool, n)
 	next := 0
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -121,11 +140,8 @@ func inOrder[T any](ctx context.Context, workers, n int, do func(ctx context.Con
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			results[i], known[i] = r, true
-			for ; next < n && known[next]; next++ {
-				if emit == nil {
-					continue
-				}
+			results[i], finished[i] = r, true
+			for ; emit != nil && next < n && finished[next]; next++ {
 				if err := emit(results[next]); err != nil {
 					return err
 				}

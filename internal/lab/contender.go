@@ -9,24 +9,23 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// The contenders that are no strategies of their own.
+// Contenders: strategies with their own stop or model.
 const (
 	ownStop          = "own-stop"         // regret until it stops by its own predictions
 	publishedFACT    = "fact"             // as published (Wilkins et al., ExaMPI 2021)
 	publishedACCLAiM = "acclaim"          // as published (Wilkins et al., CLUSTER 2022)
-	publishedRandom  = "random-published" // random points for forests, what FACT was compared with
+	publishedRandom  = "random-published" // random points for forests, with which FACT was compared
 )
 
-// Contenders returns the names beside those of the strategies that an evaluation takes.
-// own-stop is regret with no truth in hand: it ends where its own predictions say so, and
-// one that stops wrongly counts as never converged. fact, acclaim and random-published are
-// uncertainty, jackknife and random with forests of the scaling algorithm_log10 and their
-// own beginning, whatever model the others have.
+// Contenders returns the names that an evaluation takes besides those of strategies.
+// own-stop is regret until it stops by its own predictions; a wrong stop counts as never
+// converged. fact, acclaim and random-published are uncertainty, jackknife and random with
+// forests of the scaling algorithm_log10 and their own initial design.
 func Contenders() []string {
 	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedRandom}
 }
 
-// contender is what a name stands for.
+// contender is a strategy with its own stop or model.
 type contender struct {
 	strategy  string
 	published bool
@@ -47,7 +46,7 @@ func contenderOf(name string) contender {
 	return contender{strategy: name}
 }
 
-// options are those under which a contender is replayed.
+// options returns the options under which a contender is replayed.
 func (c contender) options(opt Options) Options {
 	if c.published {
 		opt.Model, opt.Scaling, opt.Selected = learner.Forest, preprocess.AlgorithmLog10, false
@@ -55,20 +54,20 @@ func (c contender) options(opt Options) Options {
 	return opt
 }
 
-// standIn reports whether a name stands for the strategy itself.
-func standIn(strategy, name string) bool {
-	mine := contenderOf(strategy)
-	return mine.strategy == contenderOf(name).strategy && !contenderOf(name).published
+// sameStrategy reports whether other is the same strategy, at most with another stop.
+func sameStrategy(strategy, other string) bool {
+	o := contenderOf(other)
+	return contenderOf(strategy).strategy == o.strategy && !o.published
 }
 
-// stopped replays an entry that ends by its own predictions, under each price of launches.
-// What stops while the truth does not meet the criteria never converged.
-func (e entry) stopped(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
+// runOwnStop replays an entry until it stops by its own predictions, under each price of
+// launches. A stop at which the truth does not meet the criteria counts as never converged.
+func (e entry) runOwnStop(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	var out []Outcome
 	for _, launch := range launches {
 		opt.Launch = launch
 		began := time.Now()
-		c, err := calibrate(ctx, entry{e.set, contenderOf(e.strategy).strategy, e.seed}, opt, true)
+		c, err := entry{e.set, contenderOf(e.strategy).strategy, e.seed}.calibrate(ctx, opt, true)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +83,7 @@ func (e entry) stopped(ctx context.Context, launches []benchrunner.LaunchCost, o
 	return out, nil
 }
 
-// stopName says how a replay that judges itself ended.
+// stopName says whether a replay stopped by its own predictions, and rightly.
 func stopName(c Calibration) string {
 	switch {
 	case !c.Stopped:

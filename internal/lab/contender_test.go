@@ -14,8 +14,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// A rival as published is what its strategy is without a model for all, whatever model the
-// others have; own-stop is the replay that judges itself.
+// TestContenders checks that fact equals uncertainty with forests and its own initial design,
+// and that own-stop equals a calibration of regret.
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare = 0
@@ -35,7 +35,7 @@ func TestContenders(t *testing.T) {
 	}
 	plain.Strategy = "uncertainty"
 	if lines(t, []lab.Outcome{plain}) == lines(t, all[1:2]) {
-		t.Error("the model and the beginning change nothing")
+		t.Error("the model and the initial design change nothing")
 	}
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
@@ -58,7 +58,8 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// A calibration is broken off where its predictions are too late; own-stop goes on to its end.
+// TestOwnStopRunsOn checks that own-stop continues until its own stop where a calibration ends
+// at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare, opt.Criteria.Mistakes = 0, 1e-4
@@ -67,14 +68,14 @@ func TestOwnStopRunsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Stopped || c.HeldSeconds == 0 {
-		t.Fatalf("calibration %+v: want one that is broken off", c)
+	if c.Stopped || c.ConvergedSeconds == 0 {
+		t.Fatalf("calibration %+v: want one that ended at the limit", c)
 	}
 	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, []string{"own-stop"}, lab.Seeds(1, 1)), opt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := all[0]; got.MachineSeconds <= c.StopSeconds || got.Stop != "right" || !got.Converged {
-		t.Errorf("own-stop %+v, broken off after %g s", got, c.StopSeconds)
+		t.Errorf("own-stop %+v, the calibration ended after %g s", got, c.StopSeconds)
 	}
 }

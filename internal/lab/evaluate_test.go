@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,8 +23,8 @@ import (
 	"tutti/preprocess"
 )
 
-// small is the synthetic machine at 54 points. The collective may be any: the
-// machine does not look at it.
+// small returns times of the synthetic machine at 72 points. They do not depend on the
+// collective.
 func small(t testing.TB, c coll.Collective) []coll.Measurement {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32, 64}, PPN: []int{1, 8}}
@@ -52,12 +53,12 @@ func options() lab.Options {
 	return o
 }
 
-// design is one of launches that cost nothing.
+// design returns a design with free launches.
 func design(sets []lab.Set, strategies []string, seeds []uint64) lab.Design {
 	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.LaunchCost{options().Launch}}
 }
 
-// lines are outcomes as a script reads them, without the time on the clock.
+// lines returns outcomes as lines of JSON, without WallSeconds.
 func lines(t *testing.T, outcomes []lab.Outcome) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -70,7 +71,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 	return b.String()
 }
 
-// replay is the outcome of one set under one strategy with one seed.
+// replay returns the outcome of a set under a strategy with a seed.
 func replay(s lab.Set, strategy string, seed uint64, opt lab.Options) (lab.Outcome, error) {
 	outcomes, err := lab.Compare(context.Background(), lab.Design{
 		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.LaunchCost{opt.Launch},
@@ -81,7 +82,7 @@ func replay(s lab.Set, strategy string, seed uint64, opt lab.Options) (lab.Outco
 	return outcomes[0], nil
 }
 
-func TestWorkersDoNotChangeAnything(t *testing.T) {
+func TestCompareIsIndependentOfWorkers(t *testing.T) {
 	sets := []lab.Set{set(t, "one", coll.Bcast), set(t, "two", coll.Reduce)}
 	var want string
 	for _, workers := range []int{1, 2, 5} {
@@ -109,7 +110,7 @@ func TestWorkersDoNotChangeAnything(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
+func TestCompareOrder(t *testing.T) {
 	sets := []lab.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
 	outcomes, err := lab.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, lab.Seeds(7, 2)), options(), nil)
 	if err != nil {
@@ -128,56 +129,37 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestFieldNames checks the JSON names that scripts read.
 func TestFieldNames(t *testing.T) {
 	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(what string, v any, want ...string) {
-		t.Helper()
-		text, err := json.Marshal(v)
+	for _, tc := range []struct {
+		v    any
+		want string
+	}{
+		{o, "accuracy at candidates collective converged curve data launch machine_seconds machine_share mistakes noise " +
+			"point_share points rounds seed slowdown stop strategy wall_seconds"},
+		{o.At[0], "accuracy machine_seconds machine_share mistakes p95_slowdown r2 share slowdown worst_slowdown"},
+		{o.Curve[0], "accuracy machine_seconds machine_share mistakes point_share round slowdown"},
+	} {
+		text, err := json.Marshal(tc.v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields := json.NewDecoder(bytes.NewReader(text))
-		var got []string
-		depth, key := 0, false
-		for {
-			token, err := fields.Token()
-			if err != nil {
-				break
-			}
-			switch v := token.(type) {
-			case json.Delim:
-				if v == '{' || v == '[' {
-					depth++
-				} else {
-					depth--
-				}
-				key = depth == 1
-				continue
-			case string:
-				if depth == 1 && key {
-					got = append(got, v)
-				}
-			}
-			key = depth == 1 && !key
+		fields := map[string]any{}
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s:\n%s", what, diff)
+		if got := strings.Join(slices.Sorted(maps.Keys(fields)), " "); got != tc.want {
+			t.Errorf("%T has fields %s, want %s", tc.v, got, tc.want)
 		}
 	}
-	check("outcome", o,
-		"data", "collective", "strategy", "launch", "seed", "converged", "machine_seconds", "machine_share", "point_share",
-		"slowdown", "accuracy", "mistakes", "rounds", "wall_seconds",
-		"stop", "points", "candidates", "noise", "at", "curve")
-	check("mark", o.At[0], "share", "machine_seconds", "machine_share",
-		"slowdown", "accuracy", "mistakes", "r2", "p95_slowdown", "worst_slowdown")
-	check("step", o.Curve[0], "round", "point_share", "machine_seconds", "machine_share", "slowdown", "accuracy", "mistakes")
 }
 
-// The figures until convergence are those of one evaluation of the curve, the
-// third in a row that meets the criteria.
+// TestConvergence checks that an outcome has the figures of the third evaluation in a row that
+// meets the criteria.
 func TestConvergence(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		t.Run(strategy, func(t *testing.T) {
@@ -254,8 +236,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A launch that is paid for every candidate makes all training sets dearer by the
-// same price for each candidate.
+// TestLaunchPrice checks that measuring everything costs one launch more for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	free, err := s.Exhaustive(options().Launch, 0)
@@ -273,9 +254,9 @@ func TestLaunchPrice(t *testing.T) {
 	}
 }
 
-// Side by side on as many nodes as the widest layout has, measuring everything takes
-// less time; on fewer nodes the data cannot be replayed.
-func TestSideBySide(t *testing.T) {
+// TestConcurrentLaunches checks that measuring everything takes less time when launches run at
+// the same time, and that layouts with more nodes than the allocation are an error.
+func TestConcurrentLaunches(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	widest := 0
 	for _, p := range s.Space.Points() {
@@ -286,9 +267,9 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	side, err := s.Exhaustive(launch, widest)
-	if err != nil || !(side < one) {
-		t.Errorf("side by side %g s, %v; one after another %g s", side, err, one)
+	concurrent, err := s.Exhaustive(launch, widest)
+	if err != nil || !(concurrent < one) {
+		t.Errorf("%g s with concurrent launches, %v; %g s one after another", concurrent, err, one)
 	}
 	opt := options()
 	opt.Nodes = widest - 1
@@ -301,8 +282,8 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if share := o.MachineSeconds / side; math.Abs(share-o.MachineShare) > 1e-9 {
-		t.Errorf("machine share %g, want %g of what measuring everything side by side takes", o.MachineShare, share)
+	if share := o.MachineSeconds / concurrent; math.Abs(share-o.MachineShare) > 1e-9 {
+		t.Errorf("machine share %g, want %g of measuring everything with concurrent launches", o.MachineShare, share)
 	}
 }
 
@@ -339,7 +320,8 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// A set of recorded repetitions is judged by their medians, and each seed draws its own.
+// TestSetOfRepetitions checks that the truth of repetitions is their median, and that a replay
+// draws repetitions by its seed.
 func TestSetOfRepetitions(t *testing.T) {
 	var runs []coll.Measurement
 	for _, m := range small(t, coll.Bcast) {
@@ -374,11 +356,12 @@ func TestSetOfRepetitions(t *testing.T) {
 		t.Errorf("the same seed twice:\n%s", diff)
 	}
 	if last := at(1).At; last[len(last)-1].Slowdown == 1 {
-		t.Error("choices by single repetitions lose nothing beside the medians: nothing was drawn")
+		t.Error("choices by single repetitions are as good as by medians: want random repetitions")
 	}
 }
 
-// Disturbed jobs reach the replays, and a file of outcomes knows that they were.
+// TestJobNoise checks that job noise changes a replay, and that a file of outcomes without job
+// noise is refused.
 func TestJobNoise(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
@@ -491,15 +474,14 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Hand-made outcomes: the tables must not move with the strategies.
-func made() []lab.Outcome {
+// fixedOutcomes returns outcomes that do not depend on any strategy.
+func fixedOutcomes() []lab.Outcome {
 	out := make([]lab.Outcome, 3)
 	for i := range out {
 		x := float64(i)
 		out[i] = lab.Outcome{
 			Data: "one", Collective: "bcast", Strategy: "random", Launch: "none", Seed: uint64(i + 1), Converged: i != 2,
 			MachineSeconds: 100 + x, MachineShare: 0.2 + x/10, PointShare: 0.25 + x/10, Slowdown: 1.02, Mistakes: 0.04,
-			Curve: []lab.Step{{Round: 1, PointShare: 0.1, MachineSeconds: 5.25, MachineShare: 0.01, Slowdown: 1.5, Accuracy: 0.4, Mistakes: 0.3}},
 		}
 		for _, s := range lab.Shares {
 			out[i].At = append(out[i].At, lab.Mark{Share: s, Quality: lab.Quality{Slowdown: 1 + (1-s)/10, Mistakes: (1 - s) / 4}})
@@ -510,16 +492,31 @@ func made() []lab.Outcome {
 
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := lab.WriteText(&b, made()); err != nil {
+	if err := lab.WriteText(&b, fixedOutcomes()); err != nil {
 		t.Fatal(err)
 	}
 	testutil.CheckGolden(t, "text.golden", b.Bytes())
 }
 
-func TestCurve(t *testing.T) {
-	var b bytes.Buffer
-	if err := lab.WriteCurve(&b, made()); err != nil {
-		t.Fatal(err)
+// BenchmarkCampaignRecorded replays the largest recorded set, 831 points and 11 algorithms,
+// until it converges and half of it is measured.
+func BenchmarkCampaignRecorded(b *testing.B) {
+	sets, _, err := lab.Load([]string{"../../data/simgrid/A_bcast.csv"})
+	if err != nil {
+		b.Fatal(err)
 	}
-	testutil.CheckGolden(t, "curve.golden", b.Bytes())
+	for _, strategy := range activelearn.Names() {
+		b.Run(strategy, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				o, err := replay(sets[0], strategy, 1, lab.DefaultOptions())
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(o.Curve)), "rounds")
+				b.ReportMetric(o.PointShare, "share")
+				b.ReportMetric(o.MachineShare, "machine")
+			}
+		})
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"tutti/internal/testutil/synthetic"
 )
 
-// Two strategies on a machine whose best algorithm is known.
+// ExampleCompare compares two strategies on a machine whose best algorithm is known.
 func ExampleCompare() {
 	grid := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 8}, MsgBytes: []int64{64, 4096, 262144, 16777216}}
 	points, err := grid.Points(coll.Bcast)
@@ -40,7 +40,7 @@ func ExampleCompare() {
 	// uncertainty converged: true, before everything was measured: true
 }
 
-// One strategy beside another, as machine time until the criteria held.
+// ExampleNewVersus compares the machine times until the criteria hold.
 func ExampleNewVersus() {
 	outcomes := []lab.Outcome{
 		{Data: "A_bcast", Collective: "bcast", Strategy: "regret", Launch: "none", Seed: 1, Converged: true, MachineShare: 0.02},

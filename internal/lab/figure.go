@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Figure is one of the paper's figures on our data: a table and a picture of it.
+// Figure is a table of results and a picture of them.
 type Figure struct {
 	Name   string
 	Title  string
@@ -25,7 +25,7 @@ var drawers = []struct {
 	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig10", fig10}, {"table4", table4},
 }
 
-// FigureNames returns what Draw knows, numbered as in Wilkins et al. (ExaMPI 2021).
+// FigureNames returns the figures that Draw makes, numbered as in Wilkins et al. (ExaMPI 2021).
 func FigureNames() []string {
 	names := make([]string, len(drawers))
 	for i, d := range drawers {
@@ -34,7 +34,7 @@ func FigureNames() []string {
 	return names
 }
 
-// ParseFigure returns name if Draw knows it. The error names what is allowed.
+// ParseFigure returns name if Draw makes that figure. The error lists the names.
 func ParseFigure(name string) (string, error) {
 	if !slices.Contains(FigureNames(), name) {
 		return "", fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
@@ -42,9 +42,8 @@ func ParseFigure(name string) (string, error) {
 	return name, nil
 }
 
-// Draw makes a figure from the sets, averaged over them and the seeds. Scaling
-// and, for fig10 and table4, the criteria are those of the figure; the other
-// options hold. fig10 and table4 are of one set and the first seed.
+// Draw makes a figure, averaged over sets and seeds. Each figure has its own scaling, and
+// fig10 and table4 have their own criteria. fig10 and table4 use one set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	if _, err := ParseFigure(name); err != nil {
 		return Figure{}, err
@@ -53,7 +52,7 @@ func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Opti
 		return Figure{}, err
 	}
 	if len(sets) == 0 || len(seeds) == 0 {
-		return Figure{}, fmt.Errorf("%s: want recorded data and a seed at least", name)
+		return Figure{}, fmt.Errorf("%s: want at least one set of recorded data and a seed", name)
 	}
 	at := slices.Index(FigureNames(), name)
 	f, err := drawers[at].draw(ctx, sets, seeds, opt)
@@ -67,4 +66,34 @@ func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Opti
 // WriteCSV writes the table.
 func (f Figure) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{f.Header}, f.Rows...))
+}
+
+// Chart is one coordinate system of lines over the numbers from 1 on.
+type Chart struct {
+	X, Y  string
+	Ideal float64 // best value; the y axis always includes it
+	Lines []Line
+}
+
+// Line has a value for each of the numbers.
+type Line struct {
+	Name string
+	Y    []float64
+}
+
+// NewFigure returns a figure without a table.
+func NewFigure(title string, charts []Chart) Figure {
+	f := Figure{Title: title}
+	for i, c := range charts {
+		p := panel{x: c.X, y: c.Y, ideal: c.Ideal, legend: i == 0}
+		for _, l := range c.Lines {
+			s := series{name: l.Name}
+			for k, y := range l.Y {
+				s.add(float64(k+1), single(y))
+			}
+			p.series = append(p.series, s)
+		}
+		f.panels = append(f.panels, p)
+	}
+	return f
 }

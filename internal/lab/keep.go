@@ -8,75 +8,53 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"tutti/benchrunner"
 )
 
-// Kept is a file of outcomes or calibrations, one JSON object a line, below one line that
-// says what they are and with which options they came about. A run that is broken off goes
-// on from it.
+// Kept is a file of outcomes or calibrations, from which an interrupted run continues. The
+// first line has the options of the run, each other line a result, all as JSON.
 type Kept[T Outcome | Calibration] struct {
 	f     *os.File
-	Known []T // that were in it
+	Known []T // results that were in the file
 }
 
-// keptOptions are those that results depend on, beside what a result tells itself.
-type keptOptions struct {
-	Kept          string  `json:"kept"` // what the lines are
-	Noise         float64 `json:"noise,omitzero"`
-	JobNoise      float64 `json:"job_noise,omitzero"`
+// keptHeader is the first line of the file: the options that results depend on and do not
+// contain themselves.
+type keptHeader struct {
+	Kept          string  `json:"kept"` // outcomes or calibrations
 	LaunchSeconds float64 `json:"launch_seconds"`
-	Scaling       string  `json:"scaling"`
-	Model         string  `json:"model"`
-	Selected      bool    `json:"selected,omitzero"`
-	Slowdown      float64 `json:"slowdown"`
-	Mistakes      float64 `json:"mistakes"`
-	Patience      int     `json:"patience"`
-	Candidates    int     `json:"batch"`
-	Growth        float64 `json:"growth"`
-	Trees         int     `json:"trees"`
-	ToShare       float64 `json:"to_share"`
-	Nodes         int     `json:"nodes,omitzero"`
+	Options       Options `json:"options"`
 }
 
-func (o Options) kept(launchSeconds float64) keptOptions {
-	return keptOptions{
-		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Selected: o.Selected,
-		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
-		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
-		Nodes: o.Nodes,
-	}
-}
-
-// KeepOutcomes opens the file of outcomes at path, a new one where there is none. A last
-// line that was not written to its end is cut off. A file that holds anything else, or
-// outcomes that came about with other options, is left as it is: that is an error.
+// KeepOutcomes opens the file of outcomes at path, or creates it. An incomplete last line is
+// cut off. A file with other content, or of other options, is an error and is not changed.
 func KeepOutcomes(path string, opt Options, launchSeconds float64) (*Kept[Outcome], error) {
-	want := opt.kept(launchSeconds)
-	want.Kept, want.Noise = "outcomes", opt.Noise
-	return keep[Outcome](path, want)
+	return keep[Outcome](path, keptHeader{"outcomes", launchSeconds, opt})
 }
 
-// KeepCalibrations is KeepOutcomes for calibrations, which tell their noise themselves.
+// KeepCalibrations is KeepOutcomes for calibrations, which contain their noise.
 func KeepCalibrations(path string, opt Options, launchSeconds float64) (*Kept[Calibration], error) {
-	want := opt.kept(launchSeconds)
-	want.Kept = "calibrations"
-	return keep[Calibration](path, want)
+	opt.Noise, opt.Tail = 0, 0
+	return keep[Calibration](path, keptHeader{"calibrations", launchSeconds, opt})
 }
 
-func keep[T Outcome | Calibration](path string, want keptOptions) (*Kept[T], error) {
+func keep[T Outcome | Calibration](path string, header keptHeader) (*Kept[T], error) {
+	header.Options.Workers, header.Options.Launch = 0, benchrunner.LaunchCost{}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	k := &Kept[T]{f: f}
-	if err := k.read(want); err != nil {
+	if err := k.read(header); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
 	return k, nil
 }
 
-// read takes what the file holds and cuts off a torn last line. It changes nothing before
-// it knows that the file is its own.
-func (k *Kept[T]) read(want keptOptions) error {
+// read reads the results and cuts off an incomplete last line. It changes nothing before it
+// has checked the first line.
+func (k *Kept[T]) read(want keptHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {
 		return err
@@ -85,27 +63,27 @@ func (k *Kept[T]) read(want keptOptions) error {
 	end := int64(0)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
-		torn := errors.Is(err, io.EOF)
-		if err != nil && !torn {
+		incomplete := errors.Is(err, io.EOF)
+		if err != nil && !incomplete {
 			return err
 		}
 		switch {
-		case n == 1 && torn && bytes.HasPrefix(header, line): // empty, or broken off at once
+		case n == 1 && incomplete && bytes.HasPrefix(header, line): // a new file, or one whose first line was interrupted
 		case n == 1:
 			if err := checkHeader(line, want); err != nil {
 				return err
 			}
-			if torn { // our own options, but not as we write them
+			if incomplete {
 				return errors.New("line 1: its end is missing")
 			}
-		case !torn:
+		case !incomplete:
 			var v T
-			if err := decode(line, &v); err != nil {
+			if err := decodeStrictly(line, &v); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
 			k.Known = append(k.Known, v)
 		}
-		if torn {
+		if incomplete {
 			break
 		}
 		end += int64(len(line))
@@ -122,20 +100,20 @@ func (k *Kept[T]) read(want keptOptions) error {
 	return k.write(want)
 }
 
-// checkHeader reports a first line that is none of ours, or of other options.
-func checkHeader(line []byte, want keptOptions) error {
-	var have keptOptions
-	if err := decode(line, &have); err != nil || have.Kept != want.Kept {
+// checkHeader returns an error unless the first line is the wanted one.
+func checkHeader(line []byte, want keptHeader) error {
+	var have keptHeader
+	if err := decodeStrictly(line, &have); err != nil || have.Kept != want.Kept {
 		return fmt.Errorf("line 1: it is no file of %s: want another file, this one is left as it is", want.Kept)
 	}
 	if have != want {
-		return fmt.Errorf("its %s came about with %s: want another file or the same options", want.Kept, bytes.TrimSpace(line))
+		return fmt.Errorf("its %s have other options, %s: want another file or the same options", want.Kept, bytes.TrimSpace(line))
 	}
 	return nil
 }
 
-// decode refuses fields that v does not have.
-func decode(line []byte, v any) error {
+// decodeStrictly decodes JSON. Fields that v does not have are an error.
+func decodeStrictly(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	return d.Decode(v)

@@ -15,8 +15,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ModelLoss is what one model's choices lose after some measurements, by the truth and by
-// its predictions alone.
+// ModelLoss is the loss of the selection of one model after some measurements.
 type ModelLoss struct {
 	Data       string        `json:"data"`
 	Collective string        `json:"collective"`
@@ -24,20 +23,20 @@ type ModelLoss struct {
 	Measured   int           `json:"measured"` // candidates
 	Model      learner.Model `json:"model"`
 	Slowdown   float64       `json:"slowdown"` // mean
-	Mistakes   float64       `json:"mistakes"`
-	Loss       float64       `json:"loss"` // of both, in units of the criteria
+	Mistakes   float64       `json:"mistakes"` // share of the points
+	Loss       float64       `json:"loss"`     // of slowdown and mistakes, in units of the criteria
 }
 
-// ModelDesign says which models are compared: all, on the first measurements, so many of each of
-// Sizes, of a campaign of each set with each seed.
+// ModelDesign lists the training sets on which all models are compared. They are the first
+// measurements of a campaign of each set with each seed, as many as each of Sizes says.
 type ModelDesign struct {
 	Sets     []Set
 	Strategy string
 	Seeds    []uint64
-	Sizes    []int // ascending; those that a set has no room for are left out
+	Sizes    []int // ascending; sizes above the number of candidates of a set are left out
 }
 
-// Validate reports what is wrong with the design.
+// Validate reports the first fault of the sizes.
 func (d ModelDesign) Validate() error {
 	for i, n := range d.Sizes {
 		if n < 2 || i > 0 && n <= d.Sizes[i-1] {
@@ -50,8 +49,8 @@ func (d ModelDesign) Validate() error {
 	return nil
 }
 
-// CompareModels returns the losses by set, seed, size and model. The measurements are those
-// of a campaign whose own model is the strategy's.
+// CompareModels returns the losses, ordered by set, seed, size and model. The campaigns choose
+// measurements with the usual model of their strategy.
 func CompareModels(ctx context.Context, d ModelDesign, opt Options) ([]ModelLoss, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLos
 	if len(sizes) == 0 {
 		return nil, nil
 	}
-	ms, err := e.first(ctx, sizes[len(sizes)-1], opt)
+	ms, err := e.firstMeasurements(ctx, sizes[len(sizes)-1], opt)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +94,13 @@ func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLos
 	return out, nil
 }
 
-// first are the measurements of a campaign judged by predictions, until there are n.
-func (e entry) first(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
+// firstMeasurements returns at least n measurements of a campaign that knows no truth.
+func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
 		return nil, err
 	}
-	res, err := e.selfJudged(ctx, machine, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
+	res, err := e.predictedCampaign(ctx, machine, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
 	if err != nil {
 		return nil, err
 	}
@@ -116,19 +115,19 @@ func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (active
 	return e.CandidateShare >= float64(s), nil
 }
 
-// allowed are the criteria in whose units losses are told.
+// allowed returns the criteria as the units of losses.
 func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }
 
-// WriteModels prints the mean loss of each model on each set, and that of the Gaussian process
-// over that of the forests.
+// WriteModels prints the mean loss of each model on each set, and the ratio of the losses of
+// the Gaussian process and the forest.
 func WriteModels(w io.Writer, all []ModelLoss) error {
-	type of struct{ data, collective string }
-	var sets []of
-	losses := map[of]map[learner.Model][]float64{}
+	type name struct{ data, collective string }
+	var sets []name
+	losses := map[name]map[learner.Model][]float64{}
 	for _, l := range all {
-		s := of{l.Data, l.Collective}
+		s := name{l.Data, l.Collective}
 		if losses[s] == nil {
 			sets, losses[s] = append(sets, s), map[learner.Model][]float64{}
 		}

@@ -11,8 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Models learn from the same measurements of a campaign: more of them lose less, whatever the
-// number of workers, and another prior is another model.
+// TestCompareModels checks that losses are in units of the criteria, fall with more
+// measurements and do not depend on the number of workers.
 func TestCompareModels(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()

@@ -15,28 +15,28 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Options say how recorded data are replayed.
+// Options of the replays of recorded data.
 type Options struct {
 	Noise    float64                // relative, lognormal, of each replayed time
 	Tail     float64                // probability of an outlier; see replay.Noise
 	JobNoise float64                // relative, lognormal, of all times of a round together
-	Launch   benchrunner.LaunchCost // price of starting programs
-	Nodes    int                    // of an allocation on which the starts of a batch run side by side; 0: one after another
+	Launch   benchrunner.LaunchCost // price of launches
+	Nodes    int                    // nodes on which the launches of a batch run at the same time; 0: one after another
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
 	Trees    int           // of each forest
-	Workers  int           // replays side by side; never changes a result
-	Model    learner.Model // empty: that of campaign.ModelFor
-	// Selected compares what the library would be told to select, with measurements in the
-	// place of predictions, and lets all strategies begin as regret does.
+	Workers  int           // replays at the same time; never changes a result
+	Model    learner.Model // empty: campaign.ModelFor chooses
+	// Selected evaluates the selection that the library would get, which prefers measurements to
+	// predictions. It also gives all strategies the initial design of regret.
 	Selected bool
-	ToShare  float64 // of the candidates that is measured whether the criteria hold or not
+	ToShare  float64 // share of the candidates to measure even if the criteria hold earlier
 }
 
-// DefaultOptions returns the criteria of FACT, section IV-B, held for three
-// evaluations running, and noise as single jobs on shared clusters show it: the
-// medians of repeated jobs differ by about 2 %.
+// DefaultOptions returns the criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which
+// must hold for three evaluations running. The noise is 2 %, about as much as medians of
+// repeated jobs on shared clusters differ.
 func DefaultOptions() Options {
 	return Options{
 		Noise:    0.02,
@@ -50,7 +50,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate reports every fault of the options at once.
+// Validate reports all faults of the options.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -95,11 +95,11 @@ func ParseStrategies(list string) ([]string, error) {
 	return out, nil
 }
 
-// LaunchNone names launches that cost nothing.
+// LaunchNone is the name of free launches.
 const LaunchNone = "none"
 
-// ParseLaunches returns the prices of launches in a list separated by commas: LaunchNone
-// or a launch model with so many seconds for each launch.
+// ParseLaunches returns the prices of launches in a list separated by commas. A name is
+// LaunchNone or a launch model, whose launches cost so many seconds each.
 func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
 	var out []benchrunner.LaunchCost
 	for _, name := range strings.Split(list, ",") {
@@ -123,7 +123,7 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, erro
 	return out, nil
 }
 
-// ParseLaunch returns the one price of launches that a name gives; see ParseLaunches.
+// ParseLaunch is ParseLaunches for a single name.
 func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
 	launches, err := ParseLaunches(name, seconds)
 	if err == nil && len(launches) != 1 {
@@ -135,7 +135,7 @@ func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
 	return launches[0], nil
 }
 
-// LaunchName is the inverse of ParseLaunches for one price.
+// LaunchName returns the name from which ParseLaunch makes the price.
 func LaunchName(l benchrunner.LaunchCost) string {
 	switch {
 	case l.Seconds == 0 && l.SecondsPerNode == 0:
@@ -146,7 +146,7 @@ func LaunchName(l benchrunner.LaunchCost) string {
 	return string(l.Model)
 }
 
-// Seeds returns n seeds from first on.
+// Seeds returns n consecutive seeds.
 func Seeds(first uint64, n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {
@@ -163,8 +163,8 @@ func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
 }
 
-// of returns the learner that a strategy's measurements are given to.
-func (o Options) of(strategy string, seed uint64) learner.Options {
+// learnerFor returns the options of the learner of a strategy.
+func (o Options) learnerFor(strategy string, seed uint64) learner.Options {
 	l := o.learner(o.Scaling, seed)
 	l.Model = o.Model
 	if l.Model == "" {

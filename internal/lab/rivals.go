@@ -16,18 +16,18 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Strategies returns the names of the strategies that are compared by default: the rivals
-// and those of campaigns.
+// Strategies returns the strategies that are compared by default: those of campaigns, and the
+// rivals random and jackknife.
 func Strategies() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
 
 // strategies makes the strategies of replays.
 type strategies struct {
 	name              string
 	forest            forest.Options // of jackknife
-	sameInitialDesign bool           // begin as regret does
+	sameInitialDesign bool           // start with the initial design of regret
 }
 
-// new makes the strategy. The error lists the names.
+// new returns the strategy. The error for an unknown name lists the names.
 func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	if o.sameInitialDesign && !activelearn.UsesPosterior(o.name) {
 		first, err := activelearn.New("regret", opt)
@@ -35,8 +35,8 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 			return nil, err
 		}
 		o.sameInitialDesign = false
-		then, err := o.new(opt)
-		return &sameInitialDesign{first, then}, err
+		others, err := o.new(opt)
+		return &sameInitialDesign{first, others}, err
 	}
 	switch o.name {
 	case "random":
@@ -53,22 +53,22 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	return nil, fmt.Errorf("strategy %q: want one of %s", o.name, strings.Join(Strategies(), ", "))
 }
 
-// sameInitialDesign measures what one strategy measures first, then what another asks for.
-type sameInitialDesign struct{ first, then activelearn.Strategy }
+// sameInitialDesign takes its first batch from one strategy and all others from another.
+type sameInitialDesign struct{ first, others activelearn.Strategy }
 
 // Ask implements activelearn.Strategy.
 func (d *sameInitialDesign) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return d.first.Ask(s)
 	}
-	return d.then.Ask(s)
+	return d.others.Ask(s)
 }
 
-// random draws points and measures all their algorithms: the training sets that FACT was
-// compared with.
+// random draws points and measures all their algorithms. FACT was compared with such training
+// sets.
 type random struct{ seed uint64 }
 
-// Ask draws points with free candidates, each with the same probability.
+// Ask draws points with free candidates, with equal probabilities.
 func (r *random) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return activelearn.DrawPoints(s, 0, roundRand(r.seed, s.Round)), nil
 }
@@ -80,9 +80,9 @@ func roundRand(seed uint64, round int) *rand.Rand {
 
 // jackknife is the strategy of ACCLAiM: it measures single candidates by the jackknife
 // variance of their algorithm's forest (Wilkins et al., CLUSTER 2022). The forests predict
-// standardised log10 seconds. With times relative to the fastest algorithm, one that won at
-// every point so far would have no variance; without standardisation the algorithm with the
-// widest range would win every time.
+// standardised log10 seconds. Times relative to the fastest algorithm would be constant for an
+// algorithm that is the fastest at every measured point. Without standardisation the algorithm
+// with the widest range would always be chosen.
 //
 // Batches are selected greedily. Each choice lowers the scores of its neighbours of the same
 // algorithm, since its measurement will lower their variance (local penalisation, González
@@ -92,14 +92,14 @@ type jackknife struct {
 	forest forest.Options
 }
 
-// jackknifePoints is how many points are measured first.
+// jackknifePoints is the number of points of the initial design.
 const jackknifePoints = 5
 
-// penaltyRange is the distance in features (doublings) at which a pending neighbour lowers a
-// score by 1 - 1/e.
+// penaltyRange is the distance of a pending neighbour that multiplies a score by 1 - 1/e, in
+// features. A feature grows by 1 when nodes, processes or bytes double.
 const penaltyRange = 1.0
 
-// Ask returns the candidates of highest variance.
+// Ask returns the candidates with the highest variances.
 func (j *jackknife) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return activelearn.DrawPoints(s, cmp.Or(j.opt.Initial, jackknifePoints), roundRand(j.opt.Seed, s.Round)), nil
@@ -161,7 +161,7 @@ func (j *jackknife) score(s activelearn.State) ([]scoredCandidate, error) {
 	return out, nil
 }
 
-// variance of the standardised log10 seconds of one algorithm at the points.
+// variance returns the variances of one algorithm's standardised log10 seconds at the points.
 func (j *jackknife) variance(ms []coll.Measurement, alg coll.Algorithm, points []coll.Point) ([]float64, error) {
 	if len(points) == 0 {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// line returns a space of sizes that are powers of two.
+// line returns a space of broadcasts whose message sizes are powers of two.
 func line(sizes int, algorithms []coll.Algorithm) *coll.Space {
 	var points []coll.Point
 	for i := range sizes {
@@ -30,7 +30,7 @@ func makeRival(t *testing.T, name string, seed uint64, same bool) activelearn.St
 	return s
 }
 
-// askRival returns the batch of a round.
+// askRival returns the batch of a round from a strategy.
 func askRival(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
 	batch, err := s.Ask(activelearn.State{Round: round, Want: want, Ledger: l})
@@ -40,14 +40,14 @@ func askRival(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round
 	return batch
 }
 
-// record measures candidates on a machine.
+// record records the times of candidates in a ledger.
 func record(t *testing.T, l *activelearn.Ledger, seconds func(coll.Candidate) float64, candidates ...coll.Candidate) {
 	t.Helper()
 	var ms []coll.Measurement
 	for _, c := range candidates {
 		ms = append(ms, coll.Measurement{Candidate: c, Seconds: seconds(c), CostSeconds: 1e-3})
 	}
-	if err := enter(l, ms); err != nil {
+	if err := recordAll(l, ms); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -71,8 +71,8 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	}
 }
 
-// Of two algorithms one takes the same time everywhere, the other jumps: only the
-// jumping one is uncertain.
+// TestJackknifePrefersTheNoisyForest checks that jackknife asks only for the algorithm whose
+// times vary from point to point. The other algorithm has the same time at every point.
 func TestJackknifePrefersTheNoisyForest(t *testing.T) {
 	steady, jumpy := coll.Algorithm{Name: "steady"}, coll.Algorithm{Name: "jumpy"}
 	space := line(20, []coll.Algorithm{steady, jumpy})
@@ -94,14 +94,14 @@ func TestJackknifePrefersTheNoisyForest(t *testing.T) {
 	}
 }
 
-// Neighbouring points differ by a doubling of the size.
+// neighbours reports whether the message sizes differ at most by a factor of two.
 func neighbours(a, b coll.Point) bool {
 	return math.Abs(math.Log2(float64(a.MsgBytes)/float64(b.MsgBytes))) < 1.5
 }
 
-// An algorithm without measurements is the least certain of all, everywhere alike: a
-// batch spreads over its points.
-func TestJackknifeBeginsWithTheUnknown(t *testing.T) {
+// TestJackknifePrefersUnmeasuredAlgorithms checks that a batch has only the algorithm without
+// measurements, at points that are no neighbours.
+func TestJackknifePrefersUnmeasuredAlgorithms(t *testing.T) {
 	space := line(21, synthetic.Algorithms())
 	for seed := range uint64(5) {
 		l := activelearn.NewLedger(space)
@@ -120,8 +120,8 @@ func TestJackknifeBeginsWithTheUnknown(t *testing.T) {
 	}
 }
 
-// A candidate that is being measured keeps the strategy away from its neighbours.
-func TestJackknifeSeesPendingCandidates(t *testing.T) {
+// TestJackknifeAvoidsPendingNeighbours checks that no neighbour of a pending candidate is chosen.
+func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
 	space := line(25, synthetic.Algorithms())
 	l := activelearn.NewLedger(space)
 	for i := range 6 {
@@ -136,7 +136,8 @@ func TestJackknifeSeesPendingCandidates(t *testing.T) {
 	}
 }
 
-// Logarithms of times are negative, which some split criteria do not take.
+// TestJackknifeTakesEveryCriterion checks forests with each split criterion. The criterion
+// poisson cannot handle negative values such as logarithms of times.
 func TestJackknifeTakesEveryCriterion(t *testing.T) {
 	for _, name := range []string{"squared_error", "absolute_error", "friedman_mse", "poisson"} {
 		criterion, err := forest.ParseCriterion(name)

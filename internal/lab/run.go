@@ -17,10 +17,10 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Shares are the parts of the candidates at which every outcome tells the metrics.
+// Shares are the shares of measured candidates for which an outcome has a Mark.
 var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
 
-// Quality is how good the selection is over all points of a set.
+// Quality has the metrics of a selection over all points of a set, compared with the truth.
 type Quality struct {
 	Slowdown float64  `json:"slowdown"` // mean
 	Accuracy float64  `json:"accuracy"`
@@ -30,9 +30,8 @@ type Quality struct {
 	Worst    float64  `json:"worst_slowdown"`
 }
 
-// Mark is what a share of the candidates gives. Share is the one asked for; the
-// training set is the smallest one that reaches it and ends with a whole batch of
-// one point.
+// Mark is the quality of a model that learns from a share of the candidates. The training
+// set has at least Share of the candidates and does not end among the algorithms of a point.
 type Mark struct {
 	Share          float64 `json:"share"`
 	MachineSeconds float64 `json:"machine_seconds"`
@@ -40,7 +39,7 @@ type Mark struct {
 	Quality
 }
 
-// Step is one evaluation on the way.
+// Step is one evaluation of a replay.
 type Step struct {
 	Round          int     `json:"round"`
 	PointShare     float64 `json:"point_share"`
@@ -51,15 +50,14 @@ type Step struct {
 	Mistakes       float64 `json:"mistakes"`
 }
 
-// Outcome is one replay: a set under a strategy with a seed. MachineSeconds to
-// Rounds are those of the evaluation at which the criteria had held for long
-// enough, of the last evaluation when Converged is false.
+// Outcome is the result of one replay: a set under a strategy with a seed. MachineSeconds to
+// Rounds belong to the evaluation that converged, or to the last one if Converged is false.
 type Outcome struct {
 	Data           string  `json:"data"`
 	Real           bool    `json:"real,omitzero"` // measured on a real machine
 	Collective     string  `json:"collective"`
 	Strategy       string  `json:"strategy"`
-	Launch         string  `json:"launch"` // LaunchNone or the launch model whose price was paid
+	Launch         string  `json:"launch"` // name of the price of launches, see LaunchName
 	Seed           uint64  `json:"seed"`
 	Converged      bool    `json:"converged"`
 	MachineSeconds float64 `json:"machine_seconds"`
@@ -69,7 +67,7 @@ type Outcome struct {
 	Accuracy       float64 `json:"accuracy"`
 	Mistakes       float64 `json:"mistakes"`
 	Rounds         int     `json:"rounds"`
-	WallSeconds    float64 `json:"wall_seconds"` // the only field that two equal runs may differ in
+	WallSeconds    float64 `json:"wall_seconds"` // the only field that does not depend on design and options alone
 	Stop           string  `json:"stop"`         // why the replay ended
 	Points         int     `json:"points"`
 	Candidates     int     `json:"candidates"`
@@ -85,22 +83,22 @@ type entry struct {
 	seed     uint64
 }
 
-// run replays an entry under each price of launches, once for all where the strategy
-// does not look at costs. A replay ends when the criteria hold and Options.ToShare of the
-// candidates are measured, or nothing is left to measure.
+// run replays an entry under each price of launches. A strategy that ignores costs is
+// replayed once, and the other prices are computed from that replay. A replay ends when the
+// criteria hold and Options.ToShare of the candidates are measured, or all of them are.
 func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
-	plays := contenderOf(e.strategy)
-	if plays.ownStop {
-		return e.stopped(ctx, launches, opt)
+	contender := contenderOf(e.strategy)
+	if contender.ownStop {
+		return e.runOwnStop(ctx, launches, opt)
 	}
-	opt = plays.options(opt)
+	opt = contender.options(opt)
 	var out []Outcome
 	var res campaign.Result
 	for i, launch := range launches {
 		began := time.Now()
 		opt.Launch = launch
 		var err error
-		if i == 0 || !costBlind(plays.strategy) {
+		if i == 0 || !ignoresCosts(contender.strategy) {
 			res, err = e.replayed(ctx, opt)
 		} else {
 			res, err = repriced(ctx, e.set, res, opt.replay(e.seed))
@@ -118,13 +116,13 @@ func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt O
 	return out, nil
 }
 
-// costBlind reports whether a strategy asks for the same whatever measurements cost.
-func costBlind(strategy string) bool {
+// ignoresCosts reports whether a strategy asks for the same candidates at any price.
+func ignoresCosts(strategy string) bool {
 	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
 }
 
-// repriced is a replay at the costs of another machine, which measures the same
-// batches. Each evaluation follows a batch.
+// repriced returns res with the costs of other options. It measures the batches of res again,
+// each of which was followed by an evaluation.
 func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
 	machine, err := s.machine(opt)
 	if err != nil {
@@ -139,7 +137,7 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 		if err != nil {
 			return campaign.Result{}, err
 		}
-		if err := enter(ledger, batch); err != nil {
+		if err := recordAll(ledger, batch); err != nil {
 			return campaign.Result{}, err
 		}
 		e.MachineSeconds, e.NodeSeconds = ledger.CostSeconds(), ledger.NodeSeconds()
@@ -148,7 +146,7 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 	return res, nil
 }
 
-// outcome tells what a replay came to.
+// outcome sums up a replay.
 func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	s := e.set
 	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
@@ -173,20 +171,20 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 		})
 	}
 	if opt.ToShare > 0 {
-		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(contenderOf(e.strategy).strategy, e.seed))
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.learnerFor(contenderOf(e.strategy).strategy, e.seed))
 	}
 	return o, err
 }
 
-// marks trains on the first measurements of each of Shares.
+// marks returns the quality after the first measurements of each of Shares.
 func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
 	var out []Mark
 	for _, share := range Shares {
 		if float64(len(ms)) < share*float64(s.Space.Size()) {
-			break // Options.ToShare ends a replay before
+			break // Options.ToShare ended the replay earlier
 		}
 		part := firstShare(ms, s, share)
-		m := Mark{Share: share, MachineSeconds: cost(part)}
+		m := Mark{Share: share, MachineSeconds: totalCost(part)}
 		m.MachineShare = m.MachineSeconds / exhaustive
 		var err error
 		if m.Quality, err = qualityOf(s, part, opt); err != nil {
@@ -197,31 +195,31 @@ func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options
 	return out, nil
 }
 
-// replayed runs a campaign on recorded data, judged by them.
+// replayed runs a campaign on recorded data. The truth decides whether the criteria hold.
 func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
 		return campaign.Result{}, err
 	}
-	watching := &referenceWatch{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
+	observer := &referenceObserver{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
 	spec, problem := opt.spec(e), e.problem(machine)
-	spec.CriteriaFrom, problem.Observer = activelearn.Reference, watching
+	spec.CriteriaFrom, problem.Observer = activelearn.Reference, observer
 	res, err := campaign.Run(ctx, spec, problem, nil, nil, nil)
-	res.Evaluations = watching.evaluations
+	res.Evaluations = observer.evaluations
 	return res, err
 }
 
-// referenceWatch ends a replay when the criteria have held by the truth for long enough and
-// Options.ToShare of the candidates are measured.
-type referenceWatch struct {
+// referenceObserver ends a replay when the truth has met the criteria for as many evaluations
+// as the patience, and Options.ToShare of the candidates are measured.
+type referenceObserver struct {
 	set         Set
 	opt         Options
 	watch       *activelearn.Watch
-	evaluations []activelearn.Evaluation // of the selection where Options.Selected says so
+	evaluations []activelearn.Evaluation // of the selection if Options.Selected is set
 }
 
 // Evaluated implements campaign.Observer.
-func (w *referenceWatch) Evaluated(e activelearn.Evaluation, _ bool, selected func() (activelearn.Choice, error)) (bool, error) {
+func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if w.opt.Selected {
 		choose, err := selected()
 		if err != nil {
@@ -239,17 +237,17 @@ func (w *referenceWatch) Evaluated(e activelearn.Evaluation, _ bool, selected fu
 	return holds && e.CandidateShare >= w.opt.ToShare && e.Outliers == 0, nil
 }
 
-// spec is the campaign of an entry but for its judge.
+// spec returns the campaign of an entry, without CriteriaFrom.
 func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{
 		Seed: e.seed, Strategy: strategy, Batch: o.Batch, Criteria: o.Criteria,
 		NewStrategy: strategies{strategy, o.learner(o.Scaling, e.seed).Forest, o.Selected}.new,
-		Learner:     o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
+		Learner:     o.learnerFor(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
 	}
 }
 
-// problem is that of an entry, measured on a machine.
+// problem returns the problem of an entry, measured on a machine.
 func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	return campaign.Problem{
 		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},
@@ -257,8 +255,8 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	}
 }
 
-// convergence returns the first evaluation at which the criteria have held for
-// long enough, the last one and false when they never do.
+// convergence returns the index of the first evaluation at which the criteria have held for
+// as many evaluations as the patience. It returns the last index and false if there is none.
 func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
@@ -270,8 +268,8 @@ func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (
 	return len(evaluations) - 1, false
 }
 
-// firstShare returns the first measurements that make up a share of the set's
-// candidates. It does not break off among the algorithms of one point.
+// firstShare returns the first measurements, at least a share of the set's candidates, with
+// all algorithms of the last point.
 func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
 	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
 	for n < len(ms) && ms[n].Point == ms[n-1].Point {
@@ -280,12 +278,12 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
-// data returns measurements of the set to train models on.
+// data returns the training data of some measurements of the set.
 func (s Set) data(ms []coll.Measurement) learner.Data {
 	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
 }
 
-// missing returns what the measurements lack at a point of the set.
+// missing returns a function that lists the unmeasured algorithms at a point of the set.
 func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
 	measured := make(map[coll.Candidate]bool, len(ms))
 	for _, m := range ms {
@@ -306,7 +304,7 @@ func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
 	}
 }
 
-func cost(ms []coll.Measurement) float64 {
+func totalCost(ms []coll.Measurement) float64 {
 	sum := 0.0
 	for _, m := range ms {
 		sum += m.CostSeconds
@@ -314,22 +312,22 @@ func cost(ms []coll.Measurement) float64 {
 	return sum
 }
 
-// qualityOf trains on some measurements and compares the selection with the truth.
+// qualityOf trains a model on some measurements and compares its selection with the truth.
 func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
 	l, err := learner.Fit(s.data(train), opt)
 	if err != nil {
 		return Quality{}, err
 	}
-	held, err := l.Compare(s.Truth)
+	compared, err := l.Compare(s.Truth)
 	if err != nil {
 		return Quality{}, err
 	}
-	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	sum, err := metrics.Summarize(compared.Slowdowns, metrics.Options{})
 	if err != nil {
 		return Quality{}, err
 	}
 	q := Quality{Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst}
-	if r2, err := held.R2(coll.Algorithm{}); err == nil {
+	if r2, err := compared.R2(coll.Algorithm{}); err == nil {
 		q.R2 = &r2
 	}
 	return q, nil

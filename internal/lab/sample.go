@@ -11,27 +11,29 @@ import (
 	"tutti/preprocess"
 )
 
-// figureShares are the training sets of the paper's figures, largest first.
+// figureShares are the sizes of training sets in the paper's figures, as shares of the
+// candidates.
 var figureShares = []float64{1, 0.50, 0.20, 0.10, 0.05, 0.02, 0.01}
 
-// source is a way to get a training set and to learn from it.
+// source is a way to collect a training set and to scale its times.
 type source struct {
 	name    string
 	scaling preprocess.Scaling
-	active  bool // points chosen by FACT's surrogate, at random otherwise
+	active  bool // FACT's surrogate chooses the points; otherwise they are random
 }
 
-// sample is what one training set gives.
+// sample is the quality of one training set.
 type sample struct {
-	source  int
-	set     int
-	seed    int
+	source  int // index
+	set     int // index
+	seed    int // index
 	share   float64
 	seconds float64 // to collect it
 	Quality
 }
 
-// samples trains on every share from every source, by source, set, seed and share.
+// samples trains on every share from every source. They are ordered by source, set, seed
+// and share.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
 	perSource := len(sets) * len(seeds)
 	parts, err := inOrder(ctx, opt.Workers, len(sources)*perSource, func(ctx context.Context, i int) ([]sample, error) {
@@ -45,7 +47,7 @@ func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sourc
 	return all, err
 }
 
-// samples fills in one sample for each share.
+// samples returns a sample for each share.
 func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, at sample) ([]sample, error) {
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {
@@ -53,9 +55,9 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 	}
 	var ms []coll.Measurement
 	if src.active {
-		ms, err = chosen(ctx, s, machine, seed, opt)
+		ms, err = activeOrder(ctx, s, machine, seed, opt)
 	} else {
-		ms, err = drawn(ctx, s, machine, seed)
+		ms, err = randomOrder(ctx, s, machine, seed)
 	}
 	if err != nil {
 		return nil, err
@@ -66,8 +68,8 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 			return nil, err
 		}
 		train := firstShare(ms, s, share)
-		at.share, at.seconds = share, cost(train)
-		if !src.active { // collected in one batch, which shares its launches
+		at.share, at.seconds = share, totalCost(train)
+		if !src.active { // one batch, whose candidates share launches
 			at.seconds = machine.ExhaustiveSeconds(candidates(train))
 		}
 		if at.Quality, err = qualityOf(s, train, opt.learner(src.scaling, seed)); err != nil {
@@ -86,8 +88,8 @@ func candidates(ms []coll.Measurement) []coll.Candidate {
 	return out
 }
 
-// drawn measures all points in random order.
-func drawn(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]coll.Measurement, error) {
+// randomOrder measures all points in random order.
+func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]coll.Measurement, error) {
 	points := s.Space.Points()
 	var batch []coll.Candidate
 	for _, i := range rand.New(rand.NewPCG(seed, uint64(len(points)))).Perm(len(points)) {
@@ -96,9 +98,9 @@ func drawn(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]
 	return measure(ctx, machine, 1, batch)
 }
 
-// chosen measures all points in the order of FACT's surrogate. Unlike a campaign
-// it judges nothing on the way, since the strategy does not ask for it.
-func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
+// activeOrder measures all points in the order of FACT's surrogate. Unlike a campaign it
+// evaluates no selections, because the strategy does not need them.
+func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
 	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
 	if err != nil {
 		return nil, err
@@ -114,15 +116,15 @@ func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, op
 		if err != nil {
 			return nil, err
 		}
-		if err := enter(ledger, ms); err != nil {
+		if err := recordAll(ledger, ms); err != nil {
 			return nil, err
 		}
 	}
 	return ledger.Measurements(), nil
 }
 
-// enter records a batch that was measured at the first attempt.
-func enter(ledger *activelearn.Ledger, ms []coll.Measurement) error {
+// recordAll records the measurements of a batch in the ledger.
+func recordAll(ledger *activelearn.Ledger, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := ledger.Pend(m.Candidate); err != nil {
 			return err
@@ -134,7 +136,7 @@ func enter(ledger *activelearn.Ledger, ms []coll.Measurement) error {
 	return nil
 }
 
-// measure runs one batch on recorded data, where nothing fails.
+// measure runs one batch on recorded data, where no trial fails.
 func measure(ctx context.Context, machine *replay.Machine, round int, batch []coll.Candidate) ([]coll.Measurement, error) {
 	requests := make([]benchrunner.Request, len(batch))
 	for i, c := range batch {

@@ -12,19 +12,19 @@ import (
 	"tutti/preprocess"
 )
 
-// Set is everything recorded of one collective on one machine.
+// Set has the recorded measurements of one collective on one machine.
 type Set struct {
-	Data       string // where it comes from: the file's name without .csv
-	Real       bool   // measured on a real machine, as far as the caller says
+	Data       string // name of the file without .csv
+	Real       bool   // measured on a real machine; the caller sets it
 	Collective coll.Collective
-	Truth      []coll.Measurement // without noise, of repetitions the median, in the order of coll.CompareCandidates
+	Truth      []coll.Measurement // median of the repetitions, in the order of coll.CompareCandidates
 	Space      *coll.Space        // the recorded candidates
 	recorded   []coll.Measurement // with every repetition
 }
 
-// NewSet returns the set of measurements of one collective in any order, each candidate
-// once or as repetitions told apart by their Rep. It is an error when no point has two algorithms, since
-// nothing can be selected then, and when measuring everything costs no time.
+// NewSet returns a set of measurements in any order. Repetitions of a candidate differ in
+// Rep. It is an error if no point has two algorithms, because there is nothing to select, or
+// if all costs are zero.
 func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	if len(ms) == 0 {
 		return Set{}, fmt.Errorf("%s: no measurements", data)
@@ -45,16 +45,16 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	case s.Space.Size() == len(s.Space.Points()):
 		return Set{}, fmt.Errorf("%s: %s: one algorithm at every point: nothing to select", data, s.Collective)
 	case machine.ExhaustiveSeconds(s.Space.Candidates()) == 0:
-		return Set{}, fmt.Errorf("%s: %s: the costs are all zero: no share of the machine time can be told", data, s.Collective)
+		return Set{}, fmt.Errorf("%s: %s: the costs are all zero: want costs, shares of the machine time depend on them", data, s.Collective)
 	}
 	return s, nil
 }
 
-// machine answers from the set.
+// machine returns a machine that replays the set.
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
-// Exhaustive is the machine time of measuring every candidate once, in one batch; its
-// starts side by side on so many nodes, or for 0 one after another.
+// Exhaustive returns the machine time of measuring every candidate once, in one batch, in
+// seconds. Launches run at the same time on so many nodes, or one after another for 0.
 func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
 	if err != nil {
@@ -63,15 +63,14 @@ func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	return m.ExhaustiveSeconds(s.Space.Candidates()), nil
 }
 
-// Load reads tables of measurements, see preprocess.ReadTable, and returns one set
-// for each collective in each file: files in the order given, collectives in
-// alphabetical order. The warnings name rows that were left out.
+// Load reads files with preprocess.ReadTable and returns a set for each collective in each
+// file, collectives in alphabetical order. The warnings name rows that were left out.
 func Load(paths []string) (sets []Set, warnings []string, err error) {
 	var names []string
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".csv")
 		if slices.Contains(names, name) {
-			return nil, nil, fmt.Errorf("two files are called %s: results could not be told apart", name)
+			return nil, nil, fmt.Errorf("two files are called %s: want different names, results are listed by them", name)
 		}
 		names = append(names, name)
 		table, err := preprocess.ReadTable(path)
@@ -81,7 +80,7 @@ func Load(paths []string) (sets []Set, warnings []string, err error) {
 		for _, w := range table.Warnings {
 			warnings = append(warnings, fmt.Sprintf("%s: %v", name, w))
 		}
-		ms := table.Repetitions() // in order, so that collectives are runs
+		ms := table.Repetitions() // sorted by collective
 		for len(ms) > 0 {
 			end := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Collective != ms[0].Collective })
 			if end < 0 {
@@ -96,4 +95,12 @@ func Load(paths []string) (sets []Set, warnings []string, err error) {
 		}
 	}
 	return sets, warnings, nil
+}
+
+// name returns Data, followed by the collective unless Data ends with it.
+func (s Set) name() string {
+	if strings.HasSuffix(s.Data, "_"+string(s.Collective)) {
+		return s.Data
+	}
+	return s.Data + " " + string(s.Collective)
 }

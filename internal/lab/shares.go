@@ -5,56 +5,55 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"tutti/preprocess"
 )
 
-// metric is one of the metrics of table II of the paper.
+// metric is one of the metrics of table II of Wilkins et al. (ExaMPI 2021).
 type metric struct {
 	name, label string
 	ideal       float64
-	pick        func(Quality) (float64, bool)
+	value       func(Quality) (v float64, ok bool)
 }
 
-var metricsOfPaper = []metric{
-	{"r2", "R² of the predictions", 1, func(q Quality) (float64, bool) {
+var (
+	r2Metric = metric{"r2", "R² of the predictions", 1, func(q Quality) (float64, bool) {
 		if q.R2 == nil {
 			return 0, false
 		}
 		return *q.R2, true
-	}},
-	slowdownMetric,
-	{"accuracy", "classification accuracy", 1, func(q Quality) (float64, bool) { return q.Accuracy, true }},
-	{"mistakes", "proportion of significant mistakes", 0, func(q Quality) (float64, bool) { return q.Mistakes, true }},
-}
+	}}
+	slowdownMetric = metric{"slowdown", "average slowdown", 1, func(q Quality) (float64, bool) { return q.Slowdown, true }}
+	accuracyMetric = metric{"accuracy", "classification accuracy", 1, func(q Quality) (float64, bool) { return q.Accuracy, true }}
+	mistakesMetric = metric{"mistakes", "proportion of significant mistakes", 0, func(q Quality) (float64, bool) { return q.Mistakes, true }}
 
-var slowdownMetric = metric{"slowdown", "average slowdown", 1, func(q Quality) (float64, bool) { return q.Slowdown, true }}
-
-// The training sets of the paper before FACT, and those of FACT.
-var (
-	plain   = source{name: "random, unscaled", scaling: preprocess.None}
-	rescale = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
-	fact    = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
+	allMetrics = []metric{r2Metric, slowdownMetric, accuracyMetric, mistakesMetric}
 )
 
-// overShares is a figure of metrics against the size of the training set: their means
-// over sets and seeds with the range of single runs.
-type overShares struct {
+// Sources of training sets: unscaled random points are what FACT was compared with.
+var (
+	unscaledRandom = source{name: "random, unscaled", scaling: preprocess.None}
+	scaledRandom   = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
+	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
+)
+
+// shareFigure is a figure of metrics against the size of the training set: means over sets
+// and seeds with the range of single runs.
+type shareFigure struct {
 	title   string
 	sources []source
-	shown   []metric
+	metrics []metric
 }
 
 var (
-	fig3 = overShares{"Random training sets without scaling", []source{plain}, metricsOfPaper}
-	fig4 = overShares{"Random training sets under output scalings", scaled(), []metric{slowdownMetric}}
-	fig5 = overShares{"Random training sets without and with scaling", []source{plain, rescale}, metricsOfPaper}
-	fig7 = overShares{"FACT beside random training sets without scaling", []source{plain, fact}, metricsOfPaper}
+	fig3 = shareFigure{"Random training sets without scaling", []source{unscaledRandom}, allMetrics}
+	fig4 = shareFigure{"Random training sets under output scalings", randomByScaling(), []metric{slowdownMetric}}
+	fig5 = shareFigure{"Random training sets without and with scaling", []source{unscaledRandom, scaledRandom}, allMetrics}
+	fig7 = shareFigure{"FACT compared with random training sets without scaling", []source{unscaledRandom, fact}, allMetrics}
 )
 
-// scaled are random training sets under each output scaling.
-func scaled() []source {
+// randomByScaling returns random training sets under each output scaling.
+func randomByScaling() []source {
 	var sources []source
 	for _, s := range preprocess.Scalings() {
 		sources = append(sources, source{name: string(s), scaling: s})
@@ -62,65 +61,95 @@ func scaled() []source {
 	return sources
 }
 
-// draw trains on the shares from every source.
-func (o overShares) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+// draw trains on training sets of each share from every source. The table has the rows of
+// all sets together first, then those of each set.
+func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {
 		return Figure{}, err
 	}
 	f := Figure{
-		Title:  o.title + ": " + averaged(sets, seeds),
+		Title:  fmt.Sprintf("%s: mean and range of %d data sets, %d seeds", o.title, len(sets), len(seeds)),
 		Header: []string{"data", "series", "share_percent", "metric", "mean", "low", "high", "runs"},
 	}
-	for _, m := range o.shown {
+	for _, m := range o.metrics {
 		p := sharePanel(m.label)
 		p.ideal = m.ideal
 		p.legend = len(o.sources) > 1 && len(f.panels) == 0
 		for i, src := range o.sources {
 			line := series{name: src.name}
-			for _, share := range figureShares {
-				a := average(all, m.pick, func(s sample) bool { return s.source == i && s.share == share })
+			for k, share := range figureShares {
+				a := average(all, m, func(s sample) bool { return s.source == i && s.share == share })
 				f.Rows = append(f.Rows, a.row("all", src.name, share, m.name))
 				if a.runs > 0 {
-					line.add(sharePosition(share), a)
+					line.add(float64(k), a)
 				}
 			}
 			p.series = append(p.series, line)
 		}
 		f.panels = append(f.panels, p)
 	}
-	if len(sets) > 1 {
-		f.Rows = append(f.Rows, rowsOfSets(all, sets, o.sources, o.shown)...)
-	}
-	return f, nil
-}
-
-// rowsOfSets are the rows of each set by itself.
-func rowsOfSets(all []sample, sets []Set, sources []source, shown []metric) [][]string {
-	var rows [][]string
 	for k, set := range sets {
-		for _, m := range shown {
-			for i, src := range sources {
+		for _, m := range o.metrics {
+			for i, src := range o.sources {
 				for _, share := range figureShares {
-					a := average(all, m.pick, func(s sample) bool { return s.set == k && s.source == i && s.share == share })
-					rows = append(rows, a.row(set.name(), src.name, share, m.name))
+					a := average(all, m, func(s sample) bool { return s.set == k && s.source == i && s.share == share })
+					f.Rows = append(f.Rows, a.row(set.name(), src.name, share, m.name))
 				}
 			}
 		}
 	}
-	return rows
+	return f, nil
 }
 
-// name is the data's, with the collective where it does not say so itself.
-func (s Set) name() string {
-	if strings.HasSuffix(s.Data, "_"+string(s.Collective)) {
-		return s.Data
+// fig8 shows the machine time to collect training sets at random and by active learning,
+// summed over the sets. Hollow markers are training sets that miss the criteria.
+func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	sources := []source{unscaledRandom, scaledRandom, fact}
+	all, err := samples(ctx, sets, seeds, opt, sources)
+	if err != nil {
+		return Figure{}, err
 	}
-	return s.Data + " " + string(s.Collective)
+	f := Figure{
+		Title:  fmt.Sprintf("Time to collect training sets: sum of the data sets, %d seeds", len(seeds)),
+		Header: []string{"series", "share_percent", "machine_seconds", "low", "high", "slowdown", "mistakes", "meets_criteria", "seeds"},
+	}
+	p := sharePanel("machine time, s")
+	p.log, p.legend = true, true
+	p.note = "filled: meets the criteria; hollow: does not"
+	for i, src := range sources {
+		line := series{name: src.name}
+		for k, share := range figureShares {
+			selects := func(s sample) bool { return s.source == i && s.share == share }
+			seconds := collectionTime(all, len(seeds), selects)
+			slowdown, mistakes := average(all, slowdownMetric, selects), average(all, mistakesMetric, selects)
+			meets := slowdown.mean < opt.Criteria.Slowdown && mistakes.mean < opt.Criteria.Mistakes
+			line.add(float64(k), seconds)
+			line.hollow = append(line.hollow, !meets)
+			f.Rows = append(f.Rows, []string{
+				src.name, percent(share), number(seconds.mean), number(seconds.low), number(seconds.high),
+				number(slowdown.mean), number(mistakes.mean), strconv.FormatBool(meets), strconv.Itoa(seconds.runs),
+			})
+		}
+		p.series = append(p.series, line)
+	}
+	f.panels = []panel{p}
+	return f, nil
 }
 
-func averaged(sets []Set, seeds []uint64) string {
-	return fmt.Sprintf("mean and range of %d data sets, %d seeds", len(sets), len(seeds))
+// collectionTime returns the average over the seeds of the collection time of all sets.
+func collectionTime(all []sample, seeds int, selects func(sample) bool) averages {
+	sums := make([]float64, seeds)
+	for _, s := range all {
+		if selects(s) {
+			sums[s.seed] += s.seconds
+		}
+	}
+	var a averages
+	for _, v := range sums {
+		a.add(v)
+	}
+	return a
 }
 
 // averages is the mean of some runs with their range.
@@ -129,7 +158,10 @@ type averages struct {
 	runs            int
 }
 
-func (a *averages) take(v float64) {
+// single returns the averages of one run.
+func single(v float64) averages { return averages{mean: v, low: v, high: v, runs: 1} }
+
+func (a *averages) add(v float64) {
 	if a.runs == 0 {
 		a.low, a.high = v, v
 	}
@@ -138,18 +170,18 @@ func (a *averages) take(v float64) {
 	a.runs++
 }
 
-// average is over the samples that are wanted and have the number.
-func average(all []sample, pick func(Quality) (float64, bool), wanted func(sample) bool) averages {
+// average returns the averages of a metric over the selected samples that have a value.
+func average(all []sample, m metric, selects func(sample) bool) averages {
 	var a averages
 	for _, s := range all {
-		if v, ok := pick(s.Quality); ok && wanted(s) {
-			a.take(v)
+		if v, ok := m.value(s.Quality); ok && selects(s) {
+			a.add(v)
 		}
 	}
 	return a
 }
 
-// row leaves the numbers empty where no run has any.
+// row returns a row of the table. The numbers of zero runs stay empty.
 func (a averages) row(data, series string, share float64, metric string) []string {
 	row := []string{data, series, percent(share), metric, "", "", "", strconv.Itoa(a.runs)}
 	if a.runs > 0 {
@@ -160,21 +192,14 @@ func (a averages) row(data, series string, share float64, metric string) []strin
 
 func percent(share float64) string { return strconv.FormatFloat(math.Round(100*share), 'f', -1, 64) }
 
-// sharePosition is where a share stands on the axis: equal steps from the largest.
-func sharePosition(share float64) float64 {
-	for i, s := range figureShares {
-		if s == share {
-			return float64(i)
-		}
-	}
-	panic("evaluate: a share that no figure has")
-}
+// number formats a value with six digits, enough to tell any two results apart.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// sharePanel has the shares on its x axis.
+// sharePanel returns a panel with figureShares on its x axis.
 func sharePanel(label string) panel {
-	p := panel{x: "training set, % of the candidates", y: label, dodge: true}
-	for i, s := range figureShares {
-		p.ticks = append(p.ticks, tick{at: float64(i), label: percent(s)})
+	p := panel{x: "training set, % of the candidates", y: label}
+	for _, s := range figureShares {
+		p.ticks = append(p.ticks, percent(s))
 	}
 	return p
 }

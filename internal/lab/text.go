@@ -11,11 +11,11 @@ import (
 	"tutti/metrics"
 )
 
-// group is the outcomes of one set under one strategy and price of launches, one for
-// each seed.
+// group has the outcomes of one set under one strategy and price of launches, one for each
+// seed.
 type group []Outcome
 
-// groups gathers outcomes that differ in the seed alone, in the order given.
+// groups collects outcomes that differ only in their seed, in the order of the first of them.
 func groups(outcomes []Outcome) []group {
 	var out []group
 	for _, o := range outcomes {
@@ -31,7 +31,7 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// values returns one number of each outcome, ascending.
+// values returns a number of each outcome, ascending.
 func (g group) values(pick func(Outcome) float64) []float64 {
 	out := make([]float64, len(g))
 	for i, o := range g {
@@ -45,8 +45,8 @@ func (g group) median(pick func(Outcome) float64) float64 {
 	return metrics.Median(g.values(pick))
 }
 
-// spread is the median with the range of the seeds, for example "4.1 (3.2-5.0)".
-func (g group) spread(pick func(Outcome) float64) string {
+// medianRange formats the median with the range over the seeds, for example "4.1 (3.2-5.0)".
+func (g group) medianRange(pick func(Outcome) float64) string {
 	v := g.values(pick)
 	if len(v) == 1 {
 		return fmt.Sprintf("%.1f", v[0])
@@ -64,23 +64,23 @@ func (g group) converged() string {
 	return fmt.Sprintf("%d of %d", n, len(g))
 }
 
-// WriteText writes two tables, one line for each set and strategy: what it took
-// to converge, and slowdown and mistakes at Shares. Numbers are medians over the
-// seeds with their range; seeds that never converge count with all they measured.
+// WriteText writes two tables with a row for each set and strategy: the machine time until
+// convergence, and slowdown and mistakes at Shares. Numbers are medians over the seeds with
+// their range. Seeds that never converge count with everything that they measured.
 func WriteText(w io.Writer, outcomes []Outcome) error {
-	until, along := newTable(), newTable()
-	until.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
+	convergence, shares := newTable(), newTable()
+	convergence.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
 	header := table.Row{"data", "collective", "strategy", "launch"}
 	for _, s := range Shares {
 		header = append(header, fmt.Sprintf("%g %%", 100*s))
 	}
-	along.AppendHeader(header)
+	shares.AppendHeader(header)
 	for _, g := range groups(outcomes) {
 		name := table.Row{g[0].Data, g[0].Collective, g[0].Strategy, g[0].Launch}
-		until.AppendRow(append(slices.Clone(name), g.converged(),
+		convergence.AppendRow(append(slices.Clone(name), g.converged(),
 			fmt.Sprintf("%.4g", g.median(func(o Outcome) float64 { return o.MachineSeconds })),
-			g.spread(func(o Outcome) float64 { return 100 * o.MachineShare }),
-			g.spread(func(o Outcome) float64 { return 100 * o.PointShare }),
+			g.medianRange(func(o Outcome) float64 { return 100 * o.MachineShare }),
+			g.medianRange(func(o Outcome) float64 { return 100 * o.PointShare }),
 			fmt.Sprintf("%.3f", g.median(func(o Outcome) float64 { return o.Slowdown })),
 			fmt.Sprintf("%.1f", g.median(func(o Outcome) float64 { return 100 * o.Mistakes })),
 		))
@@ -94,10 +94,10 @@ func WriteText(w io.Writer, outcomes []Outcome) error {
 				g.median(func(o Outcome) float64 { return o.At[i].Slowdown }),
 				g.median(func(o Outcome) float64 { return 100 * o.At[i].Mistakes })))
 		}
-		along.AppendRow(row)
+		shares.AppendRow(row)
 	}
 	_, err := fmt.Fprintf(w, "Until the criteria hold (median and range over the seeds):\n%s\n\nSlowdown and significant mistakes at shares of the candidates (medians):\n%s\n",
-		until.Render(), along.Render())
+		convergence.Render(), shares.Render())
 	return err
 }
 

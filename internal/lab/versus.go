@@ -10,22 +10,21 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// tolerated is how far above the best rival a median may be and count as no loss.
-const tolerated = 1.05
+// lossRatio is the ratio to the best other strategy above which a row counts as lost.
+const lossRatio = 1.05
 
-// Versus holds one strategy against others: the machine time until the criteria hold.
+// Versus compares the machine time until the criteria hold of one strategy with others.
 type Versus struct {
 	Strategy string      `json:"strategy"`
 	Others   []string    `json:"others"`
 	Rows     []VersusRow `json:"rows"`
-	Means    []VersusSum `json:"means"` // by launch, then over all rows
+	Means    []VersusSum `json:"means"` // by launch, then of all rows
 }
 
-// VersusRow is a data set under a price of launches. Share is the median over the
-// seeds of the machine time until the criteria hold, as a share of measuring
-// everything in one batch; seeds that never converge or take longer than that count
-// as the whole. Ratio is Share of the strategy over that of another one, Best over
-// that of the best of the others, 0 where there is none.
+// VersusRow compares strategies on a data set under a price of launches. Share is the median
+// over the seeds of the machine time until the criteria hold, as a share of measuring
+// everything in one batch. It is 1 for seeds that never converge or take longer. Ratio and
+// Best divide the Share of the strategy by that of another one and of the best other one.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`
@@ -33,16 +32,16 @@ type VersusRow struct {
 	Launch     string             `json:"launch"`
 	Seeds      int                `json:"seeds"`
 	Share      map[string]float64 `json:"share"`
-	Never      map[string]int     `json:"never"` // seeds that never converge
+	Never      map[string]int     `json:"never"` // number of seeds that never converge
 	Ratio      map[string]float64 `json:"ratio"`
-	Best       float64            `json:"best"`
-	Converges  bool               `json:"converges"` // half of the seeds of some strategy; other rows count in no mean
+	Best       float64            `json:"best"`      // 0 without another strategy
+	Converges  bool               `json:"converges"` // some strategy converges for half of the seeds; other rows count in no mean
 }
 
-// VersusSum is over rows that converge: geometric means of Ratio and Best, the
-// greatest Best, and in how many rows that is above 1.05.
+// VersusSum sums up rows that converge: the geometric means of Ratio and Best, the greatest
+// Best, and the number of rows whose Best is above 1.05.
 type VersusSum struct {
-	Launch string             `json:"launch"` // "all" for all of them, "real" and "simulated" machines where there are both
+	Launch string             `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
 	Rows   int                `json:"rows"`
 	Ratio  map[string]float64 `json:"ratio"`
 	Best   float64            `json:"best"`
@@ -50,8 +49,8 @@ type VersusSum struct {
 	Lost   int                `json:"lost"`
 }
 
-// NewVersus compares outcomes of one strategy with those of all others. It is an
-// error when a row lacks a strategy or two strategies have not the same seeds.
+// NewVersus compares the outcomes of one strategy with those of all others. It is an error if
+// a strategy is missing in a row, or two strategies have different numbers of seeds.
 func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	v := Versus{Strategy: strategy}
 	for _, o := range outcomes {
@@ -89,8 +88,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row holds the strategy's own outcomes of a set and a price of launches against those of
-// the others.
+// row compares the outcomes own of the strategy with those of the others on the same set
+// under the same price of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
@@ -110,7 +109,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	best := math.Inf(1)
 	for _, other := range v.Others {
 		r.Ratio[other] = r.Share[v.Strategy] / r.Share[other]
-		if !standIn(v.Strategy, other) {
+		if !sameStrategy(v.Strategy, other) {
 			best = min(best, r.Share[other])
 		}
 	}
@@ -120,7 +119,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	return r, nil
 }
 
-// add enters the seeds of a strategy.
+// add adds the outcomes of a strategy.
 func (r *VersusRow) add(g group) error {
 	if len(g) != r.Seeds {
 		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)
@@ -142,12 +141,12 @@ func (r *VersusRow) add(g group) error {
 	return nil
 }
 
-func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
+func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	sum := VersusSum{Launch: launch, Ratio: map[string]float64{}}
 	logs := make(map[string]float64, len(v.Others))
 	best := 0.0
 	for _, r := range v.Rows {
-		if !r.Converges || !of(r) {
+		if !r.Converges || !selects(r) {
 			continue
 		}
 		sum.Rows++
@@ -158,7 +157,7 @@ func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
 			best += math.Log(r.Best)
 		}
 		sum.Worst = max(sum.Worst, r.Best)
-		if r.Best > tolerated {
+		if r.Best > lossRatio {
 			sum.Lost++
 		}
 	}
@@ -169,8 +168,8 @@ func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
 	return sum
 }
 
-// WriteText writes the table: shares in per cent of measuring everything, then
-// ratios, then the seeds that never converge.
+// WriteText writes a table: shares in per cent, ratios, and the numbers of seeds that never
+// converge.
 func (v Versus) WriteText(w io.Writer) error {
 	t := newTable()
 	head := table.Row{"data", "collective", "launch"}
@@ -197,18 +196,18 @@ func (v Versus) WriteText(w io.Writer) error {
 			row = append(row, "")
 		}
 		for _, s := range v.Others {
-			row = append(row, oneIn(m.Ratio[s]))
+			row = append(row, fraction(m.Ratio[s]))
 		}
-		t.AppendRow(append(row, fmt.Sprintf("%.3f", m.Best), fmt.Sprintf("worst %.2f, %d above %.2f", m.Worst, m.Lost, tolerated)))
+		t.AppendRow(append(row, fmt.Sprintf("%.3f", m.Best), fmt.Sprintf("worst %.2f, %d above %.2f", m.Worst, m.Lost, lossRatio)))
 	}
-	_, err := fmt.Fprintf(w, "Machine time of %s until the criteria hold, per cent of measuring everything (medians), beside others:\n%s\n", v.Strategy, t.Render())
+	_, err := fmt.Fprintf(w, "Machine time of %s until the criteria hold, per cent of measuring everything (medians), compared with others:\n%s\n", v.Strategy, t.Render())
 	return err
 }
 
-// strategies are all that are compared, the one that is held against others first.
+// strategies returns Strategy, followed by Others.
 func (v Versus) strategies() []string { return append([]string{v.Strategy}, v.Others...) }
 
-// cells is a row of the table; a best ratio above what is tolerated is marked.
+// cells returns a row of the table. A row that counts as lost is marked with "!".
 func (v Versus) cells(r VersusRow) table.Row {
 	row := table.Row{r.Data, r.Collective, r.Launch}
 	never := ""
@@ -223,14 +222,14 @@ func (v Versus) cells(r VersusRow) table.Row {
 	switch {
 	case !r.Converges:
 		best = "-"
-	case r.Best > tolerated:
+	case r.Best > lossRatio:
 		best += " !"
 	}
 	return append(row, best, never+fmt.Sprintf("of %d", r.Seeds))
 }
 
-// oneIn tells a ratio as people say it: 1/8.2, or 1.7.
-func oneIn(v float64) string {
+// fraction formats a ratio below 1 as a fraction, for example 1/8.2.
+func fraction(v float64) string {
 	if v > 0 && v < 1 {
 		return fmt.Sprintf("1/%.1f", 1/v)
 	}

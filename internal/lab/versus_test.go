@@ -18,9 +18,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// rivals are outcomes of two seeds of three strategies on two sets; the second set
-// converges for nobody.
-func rivals() []lab.Outcome {
+// twoStrategies returns outcomes of two seeds of two strategies on the sets easy and hard. No
+// strategy converges on hard.
+func twoStrategies() []lab.Outcome {
 	var out []lab.Outcome
 	shares := map[string][2]float64{"regret": {0.01, 0.03}, "random": {0.2, 0.4}}
 	for _, data := range []string{"easy", "hard"} {
@@ -37,7 +37,7 @@ func rivals() []lab.Outcome {
 }
 
 func TestVersus(t *testing.T) {
-	v, err := lab.NewVersus("regret", rivals())
+	v, err := lab.NewVersus("regret", twoStrategies())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +72,9 @@ func TestVersusRefuses(t *testing.T) {
 		outcomes []lab.Outcome
 		want     string
 	}{
-		{"nobody else", rivals()[2:4], "no other strategy"},
-		{"a seed lacks", rivals()[1:], "1 seeds of random, want 2"},
-		{"a strategy lacks on a set", slices.Concat(rivals()[:4], rivals()[6:]), "1 of 2 strategies"},
+		{"nobody else", twoStrategies()[2:4], "no other strategy"},
+		{"a seed lacks", twoStrategies()[1:], "1 seeds of random, want 2"},
+		{"a strategy lacks on a set", slices.Concat(twoStrategies()[:4], twoStrategies()[6:]), "1 of 2 strategies"},
 	} {
 		if _, err := lab.NewVersus("regret", tc.outcomes); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
@@ -82,8 +82,9 @@ func TestVersusRefuses(t *testing.T) {
 	}
 }
 
-// What is replayed once and priced anew is what a replay at that price gives.
-func TestPricesOfBlindStrategies(t *testing.T) {
+// TestRepricedReplays checks that an outcome computed from a replay at another price equals the
+// outcome of a replay at its own price.
+func TestRepricedReplays(t *testing.T) {
 	launches, err := lab.ParseLaunches("none, candidate,osu,native", 0.5)
 	if err != nil {
 		t.Fatal(err)
@@ -136,8 +137,9 @@ func TestParseLaunches(t *testing.T) {
 	}
 }
 
-// A comparison that was broken off, in the middle of a line, goes on and comes to the same.
-func TestKeep(t *testing.T) {
+// TestKeepContinues checks that a run continues from a file that ends within a line, and that
+// its outcomes equal those of an uninterrupted run.
+func TestKeepContinues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
 	p := design([]lab.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, lab.Seeds(1, 2))
 	p.Launches = append(p.Launches, benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1})
@@ -174,8 +176,8 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := bytes.Split(whole, []byte("\n"))
-	torn := append(bytes.Join(cut[:6], []byte("\n")), "\n{\"data\":"...) // five outcomes and a part
-	if err := os.WriteFile(path, torn, 0o666); err != nil {
+	interrupted := append(bytes.Join(cut[:6], []byte("\n")), "\n{\"data\":"...) // five outcomes and a part
+	if err := os.WriteFile(path, interrupted, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	second, fresh := compare()
@@ -195,7 +197,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What is not a file of its own, or of other options, is left as it is.
+// TestKeepRefuses checks that a file with other content, or of other options, is an error and
+// stays unchanged.
 func TestKeepRefuses(t *testing.T) {
 	opt := options()
 	dir := t.TempDir()
@@ -211,8 +214,8 @@ func TestKeepRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	even := opt
-	even.Selected = true
+	selected := opt
+	selected.Selected = true
 	for _, tc := range []struct {
 		name, content string
 		opt           lab.Options
@@ -222,8 +225,7 @@ func TestKeepRefuses(t *testing.T) {
 		{"lines of something else", "a,b\n1,2\n", opt, "no file of calibrations"},
 		{"an object of something else", "{\"noise\":0.02}\n", opt, "no file of calibrations"},
 		{"outcomes", string(outcomes), opt, "no file of calibrations"},
-		{"calibrations of before", `{"data":"A_bcast","seed":21}` + "\n", opt, "no file of calibrations"},
-		{"other options", strings.Replace(string(outcomes), `"outcomes","noise":0.02`, `"calibrations"`, 1), even, "the same options"},
+		{"other options", strings.Replace(string(outcomes), `"outcomes"`, `"calibrations"`, 1), selected, "the same options"},
 	} {
 		path := filepath.Join(dir, "other.jsonl")
 		if err := os.WriteFile(path, []byte(tc.content), 0o666); err != nil {
@@ -240,7 +242,7 @@ func TestKeepRefuses(t *testing.T) {
 			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, left, tc.content)
 		}
 	}
-	// A header that was broken off is written anew.
+	// The run was interrupted while it wrote the header.
 	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -249,11 +251,12 @@ func TestKeepRefuses(t *testing.T) {
 	}
 	defer kept.Close()
 	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
-		t.Errorf("after a torn header the file holds %q, %v", again, err)
+		t.Errorf("after an incomplete header the file holds %q, %v", again, err)
 	}
 }
 
-// own-stop is regret itself, no rival; what others do as published counts as one.
+// TestVersusOfOwnStop checks that regret does not count as another strategy for own-stop, while
+// a published rival does.
 func TestVersusOfOwnStop(t *testing.T) {
 	var all []lab.Outcome
 	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5} {
@@ -268,7 +271,7 @@ func TestVersusOfOwnStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := v.Rows[0].Best; got < 0.1199 || got > 0.1201 {
-		t.Errorf("own-stop takes %g of its best rival, want 0.12", got)
+		t.Errorf("own-stop takes %g of the best other strategy, want 0.12", got)
 	}
 	var names []string
 	for _, m := range v.Means {

@@ -7,15 +7,13 @@ import (
 	"tutti/topology/cluster"
 )
 
-// Accuracy is the share of the members that are in the right group, under the
-// one-to-one map of groups to true groups that is best for the share. Noise is wrong.
-// O(k³) for k groups.
+// Accuracy returns the share of the members that are in the right group, for the best one-to-one
+// assignment of groups to true groups. Members that are noise count as wrong. O(k³) for k groups.
 //
-// It returns an error matching ErrMatrix when the two are not equally long or empty.
+// It returns an error matching cluster.ErrMatrix when the lengths differ or are 0.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
-// equations 3.7 to 3.9, which leave the map open; Kuhn, Naval Research Logistics
-// Quarterly 2 (1955) for the map.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.7
+// to 3.9; for the assignment Kuhn, Naval Research Logistics Quarterly 2 (1955).
 func Accuracy(labels, truth cluster.Labels) (float64, error) {
 	if len(labels) != len(truth) || len(labels) == 0 {
 		return 0, fmt.Errorf("%w: %d labels and %d true ones", cluster.ErrMatrix, len(labels), len(truth))
@@ -33,11 +31,11 @@ func Accuracy(labels, truth cluster.Labels) (float64, error) {
 	return -assign(shared) / float64(len(labels)), nil
 }
 
-// assign returns the least cost of an assignment of rows to columns, one each.
+// assign returns the lowest cost of a one-to-one assignment of rows to columns.
 func assign(cost [][]float64) float64 {
 	n := len(cost)
 	u, v := make([]float64, n+1), make([]float64, n+1) // potentials of rows and columns, from 1
-	row := make([]int, n+1)                            // the row that a column is assigned to, 0 none
+	row := make([]int, n+1)                            // the row that each column is assigned to, 0 for none
 	for r := 1; r <= n; r++ {
 		row[0] = r
 		augment(cost, u, v, row)
@@ -49,7 +47,7 @@ func assign(cost [][]float64) float64 {
 	return total
 }
 
-// augment finds the cheapest way to give row[0] a column, moving others.
+// augment assigns a column to row[0] at the lowest cost. It may reassign other rows.
 func augment(cost [][]float64, u, v []float64, row []int) {
 	n := len(cost)
 	least := make([]float64, n+1)
@@ -89,19 +87,17 @@ func augment(cost [][]float64, u, v []float64, row []int) {
 	}
 }
 
-// Points is how many values of a parameter are enough for Search by the experience of
-// its source.
+// Points is the number of parameter values that Search tries, from its source.
 const Points = 50
 
-// Search tries values of a parameter, in equal steps above low up to high, and returns
-// the one with the highest score, the first among equals. Steps of 1 above 0 try every
-// number of groups.
+// Search tries parameter values in equal steps, from the first step above low up to high. It
+// returns the value with the highest score, the first among equal scores.
 //
-// It returns the error of a try, and another when there are no points or high is not
-// above low.
+// It returns the first error of try, and an error when points is below 1 or high is not above
+// low.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
-// section 3.3 and equation 3.10, where the score is the Accuracy.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and
+// equation 3.10. There the score is the Accuracy.
 func Search(low, high float64, points int, try func(x float64) (score float64, err error)) (x, score float64, err error) {
 	if points < 1 || !(low < high) {
 		return 0, 0, fmt.Errorf("%d points from %g to %g: want 1 or more, upwards", points, low, high)
@@ -120,8 +116,8 @@ func Search(low, high float64, points int, try func(x float64) (score float64, e
 	return x, score, nil
 }
 
-// Range returns the shortest and the longest distance, between which the thresholds of
-// Components and DBSCAN lie. It returns an error matching cluster.ErrMatrix when a pair is missing.
+// Range returns the shortest and the longest distance, the range of thresholds for Components and
+// DBSCAN. It returns an error matching cluster.ErrMatrix when a pair is missing.
 func Range(m cluster.Matrix) (shortest, longest float64, err error) {
 	if err := m.CheckComplete(); err != nil {
 		return 0, 0, err

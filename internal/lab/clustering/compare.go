@@ -1,3 +1,15 @@
+// Package clustering compares clustering methods on the levels of machines.
+//
+// A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
+// methods divide the members into groups. KMedoids, Spectral and Agglomerate get the number of
+// groups. Components, DBSCAN, HDBSCAN and SSSTree get a parameter, for which Search finds the
+// value with the best Accuracy. Compare runs all methods on the machines of the source below.
+//
+// The times of pairs come from round trips or from the PLogP model. Sizes, Extra and Saturation
+// choose the messages to measure. Distances and Profiles make a matrix from the parameters of
+// all pairs.
+//
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 package clustering
 
 import (
@@ -10,8 +22,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Method is a clustering method. Accuracy returns the accuracy of its division of m,
-// given the number of true groups or with the parameter that is best for the truth.
+// Method is a clustering method. Accuracy returns the accuracy of its division of m. The method
+// gets the number of true groups, or the parameter with the best accuracy.
 type Method struct {
 	Name     string
 	Accuracy func(m cluster.Matrix, truth cluster.Labels) (float64, error)
@@ -51,7 +63,7 @@ func Methods() []Method {
 	}
 }
 
-// withGroups gives a method the number of true groups.
+// withGroups returns the accuracy of a method that gets the number of true groups.
 func withGroups(divide func(m cluster.Matrix, k int) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
 	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
 		labels, err := divide(m, truth.Groups())
@@ -62,7 +74,8 @@ func withGroups(divide func(m cluster.Matrix, k int) (cluster.Labels, error)) fu
 	}
 }
 
-// cutOf cuts the dendrogram of a matrix, or of its profile, into the number of true groups.
+// cutOf returns the accuracy of agglomerative clustering of a matrix, or of its profile. The
+// dendrogram is cut into the number of true groups.
 func cutOf(by cluster.Linkage, profile bool) func(cluster.Matrix, cluster.Labels) (float64, error) {
 	return withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
 		if profile {
@@ -79,7 +92,8 @@ func cutOf(by cluster.Linkage, profile bool) func(cluster.Matrix, cluster.Labels
 	})
 }
 
-// withThreshold searches for the best threshold between the shortest and the longest distance.
+// withThreshold returns the accuracy of a method with the best threshold between the shortest and
+// the longest distance.
 func withThreshold(divide func(m cluster.Matrix, x float64) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
 	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
 		low, high, err := Range(m)
@@ -93,7 +107,8 @@ func withThreshold(divide func(m cluster.Matrix, x float64) (cluster.Labels, err
 	}
 }
 
-// bestAccuracy returns the best accuracy over a parameter and over the divisions that it gives.
+// bestAccuracy returns the best accuracy over the values of a parameter and over the divisions
+// that a method returns for each value.
 func bestAccuracy(low, high float64, points int, truth cluster.Labels, divide func(x float64) ([]cluster.Labels, error)) (float64, error) {
 	_, score, err := Search(low, high, points, func(x float64) (float64, error) {
 		all, err := divide(x)
@@ -117,13 +132,13 @@ func bestAccuracy(low, high float64, points int, truth cluster.Labels, divide fu
 type Row struct {
 	Machine  string  `json:"machine"`
 	Members  int     `json:"members"`
-	Input    string  `json:"input"` // what the matrix holds
+	Input    string  `json:"input"` // content of the matrix
 	Method   string  `json:"method"`
 	Accuracy float64 `json:"accuracy"` // at the level where it is lowest
 }
 
-// Compare runs all methods on the machines and returns the lowest accuracy over the
-// levels. With plogp it also runs them on distances and profiles of PLogP parameters.
+// Compare runs all methods on the machines and returns the lowest accuracy over the levels of
+// each. With plogp it also runs the methods on distances and profiles of PLogP parameters.
 func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
 	var out []Row
 	for _, machine := range machines {
@@ -172,7 +187,7 @@ func worstAccuracy(method Method, m cluster.Matrix, truth []cluster.Labels) (flo
 	return worst, nil
 }
 
-// input is a matrix with what it holds.
+// input is a named matrix.
 type input struct {
 	name   string
 	matrix cluster.Matrix
@@ -218,8 +233,8 @@ func plogpInputs(machine Machine, truth []cluster.Labels, noise Noise, seed uint
 	return out, nil
 }
 
-// link is a simulated link that follows the PLogP model. A fifth of the round trip of an
-// empty message is its two gaps, and a byte takes 0.1 ns.
+// link is a simulated link that follows the PLogP model. The two gaps of an empty message take a
+// fifth of its round trip, and a byte takes 0.1 ns.
 type link struct{ roundTrip float64 }
 
 func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e-10 }
@@ -231,7 +246,7 @@ func (l link) read(bytes int) discover.SizeTimes {
 	}
 }
 
-// measure returns the parameters of the link, measured as the source says.
+// measure returns the parameters of the link, measured with the source's method.
 func (l link) measure() (discover.Parameters, error) {
 	const most, tolerance = 1 << 14, 0.01
 	var s Saturation

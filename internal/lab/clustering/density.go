@@ -2,24 +2,27 @@ package clustering
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
+	"tutti/metrics"
 	"tutti/topology/cluster"
 )
 
-// Components divides the members into the connected components of the graph whose edges
-// are the distances of at most threshold seconds. O(n²).
+// Components divides the members into connected components. Two members are connected if their
+// distance is at most threshold seconds. O(n²).
 //
 // It returns an error matching cluster.ErrMatrix when a pair is missing.
 func Components(m cluster.Matrix, threshold float64) (cluster.Labels, error) {
 	return DBSCAN(m, threshold, 1)
 }
 
-// DBSCAN divides the members by density: those with at least minPoints members within
-// eps seconds, themselves included, are cores; cores within eps of each other are one
-// group, and so are members within eps of a core; the others are noise. A member near
-// the cores of two groups goes to the first. O(n²).
+// DBSCAN divides the members by density. A core is a member with at least minPoints members
+// within eps seconds, itself included. A group has cores within eps of each other, and the members
+// within eps of these cores. All other members are noise. A member near cores of two groups
+// belongs to the first group. O(n²).
 //
-// It returns an error matching ErrMatrix when a pair is missing, and another when
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when
 // minPoints is below 1.
 //
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
@@ -60,4 +63,169 @@ func DBSCAN(m cluster.Matrix, eps float64, minPoints int) (cluster.Labels, error
 		}
 	}
 	return cluster.NewLabels(raw), nil
+}
+
+// Selection is how HDBSCAN selects groups from its hierarchy.
+type Selection int
+
+// The selections.
+const (
+	Mass   Selection = iota // the most stable groups, by excess of mass
+	Leaves                  // the finest groups
+)
+
+// HDBSCAN divides the members by density on all scales. size is the smallest size of a group. It
+// is also the number of neighbours, itself included, that determine the density at a member. The
+// result never has all members in one group. O(n²).
+//
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when size is
+// not in 2 to n.
+//
+// Source: Campello, Moulavi and Sander, PAKDD 2013.
+func HDBSCAN(m cluster.Matrix, size int, by Selection) (cluster.Labels, error) {
+	if err := m.CheckComplete(); err != nil {
+		return nil, err
+	}
+	if size < 2 || size > m.Len() {
+		return nil, fmt.Errorf("groups of %d members: want 2 to %d", size, m.Len())
+	}
+	c := condenser{tree: cluster.Agglomerate(m.Len(), reachability(m, size), cluster.Single), size: size}
+	c.condense(c.tree.N+len(c.tree.Merges)-1, 0)
+	c.choose(by)
+	raw := make([]int, m.Len())
+	for i := range raw {
+		raw[i] = cluster.Noise
+	}
+	c.label(0, cluster.Noise, raw)
+	return cluster.NewLabels(raw), nil
+}
+
+// reachability returns the mutual reachability distance of each pair. It is the maximum of three
+// distances: that of the two members, and that of each to its size-th neighbour, itself included.
+func reachability(m cluster.Matrix, size int) []float64 {
+	reach := make([]float64, m.Len())
+	for i := range reach {
+		reach[i] = metrics.KthSmallest(slices.Clone(m.Row(i)), size-1)
+	}
+	d := values(m)
+	for i := range m.Len() {
+		for j := range m.Len() {
+			if i != j {
+				d[i*m.Len()+j] = max(d[i*m.Len()+j], reach[i], reach[j])
+			}
+		}
+	}
+	return d
+}
+
+// condenser builds the hierarchy of groups of at least a size.
+type condenser struct {
+	tree cluster.Dendrogram
+	size int
+	all  []condensed
+}
+
+// condensed is a group of the hierarchy. A density is the reciprocal of a distance.
+type condensed struct {
+	minDensity float64 // density at which it split off
+	stability  float64 // sum over the members of the density at which each left, minus minDensity
+	children   []int
+	direct     []int // members that are in no child
+	chosen     bool
+}
+
+// members returns the members of a group of the dendrogram.
+func (c *condenser) members(group int) []int {
+	var out []int
+	for stack := []int{group}; len(stack) > 0; {
+		g := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if g < c.tree.N {
+			out = append(out, g)
+		} else {
+			m := c.tree.Merges[g-c.tree.N]
+			stack = append(stack, m.B, m.A)
+		}
+	}
+	return out
+}
+
+// condense follows a group of the dendrogram until it splits into two groups of at least the
+// size, or has no such part. It returns the index of the group in the hierarchy.
+func (c *condenser) condense(group int, minDensity float64) int {
+	at := len(c.all)
+	c.all = append(c.all, condensed{minDensity: minDensity})
+	for group >= c.tree.N {
+		m := c.tree.Merges[group-c.tree.N]
+		density := math.Inf(1)
+		if m.Height > 0 {
+			density = 1 / m.Height
+		}
+		a, b := c.members(m.A), c.members(m.B)
+		switch lifetime := density - minDensity; {
+		case len(a) >= c.size && len(b) >= c.size:
+			c.all[at].stability += float64(len(a)+len(b)) * lifetime
+			left, right := c.condense(m.A, density), c.condense(m.B, density)
+			c.all[at].children = []int{left, right}
+			return at
+		case len(a) < c.size && len(b) < c.size:
+			c.drop(at, a, lifetime)
+			c.drop(at, b, lifetime)
+			return at
+		case len(a) < c.size:
+			c.drop(at, a, lifetime)
+			group = m.B
+		default:
+			c.drop(at, b, lifetime)
+			group = m.A
+		}
+	}
+	c.all[at].direct = append(c.all[at].direct, group)
+	return at
+}
+
+// drop records members that leave a group and join no other.
+func (c *condenser) drop(at int, members []int, lifetime float64) {
+	g := &c.all[at]
+	g.stability += float64(len(members)) * lifetime
+	g.direct = append(g.direct, members...)
+}
+
+// choose marks the selected groups. A chosen group within another chosen one has no effect. The
+// loop runs backwards, because children have higher indices than their parents.
+func (c *condenser) choose(by Selection) {
+	for at := len(c.all) - 1; at > 0; at-- {
+		g := &c.all[at]
+		if len(g.children) == 0 {
+			g.chosen = true
+			continue
+		}
+		below := 0.0
+		for _, child := range g.children {
+			below += c.all[child].stability
+		}
+		if by == Leaves {
+			continue
+		}
+		if below > g.stability {
+			g.stability = below
+		} else {
+			g.chosen = true
+		}
+	}
+}
+
+// label labels the members of a group with the outermost chosen group that contains it. label is
+// that group, or cluster.Noise if none of the parents is chosen.
+func (c *condenser) label(at, label int, raw []int) {
+	g := c.all[at]
+	if label == cluster.Noise && g.chosen {
+		label = at
+	}
+	for _, i := range g.direct {
+		raw[i] = label
+	}
+	for _, child := range g.children {
+		c.label(child, label, raw)
+	}
 }

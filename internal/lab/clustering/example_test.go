@@ -8,7 +8,7 @@ import (
 	"tutti/topology/cluster"
 )
 
-// times returns round trips of 2 leaf switches with 4 nodes each, 3 % noise.
+// times returns round trips between 8 nodes, 4 on each of 2 switches, with 3 % noise.
 func times(seed uint64) cluster.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]float64, 8)

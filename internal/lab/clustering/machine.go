@@ -7,12 +7,12 @@ import (
 	"tutti/topology/cluster"
 )
 
-// Machine is a tree of equal parts, from which matrices are drawn.
+// Machine is a tree of equal parts for which random matrices of times are drawn.
 type Machine struct {
 	Name    string
-	Shape   []int     // parts of parts, outermost first: 4 leaves of 8 nodes of 2 sockets of 8 cores
-	Seconds []float64 // round trip of two members by the innermost part they share, innermost first
-	InOrder bool      // members are numbered through the parts, not at random
+	Shape   []int     // number of parts at each level, outermost first, for example 4 leaves of 8 nodes of 2 sockets
+	Seconds []float64 // round trip of two members at each level, innermost first
+	InOrder bool      // number the members in the order of the parts, not at random
 }
 
 // ThesisMachines returns the machines of the source, with the levels of their round trips in µs.
@@ -27,9 +27,9 @@ func ThesisMachines() []Machine {
 
 // Noise says how measured distances differ from the true ones.
 type Noise struct {
-	Sigma    float64 // standard deviation of the logarithm of a distance, mean of both halves of the repetitions
-	Static   float64 // the same for what all repetitions of a pair share
-	Outliers float64 // share of distances that are 1.5 to 4 times as long
+	Sigma    float64 // standard deviation of the logarithm of a distance, for the mean of both matrices
+	Static   float64 // standard deviation of an error of the logarithm that both matrices share
+	Outliers float64 // share of distances that are 1.5 to 4 times too long
 }
 
 // DefaultNoise returns noise of a given sigma with 2 % static noise and 1 % outliers.
@@ -44,7 +44,8 @@ func (m Machine) Members() int {
 	return n
 }
 
-// Truth returns the levels, coarsest first, for an order of the members.
+// Truth returns the group of each member at each level, coarsest level first. order has the place
+// of each member in the tree.
 func (m Machine) Truth(order []int) []cluster.Labels {
 	var out []cluster.Labels
 	size := m.Members()
@@ -59,7 +60,8 @@ func (m Machine) Truth(order []int) []cluster.Labels {
 	return out
 }
 
-// Draw returns the matrices of both halves of the repetitions, and the true levels, coarsest first.
+// Draw returns two random matrices, one for each half of the repetitions, and the true levels,
+// coarsest first.
 func (m Machine) Draw(noise Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
 	order := rng.Perm(m.Members())
@@ -73,7 +75,7 @@ func (m Machine) Draw(noise Noise, seed uint64) (a, b cluster.Matrix, truth []cl
 	return a, b, truth, err
 }
 
-// Nested returns the distance function of nested divisions, coarsest first, with the
+// Nested returns the distance function of nested divisions, coarsest first. seconds has the
 // distance of each level, innermost first.
 func Nested(divisions []cluster.Labels, seconds []float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
@@ -87,7 +89,8 @@ func Nested(divisions []cluster.Labels, seconds []float64) func(i, j int) float6
 	}
 }
 
-// Measure draws the matrices of both halves of the repetitions from the true distances of n members.
+// Measure draws two matrices, one for each half of the repetitions, from the true distances of n
+// members.
 func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Rand) (a, b cluster.Matrix, err error) {
 	var halves [2][][]float64
 	for h := range halves {

@@ -11,8 +11,8 @@ import (
 	"tutti/topology/cluster"
 )
 
-// Read reads a matrix from comma-separated values, a row a line; an empty cell and NaN
-// stand for a pair that was not measured. file stands in errors.
+// Read reads a matrix from CSV, one row a line. An empty cell or NaN means that the pair was not
+// measured. Errors contain the name file.
 func Read(r io.Reader, file string) (cluster.Matrix, error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord = -1
@@ -42,6 +42,7 @@ func Read(r io.Reader, file string) (cluster.Matrix, error) {
 	return m, nil
 }
 
+// number returns NaN for an empty cell.
 func number(cell string) (float64, error) {
 	if cell == "" {
 		return math.NaN(), nil
@@ -62,7 +63,8 @@ func values(m cluster.Matrix) []float64 {
 	return out
 }
 
-// Agglomerate joins the two nearest groups of a matrix until one is left. O(n²) time and memory.
+// Agglomerate merges the two nearest groups of a matrix until one group remains. O(n²) time and
+// memory.
 //
 // It returns an error matching cluster.ErrMatrix when a pair is missing, and another for
 // an unknown linkage.

@@ -87,7 +87,7 @@ func TestMissingPairs(t *testing.T) {
 	}
 }
 
-// dividers returns all functions that refuse a matrix with a missing pair.
+// dividers returns the functions that need a complete matrix.
 func dividers(m cluster.Matrix) map[string]func() error {
 	return map[string]func() error{
 		"profile":     func() error { _, err := cluster.Profile(m); return err },

@@ -7,23 +7,22 @@ import (
 	"tutti/topology/cluster"
 )
 
-// Medoids is a division by nearest medoid.
+// Medoids is a division of the members by their nearest medoid.
 type Medoids struct {
 	Labels  cluster.Labels
 	Members []int   // the medoid of each group
 	Cost    float64 // sum of the distances to the medoids, in seconds
 }
 
-// KMedoids divides the members into k groups, each around one of its members, so that
-// the distances to them add up to as little as exchanging one medoid can reach.
-// O(k·n²) to start and O(n²) for each exchange.
+// KMedoids divides the members into k groups, each around one of its members, the medoid. It
+// replaces one medoid at a time until no replacement lowers the sum of the distances to the
+// medoids. O(k·n²) for the initial medoids and O(n²) for each replacement.
 //
-// It returns an error matching ErrMatrix when a pair is missing, and another when k is
-// not in 1 to n.
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when k is not
+// in 1 to n.
 //
-// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM), with
-// the exchanges evaluated as in Schubert and Rousseeuw, Faster k-Medoids Clustering
-// (SISAP 2019), FastPAM1.
+// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are
+// evaluated as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
 func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
 	if err := m.CheckComplete(); err != nil {
 		return Medoids{}, err
@@ -33,7 +32,7 @@ func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
 	}
 	p := pam{m: m, medoid: make([]bool, m.Len())}
 	p.build(k)
-	for k > 1 && p.exchange() {
+	for k > 1 && p.replace() {
 	}
 	out := Medoids{Labels: cluster.NewLabels(p.near), Members: make([]int, k), Cost: p.cost()}
 	for j, g := range out.Labels {
@@ -42,16 +41,16 @@ func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
 	return out, nil
 }
 
-// pam knows of every member its nearest medoid and how far that one and the next are.
+// pam is the state of KMedoids.
 type pam struct {
 	m       cluster.Matrix
 	medoids []int
-	medoid  []bool
-	near    []int // index into medoids
-	d1, d2  []float64
+	medoid  []bool    // whether each member is a medoid
+	near    []int     // the nearest medoid of each member, as an index into medoids
+	d1, d2  []float64 // distances of each member to its nearest and second nearest medoid
 }
 
-// build takes the member that lowers the cost most, k times.
+// build chooses k medoids. Each is the member that lowers the cost most.
 func (p *pam) build(k int) {
 	p.d1 = make([]float64, p.m.Len())
 	for i := range p.d1 {
@@ -96,10 +95,10 @@ func (p *pam) assign() {
 	}
 }
 
-// exchange makes the best exchange of a medoid for another member and reports whether
-// it lowers the cost.
-func (p *pam) exchange() bool {
-	loss := make([]float64, len(p.medoids)) // of doing without each medoid
+// replace replaces a medoid by the member that lowers the cost most. It reports whether there is
+// such a member.
+func (p *pam) replace() bool {
+	loss := make([]float64, len(p.medoids)) // increase of the cost without each medoid
 	for j, i := range p.near {
 		loss[i] += p.d2[j] - p.d1[j]
 	}
@@ -141,4 +140,74 @@ func (p *pam) cost() float64 {
 		sum += x
 	}
 	return sum
+}
+
+// maxDepth bounds the depth of SSSTree.
+const maxDepth = 8
+
+// SSSTree divides the members recursively by sparse spatial selection. The first member of a group
+// is a centre. Another member becomes a centre if its distance from all centres is at least alpha
+// times twice the group's radius. Otherwise it joins the nearest centre. SSSTree returns the
+// division at each depth, coarsest first. It stops when the number of groups stays the same or
+// exceeds half the number of members.
+//
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when alpha is
+// not above 0.
+//
+// Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of
+// Interconnect Topologies (NTNU 2023), figure 2.5.
+func SSSTree(m cluster.Matrix, alpha float64) ([]cluster.Labels, error) {
+	if err := m.CheckComplete(); err != nil {
+		return nil, err
+	}
+	if !(alpha > 0) {
+		return nil, fmt.Errorf("alpha %g: want more than 0", alpha)
+	}
+	all := make([]int, m.Len())
+	for i := range all {
+		all[i] = i
+	}
+	groups := [][]int{all}
+	var out []cluster.Labels
+	for range maxDepth {
+		var next [][]int
+		for _, g := range groups {
+			next = append(next, selectCentres(m, g, alpha)...)
+		}
+		raw := make([]int, m.Len())
+		for i, g := range next {
+			for _, member := range g {
+				raw[member] = i
+			}
+		}
+		out = append(out, cluster.NewLabels(raw))
+		if len(next) == len(groups) || len(next) > m.Len()/2 {
+			break
+		}
+		groups = next
+	}
+	return out, nil
+}
+
+// selectCentres divides one group. The first member of each new group is its centre.
+func selectCentres(m cluster.Matrix, group []int, alpha float64) [][]int {
+	radius := 0.0
+	for _, member := range group {
+		radius = max(radius, m.At(group[0], member))
+	}
+	out := [][]int{{group[0]}}
+	for _, member := range group[1:] {
+		at := 0
+		for i, g := range out {
+			if m.At(g[0], member) < m.At(out[at][0], member) {
+				at = i
+			}
+		}
+		if m.At(out[at][0], member) >= 2*radius*alpha {
+			out = append(out, []int{member})
+		} else {
+			out[at] = append(out[at], member)
+		}
+	}
+	return out
 }

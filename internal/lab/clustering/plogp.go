@@ -11,11 +11,11 @@ import (
 	"tutti/topology/discover"
 )
 
-// Distances returns the time that a message takes between each two of n ranks
-// (equation 3.4), as rows up to the diagonal, NaN for a pair that was not measured.
-// pairs has the parameters of rank i and each rank before it in row i.
+// Distances returns the time of a message between each pair of ranks (equation 3.4), in seconds,
+// as rows up to the diagonal. Row i of pairs has the parameters of rank i with each rank before
+// it. The time is NaN for a pair that was not measured.
 //
-// It returns an error matching discover.ErrParameters when row i has not i pairs.
+// It returns an error matching discover.ErrParameters unless row i has i pairs.
 func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	if err := triangle(pairs); err != nil {
 		return nil, err
@@ -30,12 +30,11 @@ func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	return out, nil
 }
 
-// Profiles returns how differently each two of n ranks see all ranks: the Euclidean
-// distance of the vectors that hold, for each rank, latency, overheads and gap of a
-// message to it (equations 3.5 and 3.6). Rows and pairs are those of Distances. O(n³).
+// Profiles returns the Euclidean distance between the profiles of each pair of ranks. The profile
+// of a rank has latency, overheads and gap of a message to each rank (equations 3.5 and 3.6). Rows
+// and pairs are those of Distances. O(n³).
 //
-// It returns an error matching discover.ErrParameters when row i has not i pairs or a pair was not
-// measured.
+// It returns an error matching discover.ErrParameters unless row i has i measured pairs.
 func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	if err := triangle(pairs); err != nil {
 		return nil, err
@@ -51,9 +50,9 @@ func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 				return nil, fmt.Errorf("%w: ranks %d and %d were not measured", discover.ErrParameters, j, i)
 			}
 			o := At(p, bytes)
-			of := []float64{p.Latency, o.Send, o.Receive, o.Gap}
-			copy(vectors[i][each*j:], of)
-			copy(vectors[j][each*i:], of)
+			parameters := []float64{p.Latency, o.Send, o.Receive, o.Gap}
+			copy(vectors[i][each*j:], parameters)
+			copy(vectors[j][each*i:], parameters)
 		}
 	}
 	out := make([][]float64, len(pairs))
@@ -66,6 +65,7 @@ func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	return out, nil
 }
 
+// triangle returns an error unless row i has i pairs.
 func triangle(pairs [][]discover.Parameters) error {
 	for i, row := range pairs {
 		if len(row) != i {
@@ -75,11 +75,10 @@ func triangle(pairs [][]discover.Parameters) error {
 	return nil
 }
 
-// leastStep is the smallest distance between two sizes that gets another one between
-// them, in bytes.
-const leastStep = 32
+// minStep is the largest distance between two sizes, in bytes, that Extra does not divide.
+const minStep = 32
 
-// Sizes returns the sizes that are measured first: the powers of two up to most bytes.
+// Sizes returns the sizes to measure first, in bytes: the powers of two up to most.
 func Sizes(most int) []int {
 	var out []int
 	for m := 1; m <= most && m > 0; m *= 2 {
@@ -88,40 +87,39 @@ func Sizes(most int) []int {
 	return out
 }
 
-// Extra returns the sizes to measure besides those of the readings: where a reading is
-// off the line between its two neighbours by more than the share tolerance of itself,
-// the size half-way to the next one, if that is more than 32 bytes away. Measured again
-// and again until there are none, lines between neighbours are as good as the tolerance
-// but for jumps, which lie between sizes that are 32 bytes apart.
+// Extra returns further sizes to measure, in bytes. It compares each reading with the line between
+// its two neighbours. If the relative difference is above tolerance, it returns the size half-way
+// to the next reading, unless that is at most 32 bytes away. When Extra returns nothing, linear
+// interpolation is within the tolerance, except next to jumps.
 func Extra(readings []discover.SizeTimes, tolerance float64) []int {
 	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	var out []int
 	for i := 1; i+1 < len(sorted); i++ {
 		here, next := sorted[i], sorted[i+1]
-		if next.Bytes-here.Bytes > leastStep && bent(sorted[i-1], here, next, tolerance) {
+		if next.Bytes-here.Bytes > minStep && bent(sorted[i-1], here, next, tolerance) {
 			out = append(out, here.Bytes+(next.Bytes-here.Bytes)/2)
 		}
 	}
 	return out
 }
 
-// bent reports whether one of the times is off the line between a and c.
+// bent reports whether a time of b differs from the line between a and c by more than tolerance.
 func bent(a, b, c discover.SizeTimes, tolerance float64) bool {
 	share := float64(b.Bytes-a.Bytes) / float64(c.Bytes-a.Bytes)
-	for _, of := range []func(discover.SizeTimes) float64{
+	for _, seconds := range []func(discover.SizeTimes) float64{
 		func(r discover.SizeTimes) float64 { return r.RoundTrip },
 		func(r discover.SizeTimes) float64 { return r.Send },
 		func(r discover.SizeTimes) float64 { return r.Receive },
 	} {
-		if math.Abs(of(b)-between(of(a), of(c), share)) > tolerance*of(b) {
+		if math.Abs(seconds(b)-between(seconds(a), seconds(c), share)) > tolerance*seconds(b) {
 			return true
 		}
 	}
 	return false
 }
 
-// At returns the overheads of a size: on the line between the two measured sizes around
-// it, beyond them on the line through the nearest two. Nothing is below 0.
+// At returns the overheads of a size by linear interpolation between the measured sizes, and by
+// extrapolation beyond them. No result is below 0.
 func At(p discover.Parameters, bytes int) discover.Overhead {
 	if len(p.Sizes) == 1 {
 		o := p.Sizes[0]
@@ -142,8 +140,8 @@ func At(p discover.Parameters, bytes int) discover.Overhead {
 
 func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
 
-// Time returns the seconds that a message takes: the latency, the gap and the mean of
-// the two overheads (equation 3.3). It is NaN for a pair that was not measured.
+// Time returns the time of a message in seconds: latency, gap and the mean of both overheads
+// (equation 3.3). It is NaN for a pair that was not measured.
 func Time(p discover.Parameters, bytes int) float64 {
 	if len(p.Sizes) == 0 {
 		return math.NaN()
@@ -152,46 +150,42 @@ func Time(p discover.Parameters, bytes int) float64 {
 	return p.Latency + (o.Send+o.Receive)/2 + o.Gap
 }
 
-// How a gap is measured.
+// Parameters of Saturation.
 const (
-	firstMessages = 10
-	mostMessages  = 37500
-	steady        = 0.01 // relative change between two counts that ends it
+	minMessages     = 10
+	maxMessages     = 37500
+	steadyTolerance = 0.01 // relative change of the gap between two series
 )
 
-// MostSaturated is the largest size whose gap is worth measuring by saturation: beyond
-// it Fit finds the same from round trips.
-const MostSaturated = 1 << 16
-
-// Saturation finds the gap of messages of one size: so many are sent in a row that
-// sending more of them no longer changes what one takes. The zero value is ready.
+// Saturation measures the gap of messages of one size, by series of messages without a pause. A
+// series has twice as many messages as the one before, until the time for each message hardly
+// changes. The zero value is ready.
 type Saturation struct {
-	count int // messages of the last row
-	gap   float64
+	count int     // messages of the last series
+	gap   float64 // seconds for each message of the last series
 	done  bool
 }
 
-// Next returns how many messages to send in a row, 10 at first and then twice as many as
-// before, or 0 when the gap is found or 37 500 messages would not do.
+// Next returns the number of messages of the next series. It returns 0 when the gap is found, or
+// when the next series would have more than 37 500 messages.
 func (s *Saturation) Next() int {
-	next := max(firstMessages, 2*s.count)
-	if s.done || next > mostMessages {
+	next := max(minMessages, 2*s.count)
+	if s.done || next > maxMessages {
 		return 0
 	}
 	return next
 }
 
-// Add takes in the seconds that a row of count messages took, with the one that came
-// back when all had arrived.
+// Add records the time of a series of count messages in seconds, including the answer that
+// confirms them.
 func (s *Saturation) Add(count int, seconds float64) {
 	mean := seconds / float64(count)
-	s.done = s.count > 0 && math.Abs(mean-s.gap) < steady*s.gap
+	s.done = s.count > 0 && math.Abs(mean-s.gap) < steadyTolerance*s.gap
 	s.count, s.gap = count, mean
 }
 
-// Gap returns the mean of the last row, in seconds.
+// Gap returns the time for each message of the last series, in seconds.
 func (s *Saturation) Gap() float64 { return s.gap }
 
-// Steady reports whether the last two rows agreed within 1 %. The gap of a link that
-// does not settle is the mean of the longest row.
+// Steady reports whether the gaps of the last two series differ by less than 1 %.
 func (s *Saturation) Steady() bool { return s.done }

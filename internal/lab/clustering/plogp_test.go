@@ -14,7 +14,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// wire is a link that is what the model says, in seconds.
+// wire is a link that follows the PLogP model. Times are in seconds.
 type wire struct {
 	latency float64
 	gap     func(bytes int) float64
@@ -35,7 +35,7 @@ func (w wire) read(m int) discover.SizeTimes {
 	return discover.SizeTimes{Bytes: m, RoundTrip: w.roundTrip(m), Send: w.send(m), Receive: w.send(m) / 2}
 }
 
-// saturate measures the gap of rows that begin when the first message is sent.
+// saturate measures the gap by series, whose time starts when the first message is sent.
 func (w wire) saturate(m int) clustering.Saturation {
 	var s clustering.Saturation
 	for n := s.Next(); n > 0; n = s.Next() {
@@ -44,8 +44,9 @@ func (w wire) saturate(m int) clustering.Saturation {
 	return s
 }
 
-// What was measured on a link that is what the model says gives its parameters back.
-func TestFit(t *testing.T) {
+// TestFitOfMeasuredLink checks that measurements of a link that follows the model give the
+// parameters of the link.
+func TestFitOfMeasuredLink(t *testing.T) {
 	w := ethernet()
 	s := w.saturate(0)
 	if gap := s.Gap(); !s.Steady() || math.Abs(gap/w.gap(0)-1) > 0.02 {
@@ -63,7 +64,7 @@ func TestFit(t *testing.T) {
 	if math.Abs(p.Latency-w.latency) > 1e-15 {
 		t.Errorf("latency %g, want %g", p.Latency, w.latency)
 	}
-	for _, m := range []int{0, 1, 3, 1000, 1 << 16, 3 << 18, 1 << 21} { // within and beyond what was measured
+	for _, m := range []int{0, 1, 3, 1000, 1 << 16, 3 << 18, 1 << 21} { // within and beyond the measured sizes
 		want := w.latency + 0.75*w.send(m) + w.gap(m)
 		if got := clustering.Time(p, m); math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("%d bytes take %g, want %g", m, got, want)
@@ -71,38 +72,40 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Rows double from 10 until two agree within 1 %, or 37 500 are passed.
+// TestSaturation checks that series double from 10 messages until two gaps agree within 1 %, or
+// the next series would have more than 37 500 messages.
 func TestSaturation(t *testing.T) {
-	rows := func(mean func(n int) float64) (counts []int, s clustering.Saturation) {
+	measure := func(mean func(n int) float64) (counts []int, s clustering.Saturation) {
 		for n := s.Next(); n > 0; n = s.Next() {
 			counts = append(counts, n)
 			s.Add(n, float64(n)*mean(n))
 		}
 		return counts, s
 	}
-	counts, s := rows(func(int) float64 { return 3e-6 })
+	counts, s := measure(func(int) float64 { return 3e-6 })
 	if d := cmp.Diff([]int{10, 20}, counts); d != "" || !s.Steady() || math.Abs(s.Gap()-3e-6) > 1e-18 {
 		t.Errorf("a steady link: gap %g (-want +got):\n%s", s.Gap(), d)
 	}
-	counts, s = rows(func(n int) float64 { return 1 + float64(n) })
+	counts, s = measure(func(n int) float64 { return 1 + float64(n) })
 	if d := cmp.Diff([]int{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480}, counts); d != "" || s.Steady() {
-		t.Errorf("a link that never settles (-want +got):\n%s", d)
+		t.Errorf("a link whose gap grows (-want +got):\n%s", d)
 	}
 }
 
-// Extra sizes close in on a change of protocol, and a straight line needs none.
+// TestExtra checks that Extra asks for sizes near a jump in the times, and for none on a straight
+// line.
 func TestExtra(t *testing.T) {
 	w := ethernet()
 	var straight, bent []discover.SizeTimes
-	late := ethernet() // messages above 12 000 bytes ask first
-	late.gap = func(m int) float64 {
+	handshake := ethernet() // messages above 12 000 bytes begin with a handshake
+	handshake.gap = func(m int) float64 {
 		if m > 12000 {
 			return w.gap(m) + 50e-6
 		}
 		return w.gap(m)
 	}
 	for _, m := range clustering.Sizes(1 << 17) {
-		straight, bent = append(straight, w.read(m)), append(bent, late.read(m))
+		straight, bent = append(straight, w.read(m)), append(bent, handshake.read(m))
 	}
 	if got := clustering.Extra(straight, 0.01); got != nil {
 		t.Errorf("a straight line: %v", got)
@@ -113,7 +116,7 @@ func TestExtra(t *testing.T) {
 			t.Fatalf("still wants %v", extra)
 		}
 		for _, m := range extra {
-			bent = append(bent, late.read(m))
+			bent = append(bent, handshake.read(m))
 		}
 	}
 	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), bent)
@@ -121,15 +124,14 @@ func TestExtra(t *testing.T) {
 		t.Fatal(err)
 	}
 	for m := 1; m <= 1<<17; m += 100 {
-		want := late.latency + 0.75*late.send(m) + late.gap(m)
+		want := handshake.latency + 0.75*handshake.send(m) + handshake.gap(m)
 		if got := clustering.Time(p, m); math.Abs(got/want-1) > 0.02 && (m < 12000-32 || m > 12000+32) {
 			t.Errorf("%d bytes take %g, want %g", m, got, want)
 		}
 	}
-	t.Logf("%d sizes beside %d", len(bent)-len(straight), len(straight))
 }
 
-// Extra ends, whatever was measured.
+// TestExtraEnds checks that Extra asks for no size twice, with random times.
 func TestExtraEnds(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -149,7 +151,7 @@ func TestExtraEnds(t *testing.T) {
 	}
 }
 
-// pair returns parameters of messages that all take the same.
+// pair returns parameters that are the same for all message sizes.
 func pair(latency, send, receive, gap float64) discover.Parameters {
 	return discover.Parameters{Latency: latency, Sizes: []discover.Overhead{{Bytes: 1, Send: send, Receive: receive, Gap: gap}}}
 }
@@ -167,7 +169,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// Ranks 0 and 1 see rank 2 alike; each is itself where it sees the other.
+// TestProfiles checks the distances between profiles of three ranks. Ranks 0 and 1 have the same
+// parameters with rank 2.
 func TestProfiles(t *testing.T) {
 	near, far := pair(1, 2, 4, 8), pair(3, 0, 0, 1)
 	got, err := clustering.Profiles([][]discover.Parameters{{}, {near}, {far, far}}, 64)

@@ -46,28 +46,28 @@ func decode(t testing.TB, name string, to any) {
 	}
 }
 
-// same reports whether two divisions differ in nothing but the names of groups. A group
-// of other programs named noise is one.
+// same reports whether two divisions are equal except for the numbers of groups. noise is the
+// number of the noise in want.
 func same(got cluster.Labels, want []int, noise int) bool {
 	if len(got) != len(want) {
 		return false
 	}
-	there, back := map[int]int{cluster.Noise: noise}, map[int]int{noise: cluster.Noise}
+	toWant, toGot := map[int]int{cluster.Noise: noise}, map[int]int{noise: cluster.Noise}
 	for i, g := range got {
-		w, seen := there[g]
-		b, seenBack := back[want[i]]
-		if seen && w != want[i] || seenBack && b != g {
+		w, mapped := toWant[g]
+		b, mappedBack := toGot[want[i]]
+		if mapped && w != want[i] || mappedBack && b != g {
 			return false
 		}
-		there[g], back[want[i]] = want[i], g
+		toWant[g], toGot[want[i]] = want[i], g
 	}
 	return true
 }
 
-// noNoise is a name that no other program gives a group.
+// noNoise stands for no noise: no reference program uses this number.
 const noNoise = -2
 
-// python is what the other programs made of one matrix.
+// python has the results of Python programs for one matrix, by method and parameter.
 type python map[string]json.RawMessage
 
 func (p python) get(t *testing.T, key string, to any) {
@@ -81,7 +81,9 @@ func near(got, want, relative float64) bool {
 	return math.Abs(got-want) <= relative*math.Abs(want)+1e-12
 }
 
-func TestReference(t *testing.T) {
+// TestReferencePython compares all methods with scikit-learn, scipy and programs written from the
+// papers.
+func TestReferencePython(t *testing.T) {
 	var all map[string]python
 	decode(t, "python.json.gz", &all)
 	checked := 0
@@ -104,7 +106,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// cutLast cuts a key at its last underscore: hdbscan_eom_4 is hdbscan_eom and 4.
+// cutLast cuts a key at its last underscore, for example hdbscan_eom_4 into hdbscan_eom and 4.
 func cutLast(key string) (method, parameter string, found bool) {
 	i := strings.LastIndex(key, "_")
 	if _, err := strconv.ParseFloat(key[i+1:], 64); err != nil {
@@ -155,9 +157,9 @@ func checkMedoids(t *testing.T, m cluster.Matrix, p python, key, parameter strin
 	return nil
 }
 
-// tree joins the members of a matrix, or those of its profile.
-func tree(m cluster.Matrix, by cluster.Linkage, rows bool) (cluster.Dendrogram, error) {
-	if rows {
+// tree returns the dendrogram of a matrix, or of its profile.
+func tree(m cluster.Matrix, by cluster.Linkage, profile bool) (cluster.Dendrogram, error) {
+	if profile {
 		var err error
 		if m, err = cluster.Profile(m); err != nil {
 			return cluster.Dendrogram{}, err
@@ -166,11 +168,11 @@ func tree(m cluster.Matrix, by cluster.Linkage, rows bool) (cluster.Dendrogram, 
 	return clustering.Agglomerate(m, by)
 }
 
-func checkCut(by cluster.Linkage, rows bool) check {
+func checkCut(by cluster.Linkage, profile bool) check {
 	return func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
 		var want []int
 		p.get(t, key, &want)
-		d, err := tree(m, by, rows)
+		d, err := tree(m, by, profile)
 		if err != nil {
 			return err
 		}
@@ -181,11 +183,11 @@ func checkCut(by cluster.Linkage, rows bool) check {
 	}
 }
 
-func checkHeights(by cluster.Linkage, rows bool) check {
+func checkHeights(by cluster.Linkage, profile bool) check {
 	return func(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
 		var want []float64
 		p.get(t, key, &want)
-		d, err := tree(m, by, rows)
+		d, err := tree(m, by, profile)
 		if err != nil {
 			return err
 		}
@@ -306,7 +308,7 @@ func checkSSSTree(t *testing.T, m cluster.Matrix, p python, key, parameter strin
 	return nil
 }
 
-// R's dbscan and cluster packages.
+// TestReferenceR compares HDBSCAN and KMedoids with the R packages dbscan and cluster.
 func TestReferenceR(t *testing.T) {
 	var all map[string]map[string]map[string][]int // program, matrix, parameter
 	decode(t, "r.json.gz", &all)

@@ -13,12 +13,12 @@ import (
 	"tutti/topology/cluster"
 )
 
-// Spectral divides the members into k groups by the k smoothest functions on the graph
-// of their affinities, which it also returns the eigenvalues of, ascending. Affinity
-// falls with distance: exp(-d²/(2s²)) with s half the median distance. O(n³).
+// Spectral divides the members into k groups by k-means on the first k eigenvectors of the
+// Laplacian of their affinities. It also returns their eigenvalues, ascending. The affinity of a
+// pair is exp(-d²/(2s²)) for the distance d, where s is half the median distance. O(n³).
 //
-// It returns an error matching ErrMatrix when a pair is missing, and another when k is
-// not in 1 to n.
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when k is not
+// in 1 to n.
 //
 // Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22
 // (2000), as scikit-learn does it.
@@ -76,24 +76,26 @@ func laplacian(m cluster.Matrix) (l *mat.SymDense, degree []float64) {
 	return l, degree
 }
 
-// kMeans divides points into k groups around their means, the best of ten starts.
+// kMeans divides points into k groups around their means. It returns the best of ten divisions,
+// which start from different random centres.
 //
-// Source: Arthur and Vassilvitskii, SODA 2007 (k-means++) for the starts.
+// Source: Arthur and Vassilvitskii, SODA 2007 (k-means++) for the random centres.
 func kMeans(points [][]float64, k int) []int {
 	const starts = 10
-	rng := rand.New(rand.NewPCG(1, uint64(k))) // the same division for the same points
+	rng := rand.New(rand.NewPCG(1, uint64(k))) // a fixed seed, so that results are reproducible
 	var best []int
 	least := math.Inf(1)
 	for range starts {
-		if labels, inertia := lloyd(points, spread(points, k, rng)); inertia < least {
+		if labels, inertia := lloyd(points, randomCentres(points, k, rng)); inertia < least {
 			best, least = labels, inertia
 		}
 	}
 	return best
 }
 
-// spread draws k points, each the likelier the farther it is from those drawn before.
-func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
+// randomCentres draws k points. The probability of a point is proportional to its squared distance
+// from the nearest point drawn before.
+func randomCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	weight := make([]float64, len(points))
 	for len(centres) < k {
@@ -102,9 +104,9 @@ func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 			_, weight[i] = closest(p, centres)
 			sum += weight[i]
 		}
-		at, left := 0, rng.Float64()*sum
-		for left > weight[at] && at < len(points)-1 {
-			left -= weight[at]
+		at, remaining := 0, rng.Float64()*sum
+		for remaining > weight[at] && at < len(points)-1 {
+			remaining -= weight[at]
 			at++
 		}
 		centres = append(centres, points[at])
@@ -112,24 +114,25 @@ func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 	return centres
 }
 
-// lloyd moves points to the nearest mean and means to their points until nothing moves.
+// lloyd assigns points to the nearest centre and replaces centres by the means of their points,
+// until no assignment changes. inertia is the sum of the squared distances to the centres.
 func lloyd(points, start [][]float64) (labels []int, inertia float64) {
-	const mostRounds = 300
+	const maxRounds = 300
 	centres := start
 	labels = make([]int, len(points))
 	for i := range labels {
 		labels[i] = -1
 	}
-	for range mostRounds {
-		moved := false
+	for range maxRounds {
+		changed := false
 		inertia = 0
 		for i, p := range points {
 			g, square := closest(p, centres)
-			moved = moved || g != labels[i]
+			changed = changed || g != labels[i]
 			labels[i] = g
 			inertia += square
 		}
-		if !moved {
+		if !changed {
 			break
 		}
 		centres = means(points, labels, centres)
@@ -152,7 +155,7 @@ func closest(p []float64, centres [][]float64) (at int, square float64) {
 	return at, square
 }
 
-// means returns the mean of each group; a group without points stays where it was.
+// means returns the mean of each group. A group without points keeps its old centre.
 func means(points [][]float64, labels []int, old [][]float64) [][]float64 {
 	out := make([][]float64, len(old))
 	count := make([]float64, len(old))

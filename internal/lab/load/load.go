@@ -1,5 +1,5 @@
-// Package load measures how a service behaves under load: many clients watch event streams
-// and others read, while campaigns on recorded data run. It starts a tutti serve of its own.
+// Package load measures how a service behaves under load. It starts a tutti serve whose
+// campaigns run on recorded data. Many clients watch event streams, and others read.
 //
 //	missed, err := load.Run(ctx, load.Options{Program: "bin/tutti", Campaign: "configs/demo.yaml", ...}, os.Stdout)
 package load
@@ -18,18 +18,18 @@ import (
 // Options describe a load and its targets.
 type Options struct {
 	Program   string        // path of tutti
-	Campaign  string        // campaign file on recorded data, run again and again with other seeds
+	Campaign  string        // campaign file on recorded data, run repeatedly with different seeds
 	Dir       string        // folder of the service, kept afterwards; "": a temporary folder
-	Campaigns int           // that run at the same time
-	Clients   int           // that watch event streams
+	Campaigns int           // number of campaigns at the same time
+	Clients   int           // number of clients that watch event streams
 	Rate      float64       // reads per second
-	Time      time.Duration // of the load
-	Drop      time.Duration // mean time until a client drops its connection and opens it again
+	Time      time.Duration // duration of the load
+	Drop      time.Duration // mean time until a client drops its connection and reconnects
 	P99       time.Duration // target: 99th percentile of the latency of reads
 	Growth    float64       // target: growth of live memory from the second to the last quarter, MiB
 }
 
-// Validate reports options without any load.
+// Validate returns an error for options that give no load.
 func (o Options) Validate() error {
 	if o.Campaigns < 1 || o.Clients < 1 || o.Rate <= 0 || o.Time < time.Second || o.Drop <= 0 {
 		return fmt.Errorf("want at least one campaign, one client, a rate and a drop time above 0, and a second")
@@ -37,8 +37,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Run puts the load on a service, writes the measured figures to out and returns the targets
-// that were missed.
+// Run loads a service, writes the measured figures to out and returns the missed targets.
 func Run(ctx context.Context, o Options, out io.Writer) (missed []string, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (missed []string, err er
 	return r.missed(o), nil
 }
 
-// measure runs the load. Watching clients stay until every campaign has ended.
+// measure runs the load. Watching clients stay connected until all campaigns have ended.
 func measure(ctx context.Context, o Options) (*report, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Every client receives every line of every journal of a small load.
+// TestRun checks that a small load misses no target and that clients reconnect.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tutti and runs it for some seconds")
@@ -69,14 +69,13 @@ func goodReport() (*report, Options) {
 	return f, Options{Rate: 10, Time: 10 * time.Second, P99: 50 * time.Millisecond, Growth: 4}
 }
 
-// Each target can be missed.
-func TestMissed(t *testing.T) {
+func TestMissedTargets(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(*report)
 		want  string
 	}{
-		{"nothing", func(*report) {}, ""},
+		{"all met", func(*report) {}, ""},
 		{"one slow read of a hundred", func(f *report) { f.reads[3].latency = time.Second }, ""},
 		{"two slow reads of a hundred", func(f *report) { f.reads[3].latency, f.reads[4].latency = time.Second, time.Second }, "p99 of reads is 1s"},
 		{"a read refused", func(f *report) { f.reads[7].status = 429 }, "1 reads were refused"},
@@ -89,9 +88,9 @@ func TestMissed(t *testing.T) {
 		}, "memory grew by 10.0 MiB"},
 		{"memory in use for a moment", func(f *report) { f.memory[17].live, f.memory[18].live = 90*mib, 90*mib }, ""},
 		{"memory at the beginning", func(f *report) { f.memory[0].live = mib }, ""},
-		{"memory not seen", func(f *report) { f.memory = nil }, "memory was measured 0 times"},
+		{"memory not measured", func(f *report) { f.memory = nil }, "memory was measured 0 times"},
 		{"events lost", func(f *report) { f.streams.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
-		{"nothing happened", func(f *report) { f.streams.events = 0 }, "no event was received"},
+		{"no events", func(f *report) { f.streams.events = 0 }, "no event was received"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -117,8 +116,8 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// compare finds missing, repeated and changed events.
-func TestCompare(t *testing.T) {
+// TestCompareStreams checks that missing, repeated and changed events are found.
+func TestCompareStreams(t *testing.T) {
 	s := &service{dir: t.TempDir()}
 	if err := os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700); err != nil {
 		t.Fatal(err)
@@ -135,14 +134,14 @@ func TestCompare(t *testing.T) {
 	}
 	other := good
 	other.hash++
-	less := good
-	less.events--
+	shorter := good
+	shorter.events--
 	for name, tc := range map[string]struct {
 		streams []stream
 		faults  int
 	}{
-		"all": {[]stream{good}, 0}, "changed": {[]stream{other}, 1}, "lost": {[]stream{less}, 1}, "no such campaign": {[]stream{{campaign: "c2"}}, 1},
-		"nobody came": {nil, 1}, "an error": {[]stream{{campaign: "c1", err: os.ErrClosed}}, 1},
+		"all": {[]stream{good}, 0}, "changed": {[]stream{other}, 1}, "lost": {[]stream{shorter}, 1}, "no such campaign": {[]stream{{campaign: "c2"}}, 1},
+		"no stream": {nil, 1}, "an error": {[]stream{{campaign: "c1", err: os.ErrClosed}}, 1},
 	} {
 		w.streams = tc.streams
 		if got := w.compare(); len(got.faults) != tc.faults {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// report is what one run measured.
+// report has the measurements of one run.
 type report struct {
 	loadAverage string // of the machine before the run
 	reads       []read
@@ -23,7 +23,7 @@ type report struct {
 
 const mib = 1 << 20
 
-// latencies returns the sorted latencies of the reads of a route, "" for all routes.
+// latencies returns the sorted latencies of the reads of a route, or of all reads for "".
 func latencies(reads []read, route string) []time.Duration {
 	var out []time.Duration
 	for _, r := range reads {
@@ -35,7 +35,8 @@ func latencies(reads []read, route string) []time.Duration {
 	return out
 }
 
-// percentile returns the p-th percentile of sorted latencies by nearest rank, 0 for none.
+// percentile returns the p-th percentile of sorted latencies by nearest rank. It is 0 without
+// latencies.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -43,22 +44,22 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// quarter returns the mean resident and the smallest live memory of quarter n of the run,
-// zeros for a run that is too short. The smallest, because answers in progress are live, too.
+// quarter returns the mean resident memory and the smallest live memory of quarter n of the run.
+// The smallest, because requests in progress need memory, too. A short run has zeros.
 func (r *report) quarter(n int) memory {
-	part := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
-	if len(part) == 0 {
+	samples := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
+	if len(samples) == 0 {
 		return memory{}
 	}
-	out := memory{live: part[0].live}
-	for _, m := range part {
-		out.resident += m.resident / int64(len(part))
+	out := memory{live: samples[0].live}
+	for _, m := range samples {
+		out.resident += m.resident / int64(len(samples))
 		out.live = min(out.live, m.live)
 	}
 	return out
 }
 
-// missed lists the targets that were missed.
+// missed returns a message for each missed target.
 func (r *report) missed(o Options) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -77,7 +78,7 @@ func (r *report) missed(o Options) []string {
 	if p99 := percentile(latencies(r.reads, ""), 99); p99 > o.P99 {
 		add("p99 of reads is %s, want at most %s", p99.Round(time.Millisecond/10), o.P99)
 	}
-	if grown := float64(r.quarter(3).live-r.quarter(1).live) / mib; grown > o.Growth { // the first quarter fills the caches
+	if grown := float64(r.quarter(3).live-r.quarter(1).live) / mib; grown > o.Growth { // without the first quarter, in which caches fill
 		add("live memory grew by %.1f MiB, want at most %.1f MiB", grown, o.Growth)
 	}
 	if len(r.memory) < 4 {
@@ -116,7 +117,7 @@ func (r *report) print(out io.Writer, o Options) {
 	fmt.Fprintf(out, "memory of the service by quarters of the run, MiB: live %s, resident %s\n", strings.Join(live, " "), strings.Join(resident, " "))
 }
 
-// loadAverage returns the load average of the last minute, "unknown" where the system has none.
+// loadAverage returns the system's load average over one minute, or "unknown".
 func loadAverage() string {
 	content, err := os.ReadFile("/proc/loadavg")
 	first, _, found := strings.Cut(string(content), " ")

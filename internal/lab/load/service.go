@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// service is a tutti serve that runs as a process of its own.
+// service is a running process of tutti serve.
 type service struct {
 	cmd *exec.Cmd
 	url string
@@ -56,10 +56,10 @@ func start(ctx context.Context, o Options) (*service, error) {
 	return s, nil
 }
 
-// baseName returns the name of the base and of the machine number i.
+// baseName returns the name of base i, which is also that of its machine.
 func baseName(i int) string { return "m" + strconv.Itoa(i+1) }
 
-// listenAddress waits for the line of the log that contains the address of the service.
+// listenAddress waits until the log contains the address of the service.
 func listenAddress(ctx context.Context, log string) (string, error) {
 	var content []byte
 	for range 300 {
@@ -82,7 +82,7 @@ func listenAddress(ctx context.Context, log string) (string, error) {
 	return "", fmt.Errorf("the service does not listen: %s", bytes.TrimSpace(content))
 }
 
-// stop ends the service, after a minute by force.
+// stop terminates the service, and kills it after a minute.
 func (s *service) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
@@ -90,14 +90,14 @@ func (s *service) stop() {
 	_ = s.cmd.Wait()
 }
 
-// journal returns the path of a campaign's journal. Its lines are the campaign's events.
+// journal returns the path of a campaign's journal, which has a line for each event.
 func (s *service) journal(id string) string {
 	return filepath.Join(s.dir, "state", "campaigns", id, "results", "journal.jsonl")
 }
 
-// memory is the memory of the service at one time, bytes.
+// memory is the memory of the service at one time, in bytes.
 type memory struct {
-	resident int64 // of the process
+	resident int64 // resident set size of the process
 	live     int64 // in use after a garbage collection
 }
 
@@ -113,7 +113,7 @@ func (s *service) sampleMemory(ctx context.Context, deadline time.Time) (samples
 	return samples
 }
 
-// memory makes the service collect its garbage and measures what is in use.
+// memory measures the memory of the service after a garbage collection.
 func (s *service) memory(ctx context.Context, c *client) (memory, error) {
 	var metrics bytes.Buffer
 	_, err := c.get(ctx, "/debug/pprof/heap?gc=1", io.Discard)
@@ -140,7 +140,7 @@ func (s *service) memory(ctx context.Context, c *client) (memory, error) {
 	return memory{}, errors.New("/metrics contains no go_gc_heap_live_bytes")
 }
 
-// client sends requests to the service through connections of its own.
+// client sends requests to the service. Clients share no connections.
 type client struct {
 	http *http.Client
 	url  string
@@ -150,7 +150,7 @@ func (s *service) client() *client {
 	return &client{url: s.url, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 }
 
-// get copies the body of an answer to out and returns the status.
+// get copies the body of a response to out and returns the status.
 func (c *client) get(ctx context.Context, path string, out io.Writer) (status int, err error) {
 	return c.do(ctx, http.MethodGet, path, nil, out)
 }
@@ -172,10 +172,10 @@ func (c *client) do(ctx context.Context, method, path string, body []byte, out i
 	return answer.StatusCode, err
 }
 
-// campaign is what the load reads of a campaign.
+// campaign has the fields of a campaign in the service's responses.
 type campaign struct{ ID, State, Error string }
 
-// call sends a request whose answer is a campaign.
+// call sends a request whose response is a campaign.
 func (c *client) call(ctx context.Context, method, path string, body []byte) (campaign, int, error) {
 	var answer bytes.Buffer
 	status, err := c.do(ctx, method, "/api/v1/campaigns"+path, body, &answer)
@@ -189,11 +189,11 @@ func (c *client) call(ctx context.Context, method, path string, body []byte) (ca
 	return got, status, json.Unmarshal(answer.Bytes(), &got)
 }
 
-// maxLine is the longest line of a stream, bytes.
+// maxLine is the longest line of a stream, in bytes.
 const maxLine = 64 << 20
 
-// watch calls each for every event of a campaign after a number. It returns nil at the event
-// that ends the stream, and an error when the connection breaks before.
+// watch calls each for the events of a campaign whose number is above after. It returns nil at the
+// last event of the stream, and an error if the connection ends earlier.
 func (c *client) watch(ctx context.Context, id string, after int64, each func(number int64, data []byte)) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/campaigns/%s/events?after=%d", c.url, id, after), nil)
 	if err != nil {
@@ -223,7 +223,7 @@ func (c *client) watch(ctx context.Context, id string, after int64, each func(nu
 			kind = string(value)
 		case "data":
 			data = append(data[:0], value...)
-		case "": // an empty line ends an event; a comment has no name either
+		case "": // an empty line, which ends an event, or a comment
 			if kind == "end" {
 				return nil
 			}

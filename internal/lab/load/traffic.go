@@ -17,15 +17,14 @@ import (
 	"time"
 )
 
-// campaigns keeps one campaign running on every machine until the deadline. Then it cancels
-// them.
+// campaigns keeps one campaign running on every machine. It cancels them at the deadline.
 type campaigns struct {
 	client   *client
 	deadline time.Time
 
 	mu      sync.Mutex
 	ids     [][]string // by machine, in the order of creation
-	done    bool       // no further campaign will be created
+	done    bool       // no more campaigns will be created
 	err     error
 	changed chan struct{} // closed and replaced at every change
 }
@@ -50,7 +49,7 @@ func (c *campaigns) run(ctx context.Context) {
 	c.update(func() { c.done = true })
 }
 
-// update changes the state and wakes the waiting clients.
+// update changes the state and wakes up waiting clients.
 func (c *campaigns) update(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +58,7 @@ func (c *campaigns) update(change func()) {
 	c.changed = make(chan struct{})
 }
 
-// runOne creates a campaign and waits until it is over.
+// runOne creates a campaign and waits until it ends.
 func (c *campaigns) runOne(ctx context.Context, machine, seed int) error {
 	request := fmt.Sprintf(`{"base":%q,"name":"load %d","set":{"seed":"%d"}}`, baseName(machine), seed, 100*machine+seed)
 	created, _, err := c.client.call(ctx, http.MethodPost, "", []byte(request))
@@ -79,7 +78,7 @@ func (c *campaigns) runOne(ctx context.Context, machine, seed int) error {
 		}
 		if !cancelled && time.Now().After(c.deadline) {
 			_, status, err := c.client.call(ctx, http.MethodPost, "/"+created.ID+"/cancel", nil)
-			if err != nil && status != http.StatusConflict { // a conflict: it has just ended
+			if err != nil && status != http.StatusConflict { // a conflict means that the campaign has just ended
 				return err
 			}
 			cancelled = true
@@ -87,7 +86,8 @@ func (c *campaigns) runOne(ctx context.Context, machine, seed int) error {
 	}
 }
 
-// next waits for the campaign number n of a machine. It returns "" when there will be none.
+// next waits for campaign n of a machine and returns its id. It returns "" if there will be no such
+// campaign.
 func (c *campaigns) next(ctx context.Context, machine, n int) string {
 	for {
 		c.mu.Lock()
@@ -107,8 +107,8 @@ func (c *campaigns) next(ctx context.Context, machine, n int) string {
 	}
 }
 
-// latest returns the newest campaign of machine i modulo the number of machines, "" before
-// there is one.
+// latest returns the newest campaign of machine i modulo the number of machines, or "" before the
+// first campaign.
 func (c *campaigns) latest(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *campaigns) count() int {
 	return len(slices.Concat(c.ids...))
 }
 
-// routes are read in turn; {id} stands for a running campaign.
+// routes are the paths that reads request in turn. {id} is replaced by a running campaign.
 var routes = []string{
 	"/api/v1/campaigns",
 	"/api/v1/campaigns/{id}",
@@ -139,8 +139,8 @@ var routes = []string{
 	"/",
 }
 
-// selectionRoute is read every selectionInterval by one more client, because the service
-// trains models to answer. Its latency is no target.
+// selectionRoute is read less often, every selectionInterval, because the service trains models
+// for the response. There is no target for its latency.
 const (
 	selectionRoute    = "/api/v1/campaigns/{id}/selection"
 	selectionInterval = 5 * time.Second
@@ -149,11 +149,11 @@ const (
 // read is one request.
 type read struct {
 	route   string
-	latency time.Duration // from the time at which the request was due
-	status  int           // 0 without an answer
+	latency time.Duration // since the time at which the request was due
+	status  int           // 0 without a response
 }
 
-// reader sends reads at a fixed rate, whether or not earlier ones were answered.
+// reader sends reads at a fixed rate. It does not wait for responses.
 type reader struct {
 	client    *client
 	campaigns *campaigns
@@ -207,16 +207,16 @@ func (r *reader) read(ctx context.Context, route string, i int, due time.Time) r
 	return read{route: route, latency: time.Since(due), status: status}
 }
 
-// stream is what one client received of one campaign.
+// stream sums up the events of one campaign that one client received.
 type stream struct {
 	campaign string
 	events   int64
-	hash     uint64 // of all data in order; equal to that of the journal when no event is missing, repeated or changed
+	hash     uint64 // of all data in order; the journal has the same hash unless events were lost, repeated or changed
 	err      error
 }
 
-// watchers are clients that watch every campaign of one machine from its first event to its
-// end. They drop their connections from time to time.
+// watchers are clients. Each watches the campaigns of one machine from the first to the last
+// event, and drops its connection at random times.
 type watchers struct {
 	service   *service
 	options   Options
@@ -253,18 +253,18 @@ func (w *watchers) runClient(ctx context.Context, i int) {
 	}
 }
 
-// watch receives the events of a campaign through as many connections as it takes.
+// watch receives all events of a campaign. It reconnects after each dropped connection.
 func (w *watchers) watch(ctx context.Context, c *client, id string, random *rand.Rand) (got stream, reconnects int) {
 	got.campaign = id
 	hash := fnv.New64a()
 	for ; ; reconnects++ {
-		until, cancel := context.WithTimeout(ctx, time.Duration(random.ExpFloat64()*float64(w.options.Drop)))
-		got.err = c.watch(until, id, got.events, func(number int64, data []byte) {
+		connection, cancel := context.WithTimeout(ctx, time.Duration(random.ExpFloat64()*float64(w.options.Drop)))
+		got.err = c.watch(connection, id, got.events, func(number int64, data []byte) {
 			hash.Write(data)
 			hash.Write([]byte("\n"))
 			got.events = number
 		})
-		dropped := until.Err() != nil && ctx.Err() == nil
+		dropped := connection.Err() != nil && ctx.Err() == nil
 		cancel()
 		if got.err == nil || !dropped {
 			got.hash = hash.Sum64()
@@ -275,18 +275,18 @@ func (w *watchers) watch(ctx context.Context, c *client, id string, random *rand
 
 // comparison is the result of comparing all streams with the journals.
 type comparison struct {
-	streams    int // clients times campaigns
-	events     int64
+	streams    int
+	events     int64 // received by all clients together
 	reconnects int
-	faults     []string // one for each stream that differs from its journal
+	faults     []string // a message for each stream that differs from its journal
 }
 
 func (w *watchers) compare() comparison {
 	out := comparison{streams: len(w.streams), reconnects: w.reconnects}
 	journals := map[string]stream{}
 	for _, got := range w.streams {
-		want, known := journals[got.campaign]
-		if !known {
+		want, ok := journals[got.campaign]
+		if !ok {
 			want = w.readJournal(got.campaign)
 			journals[got.campaign] = want
 		}
@@ -307,7 +307,7 @@ func (w *watchers) compare() comparison {
 	return out
 }
 
-// readJournal returns the stream that the journal of a campaign amounts to.
+// readJournal returns the stream that a client of a campaign should receive.
 func (w *watchers) readJournal(id string) stream {
 	content, err := os.ReadFile(w.service.journal(id))
 	hash := fnv.New64a()

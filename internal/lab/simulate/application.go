@@ -30,11 +30,11 @@ func fastest(seconds []float64) int {
 	return best
 }
 
-// Application is what an application calls, on a machine whose times are recorded.
+// Application has the calls of an application and the recorded times of a machine.
 type Application struct {
 	Name       string
 	Classes    []Class
-	Unrecorded float64 // share of the calls whose collective was not recorded
+	Unrecorded float64 // share of the calls whose collective has no recorded times
 }
 
 // maxCalls bounds the calls of one run.
@@ -42,31 +42,25 @@ const maxCalls = 2_000_000
 
 var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
 
-// NewApplication moves each call of a trace to the nearest recorded point of its collective, in
-// doublings of nodes, ppn and bytes. Points without a time of coll.Default, the library
-// as shipped, do not count. Excluded algorithms are left out.
+// NewApplication moves each call of a trace to the nearest recorded point of its collective.
+// The distance is in doublings of nodes, ppn and bytes. Points without a time of coll.Default,
+// the library as shipped, are ignored, and so are excluded algorithms.
 //
 // It is an error if no call has a point, or if there are more than maxCalls.
 // O(recorded points · distinct calls) operations.
 func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measurement, excluded []coll.Algorithm) (Application, error) {
 	app := Application{Name: name}
 	at := byPoint(recorded, excluded)
-	all, placed := 0.0, 0.0
+	all, recordedCalls := 0.0, 0.0
 	for _, collective := range coll.Collectives() {
-		var points []coll.Point
-		for point, ms := range at {
-			if point.Collective == collective && slices.ContainsFunc(ms, isDefault) {
-				points = append(points, point)
-			}
-		}
-		slices.SortFunc(points, coll.ComparePoints)
+		points := slices.DeleteFunc(pointsWithDefault(at), func(p coll.Point) bool { return p.Collective != collective })
 		calls := callsOf(trace, collective)
 		all += calls
 		weights, _, ok := preprocess.CallWeights(points, withoutSeconds(trace))
 		if !ok {
 			continue
 		}
-		placed += calls
+		recordedCalls += calls
 		for i, w := range weights {
 			if w > 0 {
 				app.Classes = append(app.Classes, newClass(points[i], calls*w/float64(len(points)), at[points[i]]))
@@ -76,10 +70,10 @@ func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measu
 	switch {
 	case len(app.Classes) == 0:
 		return app, fmt.Errorf("%s: no call has a recorded point: %w", name, errNoDefault)
-	case placed > maxCalls:
-		return app, fmt.Errorf("%s: %g calls: want %d at most", name, placed, maxCalls)
+	case recordedCalls > maxCalls:
+		return app, fmt.Errorf("%s: %g calls: want %d at most", name, recordedCalls, maxCalls)
 	}
-	app.Unrecorded = 1 - placed/all
+	app.Unrecorded = 1 - recordedCalls/all
 	return app, nil
 }
 
@@ -87,6 +81,15 @@ func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measu
 // the default.
 func allPoints(recorded []coll.Measurement, excluded []coll.Algorithm) Application {
 	at := byPoint(recorded, excluded)
+	var app Application
+	for _, point := range pointsWithDefault(at) {
+		app.Classes = append(app.Classes, newClass(point, 1, at[point]))
+	}
+	return app
+}
+
+// pointsWithDefault returns the points that have a time of the default, sorted.
+func pointsWithDefault(at map[coll.Point][]coll.Measurement) []coll.Point {
 	var points []coll.Point
 	for point, ms := range at {
 		if slices.ContainsFunc(ms, isDefault) {
@@ -94,11 +97,7 @@ func allPoints(recorded []coll.Measurement, excluded []coll.Algorithm) Applicati
 		}
 	}
 	slices.SortFunc(points, coll.ComparePoints)
-	var app Application
-	for _, point := range points {
-		app.Classes = append(app.Classes, newClass(point, 1, at[point]))
-	}
-	return app
+	return points
 }
 
 // byPoint returns the recorded measurements of each point, without excluded algorithms.
@@ -124,7 +123,7 @@ func callsOf(trace []preprocess.Calls, c coll.Collective) float64 {
 	return sum
 }
 
-// withoutSeconds makes calls weigh by their number rather than by their time.
+// withoutSeconds removes the times of calls, so that calls are weighted by their number.
 func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
 	out := slices.Clone(trace)
 	for i := range out {
@@ -133,13 +132,13 @@ func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
 	return out
 }
 
-// newClass returns the class of a point. Of repeated measurements the first counts.
+// newClass returns the class of a point. It uses the first of repeated measurements.
 func newClass(p coll.Point, calls float64, ms []coll.Measurement) Class {
 	slices.SortStableFunc(ms, func(a, b coll.Measurement) int {
 		switch {
-		case isDefault(a) != isDefault(b) && isDefault(a):
+		case isDefault(a) && !isDefault(b):
 			return -1
-		case isDefault(a) != isDefault(b):
+		case isDefault(b) && !isDefault(a):
 			return 1
 		}
 		return coll.CompareAlgorithms(a.Algorithm, b.Algorithm)

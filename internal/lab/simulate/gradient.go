@@ -13,26 +13,26 @@ import (
 	models "tutti/surrogate/learner"
 )
 
-// gradient is the online knowledge gradient with the Gaussian process of all algorithms.
-// Between runs the process learns from all runs. Within a run each call conditions
-// the joint distribution of the application's classes. The algorithm with the least
-// index is called, if the run's budget affords it.
+// gradient is the online knowledge gradient with the Gaussian process of all algorithms. Between
+// runs the process learns from all runs. Within a run each call updates the joint distribution
+// of the application's classes. It calls the algorithm with the lowest index that the run's
+// budget covers.
 type gradient struct {
 	learner
 	opt    Options
 	joints map[coll.Collective]*online.Joint // nil before the first call of a collective
-	first  []int                             // entry of each class's first algorithm in its joint distribution
-	calls  []float64                         // of each class so far, in all runs
-	called [][]bool                          // of each class and algorithm
+	first  []int                             // index of each class's first algorithm in its joint distribution
+	calls  []float64                         // number of calls in all runs, by class
+	called [][]bool                          // whether an algorithm was called, by class and algorithm
 	budget traceBudget
 }
 
-// affordDeviations is how many standard deviations above its median a call's time may lie for
-// the budget to afford it.
+// affordDeviations is the number of standard deviations above its median at which a call's time
+// must be covered by the budget.
 const affordDeviations = 2.0
 
-// settledShare is the part of a call's noise below which the variance of an algorithm hardly
-// changes with another call.
+// settledShare is a share of the noise variance of a call. An algorithm whose variance is below
+// this share does not learn from further calls.
 const settledShare = 0.02
 
 func newGradient(app Application, earlier [][]coll.Measurement, opt Options) *gradient {
@@ -79,9 +79,9 @@ func (p *gradient) classesOf(c coll.Collective) []online.Class {
 	return out
 }
 
-// prior holds the parameters of the Gaussian process before there is more than one call to
-// learn from, as variances of log10 seconds: the slowest algorithm takes 2 to 10 times
-// as long as the fastest at most points.
+// prior has the parameters of the Gaussian process before the second call, as variances of log10
+// seconds. With them the slowest algorithm takes 2 to 10 times as long as the fastest at most
+// points.
 var prior = gp.Params{
 	Common: 1, Own: 0.02, Level: 0.02, Rough: 0.005, Shared: 0.001, Noise: preprocess.MeasurementNoise,
 }
@@ -106,7 +106,8 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	})
 }
 
-// index returns the index of each algorithm of a class, and the one with the least expected time.
+// index returns the knowledge-gradient index of each algorithm of a class, and the algorithm with
+// the shortest expected time.
 func (p *gradient) index(j *online.Joint, class int) ([]float64, int) {
 	return j.KnowledgeGradient(p.first[class], len(p.called[class]), p.result.Noise(), p.calls[class], func(a int) bool { return p.called[class][a] })
 }
@@ -164,20 +165,20 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring: what its calls so far took less
-// than the default would have, and a share of the default's time in all calls of its trace.
-// Calls beyond the trace add their own share.
+// traceBudget is the time that a run may lose by exploring. It begins with a share of the
+// default's time in all calls of the trace. Each call adds the default's time and subtracts its
+// own. Calls beyond the trace add their share, too.
 type traceBudget struct {
 	share   float64   // of the default's time
 	balance float64   // seconds
-	calls   []float64 // of each class so far
+	calls   []float64 // number of calls so far, by class
 }
 
-// affords reports whether the budget covers a call that may take so many seconds, when the
-// default takes byDefault.
+// affords reports whether the budget covers a call of so many seconds, where the default takes
+// byDefault.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 
-// debit enters the time of a call of a class with so many traced calls.
+// debit records the time of a call of a class that has so many calls in the trace.
 func (b *traceBudget) debit(class int, traced, byDefault, seconds float64) {
 	if b.calls[class] == 0 {
 		b.balance += b.share * max(1, traced) * byDefault

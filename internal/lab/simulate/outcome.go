@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -14,9 +13,8 @@ import (
 	"tutti/preprocess"
 )
 
-// Table returns the header and a row for each outcome: the first and the last run, the policy's
-// choices before the first run and after the second, the part of the gain that the second run
-// had, and the part of the gain that all runs lost.
+// Table returns a header and a row for each outcome: the times of the first, the last and the
+// slowest run, the policy's choices before the first run and after the second, and the gains.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "changes", "regret, s", "lost gain"}
@@ -36,8 +34,8 @@ func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	return header, rows
 }
 
-// gainOf returns the part of the possible gain over the default that a run had, or - where less
-// than 3 % are possible.
+// gainOf returns the share of the possible gain over the default that a run had. It returns "-"
+// if less than 3 % are possible.
 func gainOf(r RunOutcome) string {
 	if r.Default < 1.03*r.Best {
 		return "-"
@@ -49,11 +47,13 @@ func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// WriteMeasured writes what the policy saw as measurements, which Run takes as an earlier source.
+// WriteMeasured writes the times that the policy saw as measurements. Run accepts them as an
+// earlier source.
 func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }
 
-// Draw returns a figure of outcomes, averaged over their applications, run by run: time over that of the
-// default and of the best algorithms, regret in runs of the best algorithms, and explored calls.
+// Draw returns a figure of the runs, averaged over the applications: time relative to the
+// default and to the best algorithms, regret relative to a run of the best algorithms, and
+// explored calls.
 func Draw(outcomes []Outcome) lab.Figure {
 	charts := []lab.Chart{
 		{X: "run", Y: "time / that of the default", Ideal: 1},
@@ -64,7 +64,7 @@ func Draw(outcomes []Outcome) lab.Figure {
 	var names []string
 	runs := map[string][][]RunOutcome{}
 	for _, o := range outcomes {
-		if _, known := runs[o.Policy]; !known {
+		if _, ok := runs[o.Policy]; !ok {
 			names = append(names, o.Policy)
 		}
 		runs[o.Policy] = append(runs[o.Policy], o.Runs)
@@ -87,38 +87,11 @@ func Draw(outcomes []Outcome) lab.Figure {
 			charts[i].Lines = append(charts[i].Lines, lab.Line{Name: name, Y: lines[i]})
 		}
 	}
-	return lab.NewFigure("online", "Learning while applications run", charts)
+	return lab.NewFigure("Learning while applications run", charts)
 }
 
-// maxServed is how many algorithms DrawServed shows: those with most calls in the last run.
-const maxServed = 6
-
-// DrawServed returns a figure of the algorithms that served the outcome's class, run by run.
-func (o Outcome) DrawServed() lab.Figure {
-	order := make([]int, len(o.Class.Algorithms))
-	for a := range order {
-		order[a] = a
-	}
-	last := o.Runs[len(o.Runs)-1].Served
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
-	chart := lab.Chart{X: "run", Y: fmt.Sprintf("calls of %v, %%", o.Class.Point)}
-	for _, a := range order[:min(maxServed, len(order))] {
-		line := lab.Line{Name: o.Class.Algorithms[a].String()}
-		for _, r := range o.Runs {
-			all := 0
-			for _, n := range r.Served {
-				all += n
-			}
-			line.Y = append(line.Y, 100*float64(r.Served[a])/float64(max(1, all)))
-		}
-		chart.Lines = append(chart.Lines, line)
-	}
-	return lab.NewFigure("served", fmt.Sprintf("%s: algorithms that %s ran", o.Application, o.Policy), []lab.Chart{chart})
-}
-
-// BestMap shows what a policy that has learnt from earlier sources chooses at every recorded point:
-// the time of its choice over that of the default. It returns a map for each collective, layouts by
-// sizes.
+// BestMap returns a map for each collective, layouts by sizes. Its ratios are the recorded times
+// of a policy's choices, divided by those of the default. The policy learns from earlier sources.
 func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
 	app := allPoints(recorded, excluded)
 	p, err := newPolicy(policyName, app, earlier, opt)
@@ -155,8 +128,8 @@ func mapOf(c coll.Collective, ratios map[coll.Point]float64) lab.Map {
 		m.Rows = append(m.Rows, fmt.Sprintf("%d × %d", l.Nodes, l.PPN))
 		row := make([]float64, len(sizes))
 		for k, s := range sizes {
-			ratio, known := ratios[coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: s}]
-			if row[k] = ratio; !known {
+			ratio, ok := ratios[coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: s}]
+			if row[k] = ratio; !ok {
 				row[k] = math.NaN()
 			}
 		}

@@ -14,18 +14,18 @@ import (
 // policy chooses the algorithm of each call and learns from its time. Classes and algorithms
 // are numbered as in the application.
 type policy interface {
-	// begin starts a run.
+	// begin begins a run.
 	begin(ctx context.Context) error
-	// choose returns the algorithm of the next call of a class, and whether it is called in
-	// order to learn something.
+	// choose returns the algorithm of the next call of a class, and whether the call explores:
+	// the policy makes it to learn.
 	choose(class int) (algorithm int, explores bool, err error)
-	// observe takes the time of the call that was just chosen. It reports whether the policy
-	// has detected a change of times.
+	// observe receives the time of the call that choose returned last. It reports whether the
+	// policy detects a change of times.
 	observe(class, algorithm int, seconds float64) (changed bool, err error)
-	// end ends a run: the policy learns from all runs so far.
+	// end ends a run. The policy learns from all runs so far.
 	end() error
-	// best returns the algorithm that the policy expects to be the fastest. It may be called before
-	// the first run and after each.
+	// best returns the algorithm that the policy expects to be the fastest. It must not be called
+	// during a run.
 	best(class int) int
 }
 
@@ -62,7 +62,7 @@ func ParsePolicies(list string) ([]string, error) {
 	return out, nil
 }
 
-// newPolicy returns a policy that has learnt from measurements made elsewhere, by source.
+// newPolicy returns a policy that has learnt from earlier measurements, by source.
 func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt Options) (policy, error) {
 	var p interface {
 		policy
@@ -79,7 +79,7 @@ func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt O
 		p = newGradient(app, earlier, opt)
 	case PolicyDefault:
 		return fixed(func(int) int { return 0 }), nil
-	case PolicyOracle: // simulation.call corrects its choices where algorithms are slowed
+	case PolicyOracle: // simulation.call corrects its choices for the effects of Slow
 		return fixed(func(class int) int { return app.Classes[class].Best() }), nil
 	default:
 		_, err := ParsePolicies(name)
@@ -97,11 +97,11 @@ func (fixed) observe(int, int, float64) (bool, error) { return false, nil }
 func (fixed) end() error                              { return nil }
 func (f fixed) best(class int) int                    { return f(class) }
 
-// learner learns between runs as tutti online update does.
+// learner learns between runs, as the command tutti online update does.
 type learner struct {
-	rule    string // of package online
+	rule    string // policy of package online
 	classes []Class
-	earlier [][]coll.Measurement
+	earlier [][]coll.Measurement // by source
 	jobs    []online.Job
 	result  online.Result
 	advice  []online.Advice // of each class
@@ -111,7 +111,7 @@ func newLearner(rule string, app Application, earlier [][]coll.Measurement) lear
 	return learner{rule: rule, classes: app.Classes, earlier: earlier}
 }
 
-// learn advises on each class by all jobs so far.
+// learn sets the advice of each class from all jobs so far.
 func (l *learner) learn() error {
 	var err error
 	if l.result, err = online.Learn(l.rule, l.jobs, l.earlier, baseOf(l.classes)); err != nil {
@@ -128,7 +128,7 @@ func (l *learner) learn() error {
 	return nil
 }
 
-// restrict returns advice with the given algorithms, in their order.
+// restrict returns the advice for the given algorithms only, in their order.
 func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	out := a
 	out.Algorithms, out.Weights, out.Most = algorithms, make([]float64, len(algorithms)), nil
@@ -147,7 +147,7 @@ func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	return out
 }
 
-// baseOf advises on all classes, for which nothing is selected but the default.
+// baseOf returns a base in which the default is selected for all classes.
 func baseOf(classes []Class) online.Base {
 	algorithms := map[coll.Point][]coll.Algorithm{}
 	var points []coll.Point
@@ -157,17 +157,17 @@ func baseOf(classes []Class) online.Base {
 	}
 	return online.Base{
 		Feasible: func(p coll.Point) []coll.Algorithm {
-			if a, known := algorithms[p]; known {
+			if a, ok := algorithms[p]; ok {
 				return a
 			}
-			return []coll.Algorithm{coll.Default} // a point of another source
+			return []coll.Algorithm{coll.Default} // the point belongs to another source
 		},
 		Selected: func(coll.Point) coll.Algorithm { return coll.Default },
 		Points:   points,
 	}
 }
 
-// add adds a call to the job of the current run.
+// add adds a call to the job of this run.
 func (l *learner) add(class, algorithm int, seconds float64) {
 	c := l.classes[class]
 	job := &l.jobs[len(l.jobs)-1]
@@ -180,15 +180,15 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota draws a share of the calls by the weights of IOTA, all of them in IOTA itself. The other
-// calls run the best algorithm, and the library's default after MaxExplored drawn calls of a class
-// in IOTA.
+// iota draws the algorithms of a share of the calls by the weights of IOTA; the policy IOTA has
+// the share 1. The other calls run the best algorithm. After MaxExplored calls of a class, IOTA
+// runs the library's default.
 type iota struct {
 	learner
 	opt      Options
 	share    float64
 	rng      *rand.Rand
-	explored []int // drawn calls of each class in this run
+	explored []int // number of drawn calls in this run, by class
 }
 
 func (p *iota) begin(context.Context) error {
@@ -216,7 +216,7 @@ func (p *iota) observe(class, algorithm int, seconds float64) (bool, error) {
 
 func (p *iota) end() error { return p.learn() }
 
-// draw returns the first index at which the sum of the weights, divided by that of all, exceeds u.
+// draw returns an index with probability proportional to its weight, for a uniform u from 0 to 1.
 func draw(weights []float64, u float64) int {
 	all := 0.0
 	for _, w := range weights {

@@ -16,9 +16,9 @@ import (
 	"tutti/online"
 )
 
-// BuildProgram compiles the part of libtutti that chooses algorithms, for the policies explore
-// and learn, into a folder, with the C compiler that the variable CC names, or cc. It returns
-// the path of the program.
+// BuildProgram compiles the program that chooses algorithms with the C code of libtutti, for the
+// policies explore and learn. The environment variable CC names the compiler, cc by default. It
+// returns the path of the program in the folder.
 func BuildProgram(ctx context.Context, folder string) (string, error) {
 	compiler := os.Getenv("CC")
 	if compiler == "" {
@@ -31,23 +31,23 @@ func BuildProgram(ctx context.Context, folder string) (string, error) {
 	return built.Path, err
 }
 
-// NeedsProgram reports whether a policy needs the program of BuildProgram.
+// NeedsProgram reports whether a policy needs BuildProgram.
 func NeedsProgram(policy string) bool { return policy == PolicyExplore || policy == PolicyLearn }
 
 // runtime is libtutti in mode explore or learn. Each run starts the program of BuildProgram,
-// which chooses algorithms as libtutti does in a job and leaves the same file of samples. Between
-// runs it learns as tutti online update does.
+// which chooses algorithms and writes samples as libtutti does in a job. Between runs it learns
+// as the command tutti online update does.
 type runtime struct {
 	learner
 	opt     Options
 	mode    string
-	folder  string // of the samples of this run
+	folder  string // for the samples of this run
 	cmd     *exec.Cmd
 	in      *bufio.Writer
 	out     *bufio.Scanner
-	close   func() error // ends the program's input
-	said    strings.Builder
-	changes int // in this run
+	close   func() error // closes the program's input
+	stderr  strings.Builder
+	changes int // detected in this run
 }
 
 func (p *runtime) begin(ctx context.Context) error {
@@ -55,12 +55,12 @@ func (p *runtime) begin(ctx context.Context) error {
 	if p.folder, err = os.MkdirTemp("", "tutti-simulate-"); err != nil {
 		return err
 	}
-	p.said.Reset()
+	p.stderr.Reset()
 	p.cmd = exec.CommandContext(ctx, p.opt.Program, p.folder)
 	p.cmd.Env = append(os.Environ(),
 		"TUTTI_MODE="+p.mode, fmt.Sprintf("TUTTI_BUDGET=%g", p.opt.Budget), fmt.Sprintf("TUTTI_EXPLORE_SHARE=%g", p.opt.ExploreShare),
 		fmt.Sprintf("TUTTI_SEED=%d", 1000*p.opt.Seed+uint64(len(p.jobs))))
-	p.cmd.Stderr = &p.said
+	p.cmd.Stderr = &p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *runtime) ask(format string, args ...any) ([]int, error) {
 }
 
 func (p *runtime) failure(err error) error {
-	return fmt.Errorf("%s: %w: %s", p.opt.Program, err, strings.TrimSpace(p.said.String()))
+	return fmt.Errorf("%s: %w: %s", p.opt.Program, err, strings.TrimSpace(p.stderr.String()))
 }
 
 func (p *runtime) choose(class int) (int, bool, error) {

@@ -1,3 +1,14 @@
+// Package simulate replays applications with recorded times, one run after another, under
+// policies that choose the algorithm of each call and learn from its time. The policies explore
+// and learn run the C code of libtutti. Package online learns between runs.
+//
+//	trace, err := preprocess.ReadTrace("app.csv")
+//	...
+//	app, err := simulate.NewApplication("app", trace, recorded, nil)
+//	...
+//	outcome, err := simulate.Run(ctx, app, simulate.PolicyTutti, nil, simulate.DefaultOptions())
+//	...
+//	header, rows := simulate.Table([]simulate.Outcome{outcome})
 package simulate
 
 import (
@@ -11,21 +22,21 @@ import (
 	"tutti/online"
 )
 
-// Options say how an application is replayed.
+// Options of a replay.
 type Options struct {
 	Runs         int     // of the application, one after another
-	Iterations   int     // of a run, over which its calls are spread
+	Iterations   int     // of a run; its calls are distributed over them
 	Noise        float64 // relative standard deviation of a call's time, lognormal
 	Seed         uint64
-	ExploreShare float64 // of calls: PolicyShare and PolicyExplore
-	MaxExplored  int     // calls of a class in a run: PolicyIOTA and PolicyShare
-	Budget       float64 // share of the time of calls that exploring may cost: PolicyExplore, PolicyLearn and PolicyTutti
+	ExploreShare float64 // share of the calls that explore, of PolicyShare and PolicyExplore
+	MaxExplored  int     // maximum number of exploring calls of a class in a run, of PolicyIOTA and PolicyShare
+	Budget       float64 // share of the calls' time that exploring may cost, of PolicyExplore, PolicyLearn and PolicyTutti
 	Slow         []Slow
-	Program      string // of BuildProgram, for PolicyExplore and PolicyLearn
+	Program      string // path of BuildProgram's program, for PolicyExplore and PolicyLearn
 }
 
-// Slow makes an algorithm take Factor times as long in iterations From to To, without To, of
-// each run from run Since on, in all classes.
+// Slow makes an algorithm take Factor times as long in the iterations From <= i < To of each run
+// from run Since on, in all classes.
 type Slow struct {
 	Algorithm coll.Algorithm
 	Since     int // the first run is 1
@@ -33,7 +44,7 @@ type Slow struct {
 	Factor    float64
 }
 
-// DefaultOptions are those of the figures in the documents.
+// DefaultOptions returns the options of the results in docs/experiments.
 func DefaultOptions() Options {
 	return Options{Runs: 8, Iterations: 200, Noise: 0.05, Seed: 1, ExploreShare: 0.1, MaxExplored: 1000, Budget: 0.03}
 }
@@ -59,26 +70,26 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// RunOutcome is the outcome of one run. Times are of all collective calls together.
+// RunOutcome is the outcome of one run. Times are sums over all collective calls.
 type RunOutcome struct {
 	Seconds  float64 `json:"seconds"`
 	Best     float64 `json:"best_seconds"`    // with the fastest algorithm at every call
 	Default  float64 `json:"default_seconds"` // with the library as shipped
 	Calls    int     `json:"calls"`
-	Explored int     `json:"explored"`          // calls that were made to learn something
-	Regret   float64 `json:"regret_seconds"`    // Seconds - Best, of this run and all before
-	Tuned    float64 `json:"tuned_over_best"`   // time with the choices after the run, over that of the fastest ones
+	Explored int     `json:"explored"`          // calls that the policy made to learn
+	Regret   float64 `json:"regret_seconds"`    // sum of Seconds - Best over this and all earlier runs
+	Tuned    float64 `json:"tuned_over_best"`   // time of the policy's choices after the run, divided by that of the fastest algorithms
 	Changes  []int   `json:"changes,omitempty"` // iterations in which the policy detected a change
-	Served   []int   `json:"served"`            // calls of Outcome.Class that each algorithm served
+	Served   []int   `json:"served"`            // number of calls of Outcome.Class by algorithm
 }
 
-// OverBest returns the time over that of the fastest algorithms.
+// OverBest returns the time divided by that of the fastest algorithms.
 func (r RunOutcome) OverBest() float64 { return r.Seconds / r.Best }
 
-// OverDefault returns the time over that of the library as shipped.
+// OverDefault returns the time divided by that of the library as shipped.
 func (r RunOutcome) OverDefault() float64 { return r.Seconds / r.Default }
 
-// ExploredShare returns the share of calls that were made to learn something.
+// ExploredShare returns the share of the calls that the policy made to learn.
 func (r RunOutcome) ExploredShare() float64 { return float64(r.Explored) / float64(max(1, r.Calls)) }
 
 // Outcome is the outcome of an application under a policy.
@@ -86,13 +97,13 @@ type Outcome struct {
 	Application string             `json:"application"`
 	Policy      string             `json:"policy"`
 	Class       Class              `json:"class"`           // in which the default takes most time
-	Start       float64            `json:"start_over_best"` // time with the choices before the first run, over that of the fastest ones
+	Start       float64            `json:"start_over_best"` // time of the policy's choices before the first run, divided by that of the fastest algorithms
 	Runs        []RunOutcome       `json:"runs"`
-	Measured    []coll.Measurement `json:"-"` // all times that the policy saw, as measurements for later applications
+	Measured    []coll.Measurement `json:"-"` // all times that the policy saw
 }
 
-// LostGain returns the regret of all runs over that of the library as shipped: 0 with the
-// fastest algorithm at every call, 1 with the default.
+// LostGain returns the regret of all runs divided by that of the library as shipped. It is 0 with
+// the fastest algorithm at every call and 1 with the default.
 func (o Outcome) LostGain() float64 {
 	byDefault := 0.0
 	for _, r := range o.Runs {
@@ -101,7 +112,7 @@ func (o Outcome) LostGain() float64 {
 	return o.Runs[len(o.Runs)-1].Regret / byDefault
 }
 
-// Run replays an application under a policy. earlier holds measurements made elsewhere, by
+// Run replays an application under a policy, which first learns from earlier measurements, by
 // source. Calls, their order and their noise depend on the seed, not on the policy.
 func Run(ctx context.Context, app Application, policyName string, earlier [][]coll.Measurement, opt Options) (Outcome, error) {
 	out := Outcome{Application: app.Name, Policy: policyName}
@@ -138,8 +149,8 @@ func Run(ctx context.Context, app Application, policyName string, earlier [][]co
 	return out, err
 }
 
-// tunedOverBest returns the time of a run with the policy's choices over that of the fastest
-// algorithms, without noise.
+// tunedOverBest returns the time of a run with the policy's choices, divided by that with the
+// fastest algorithms, without noise.
 func tunedOverBest(app Application, p policy) float64 {
 	tuned, best := 0.0, 0.0
 	for i, c := range app.Classes {
@@ -156,7 +167,7 @@ type simulation struct {
 	opt     Options
 	number  int // from 0
 	policy  policy
-	oracle  bool // chooses the fastest algorithm even where algorithms are slowed
+	oracle  bool // choose the fastest algorithm at every call, including the effects of Slow
 	rng     *rand.Rand
 	job     online.Job // all calls as samples
 	outcome RunOutcome
@@ -166,7 +177,7 @@ func (s *simulation) run(ctx context.Context) error {
 	s.rng = rand.New(rand.NewPCG(s.opt.Seed, uint64(s.number)))
 	s.outcome.Served = make([]int, len(s.app.Classes[s.main].Algorithms))
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the program of a run that failed
+	defer cancel() // ends the program of libtutti if the run fails
 	if err := s.policy.begin(ctx); err != nil {
 		return err
 	}
@@ -183,8 +194,8 @@ func (s *simulation) run(ctx context.Context) error {
 	return s.policy.end()
 }
 
-// calls returns the classes of the calls of an iteration, in random order: of each class its
-// calls divided by the iterations, rounded up or down at random.
+// calls returns the classes of the calls of an iteration, in random order. A class has its calls
+// divided by the number of iterations, rounded up or down at random.
 func (s *simulation) calls() []int {
 	var out []int
 	for i, c := range s.app.Classes {
@@ -200,7 +211,7 @@ func (s *simulation) calls() []int {
 	return out
 }
 
-// call makes one call of a class.
+// call simulates one call of a class.
 func (s *simulation) call(class, iteration int) error {
 	c := s.app.Classes[class]
 	noise := math.Exp(s.opt.Noise * s.rng.NormFloat64())

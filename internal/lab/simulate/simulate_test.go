@@ -20,8 +20,8 @@ import (
 
 const data = "../../../data"
 
-// recorded returns all recorded times of a machine at powers of two, with the default of
-// MPICH.
+// recorded returns all recorded times of a machine at powers of two, with those of MPICH's
+// default.
 func recorded(t *testing.T, machine string) []coll.Measurement {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(data, "simgrid", machine+"_*.csv"))
@@ -76,8 +76,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// options returns the default options with the program of libtutti. The test is skipped without a
-// C compiler.
+// options returns the default options with the program of libtutti. It skips the test without a C
+// compiler.
 func options(t *testing.T) Options {
 	t.Helper()
 	opt := DefaultOptions()
@@ -97,7 +97,8 @@ func simulate(t *testing.T, app Application, policy string, earlier [][]coll.Mea
 	return o
 }
 
-// Every policy sees the same calls, and the outcome depends on the seed alone.
+// TestSameSeedSameOutcome checks that the outcome depends on the seed alone, and that every policy
+// sees the same calls.
 func TestSameSeedSameOutcome(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	opt := options(t)
@@ -128,8 +129,8 @@ func TestSameSeedSameOutcome(t *testing.T) {
 	}
 }
 
-// The policies that learn within a run, on one machine: the first and the last run, the choices
-// after the second, and the part of the gain that eight runs lose.
+// TestLearningOnRecordedTimes checks the policies that learn within a run: the times of the first
+// and the last run, the choices after the second run, and the gain that eight runs lose.
 func TestLearningOnRecordedTimes(t *testing.T) {
 	bounds := map[string]struct{ first, tuned, last, lost float64 }{
 		PolicyTutti: {1.03, 1.02, 1.02, 0.05},
@@ -149,8 +150,8 @@ func TestLearningOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// Mode explore of libtutti stays within its share of calls and its budget. Two long runs are
-// enough to find the best algorithms, and the second run has most of the gain.
+// TestExploreOnRecordedTimes checks that mode explore of libtutti keeps its share of calls and its
+// budget, and that the second of two long runs uses the best algorithms.
 func TestExploreOnRecordedTimes(t *testing.T) {
 	opt := options(t)
 	opt.Runs = 2
@@ -176,8 +177,8 @@ func TestExploreOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// When all calls take three times as long from run 3 on, or only those of the best algorithm of a
-// class, the run after the next makes the best choices.
+// TestChangesBetweenRuns checks that run 4 makes the best choices when calls take three times as
+// long from run 3 on. Either all calls are slower, or only those of the best algorithm of a class.
 func TestChangesBetweenRuns(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	slowed := map[string][]Slow{"none": nil}
@@ -204,8 +205,8 @@ func TestChangesBetweenRuns(t *testing.T) {
 	}
 }
 
-// Calls take twice as long in iterations 250 to 400 and 550 to 700: mode learn detects the four
-// changes within 20 calls.
+// TestLoadChanges checks that mode learn detects changes within 20 calls. Calls take twice as long
+// in iterations 250 to 400 and 550 to 700, which makes four changes.
 func TestLoadChanges(t *testing.T) {
 	class := Class{Class: online.Class{Point: coll.Point{Collective: coll.Allgather, Nodes: 8, PPN: 1, MsgBytes: 8}}, Calls: 850}
 	opt := options(t)
@@ -241,15 +242,16 @@ func TestLoadChanges(t *testing.T) {
 	}
 }
 
-// With the times of machine C, the first choices on the similar machine D are as good as the best.
+// TestFromAnotherMachine checks that the first choices on machine D are nearly the best after
+// learning from the similar machine C.
 func TestFromAnotherMachine(t *testing.T) {
 	opt := options(t)
 	opt.Runs = 3
 	from := simulate(t, application(t, "mixed", recorded(t, "C")), PolicyTutti, nil, opt).Measured
 	p := application(t, "mixed", recorded(t, "D"))
-	alone, helped := simulate(t, p, PolicyTutti, nil, opt), simulate(t, p, PolicyTutti, [][]coll.Measurement{from}, opt)
-	if helped.Start > 1.02 || alone.Start < 1.2 || helped.Runs[2].Regret > alone.Runs[2].Regret/2 {
-		t.Errorf("first choices %.3f with and %.3f without, regret %g and %g", helped.Start, alone.Start, helped.Runs[2].Regret, alone.Runs[2].Regret)
+	without, with := simulate(t, p, PolicyTutti, nil, opt), simulate(t, p, PolicyTutti, [][]coll.Measurement{from}, opt)
+	if with.Start > 1.02 || without.Start < 1.2 || with.Runs[2].Regret > without.Runs[2].Regret/2 {
+		t.Errorf("first choices %.3f with and %.3f without, regret %g and %g", with.Start, without.Start, with.Runs[2].Regret, without.Runs[2].Regret)
 	}
 }
 
@@ -263,7 +265,7 @@ func TestNewApplication(t *testing.T) {
 	}
 	rows := []coll.Measurement{
 		measured(coll.Bcast, "zigzag", 4, 64, 3), measured(coll.Bcast, "library_default", 4, 64, 2), measured(coll.Bcast, "binomial", 4, 64, 1),
-		measured(coll.Bcast, "binomial", 4, 1024, 1), // without a default: no place
+		measured(coll.Bcast, "binomial", 4, 1024, 1), // ignored: the point has no time of the default
 	}
 	calls := func(c coll.Collective, bytes int64, n float64) preprocess.Calls {
 		return preprocess.Calls{Point: coll.Point{Collective: c, Nodes: 8, PPN: 1, MsgBytes: bytes}, Calls: n, Seconds: n * 5}
@@ -283,10 +285,10 @@ func TestNewApplication(t *testing.T) {
 		t.Errorf("%+v, %v: want two algorithms", p, err)
 	}
 	if _, err := NewApplication("a", []preprocess.Calls{calls(coll.Allreduce, 8, 10)}, rows, nil); err == nil || !strings.Contains(err.Error(), "library_default") {
-		t.Errorf("error %v, want that no call has a place", err)
+		t.Errorf("error %v, want that no call has a recorded point", err)
 	}
 	if _, err := NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 8, 1e9)}, rows, nil); err == nil {
-		t.Error("a thousand million calls are no error")
+		t.Error("10⁹ calls are no error")
 	}
 }
 
@@ -330,7 +332,7 @@ func TestRunWithoutProgram(t *testing.T) {
 	}
 }
 
-func TestDraw(t *testing.T) {
+func TestDrawByWeights(t *testing.T) {
 	weights := []float64{3, 2, 1, 1, 2, 1}
 	for u, want := range map[float64]int{0: 0, 0.29: 0, 0.31: 1, 0.645: 3, 0.999: 5, 1: 5} { // 0.645: the example of Steiner (2023), table 4.2
 		if got := draw(weights, u); got != want {
@@ -376,7 +378,7 @@ func TestBestMap(t *testing.T) {
 		add(at.nodes, at.bytes, "ring", 1e-5)
 		add(at.nodes, at.bytes, "tree", 4e-5)
 	}
-	add(8, 8, "ring", 1e-5) // without a time of the default there is no ratio
+	add(8, 8, "ring", 1e-5) // not in the map: the point has no time of the default
 	maps, err := BestMap(PolicyExplore, recorded, nil, [][]coll.Measurement{recorded}, DefaultOptions())
 	if err != nil || len(maps) != 1 {
 		t.Fatalf("%v, %v", maps, err)
@@ -386,6 +388,6 @@ func TestBestMap(t *testing.T) {
 		t.Fatalf("%+v, want bcast, 2 layouts by 2 sizes", m)
 	}
 	if m.Cells[0][0] != 0.5 || m.Cells[0][1] != 0.5 || m.Cells[1][0] != 0.5 || !math.IsNaN(m.Cells[1][1]) {
-		t.Errorf("%v, want a half, and NaN at the point that was not recorded", m.Cells)
+		t.Errorf("%v, want 0.5, and NaN at the point without recorded times", m.Cells)
 	}
 }

@@ -1,0 +1,226 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"tutti/activelearn"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/hpo"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// Section V-C of Wilkins et al. (ExaMPI 2021): the criterion is an average slowdown below
+// 1.02, and the budget is 22.2 of the 36 minutes until convergence.
+const (
+	budgetSlowdown = 1.02
+	budgetShare    = 22.2 / 36
+)
+
+// budgetedCampaign is a replay of FACT with a budget that ends before convergence.
+type budgetedCampaign struct {
+	set         Set
+	seed        uint64
+	result      campaign.Result
+	convergence int     // index of the evaluation that converged
+	seconds     float64 // machine time until convergence
+	budget      float64 // machine time
+}
+
+var errNoneConverges = errors.New("no data set converges to an average slowdown below 1.02 before everything is measured")
+
+// slowestCampaign replays FACT on every set until the average slowdown is below
+// budgetSlowdown. It returns the replay that needs the largest share of the machine time of
+// measuring everything.
+func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) (budgetedCampaign, error) {
+	opt.Scaling = preprocess.AlgorithmLog10
+	opt.ToShare = 0
+	opt.Criteria = activelearn.Criteria{Slowdown: budgetSlowdown, Mistakes: 1, Patience: opt.Criteria.Patience}
+	type run struct {
+		budgetedCampaign
+		share float64 // 0 without convergence
+	}
+	runs, err := inOrder(ctx, opt.Workers, len(sets), func(ctx context.Context, i int) (run, error) {
+		r := run{budgetedCampaign: budgetedCampaign{set: sets[i], seed: seed}}
+		exhaustive, err := sets[i].Exhaustive(opt.Launch, opt.Nodes)
+		if err != nil {
+			return r, err
+		}
+		if r.result, err = (entry{sets[i], "uncertainty", seed}).replayed(ctx, opt); err != nil {
+			return r, err
+		}
+		var converged bool
+		r.convergence, converged = convergence(r.result.Evaluations, opt.Criteria)
+		r.seconds = r.result.Evaluations[r.convergence].MachineSeconds
+		r.budget = budgetShare * r.seconds
+		if converged {
+			r.share = r.seconds / exhaustive
+		}
+		return r, nil
+	}, nil)
+	if err != nil {
+		return budgetedCampaign{}, err
+	}
+	slowest := run{}
+	for _, r := range runs {
+		if r.share > slowest.share {
+			slowest = r
+		}
+	}
+	if slowest.share == 0 {
+		return budgetedCampaign{}, errNoneConverges
+	}
+	return slowest.budgetedCampaign, nil
+}
+
+// trainingSet returns the measurements within the budget, without incomplete points.
+func (b budgetedCampaign) trainingSet() []coll.Measurement {
+	ms := b.result.Ledger.Measurements()
+	sum, complete := 0.0, 0
+	for i, m := range ms {
+		if sum += m.CostSeconds; sum > b.budget {
+			break
+		}
+		if i == len(ms)-1 || ms[i+1].Point != m.Point {
+			complete = i + 1
+		}
+	}
+	return ms[:complete]
+}
+
+// seconds formats a time for a label.
+func seconds(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64) + " s"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + " s"
+}
+
+// fig10 shows the convergence of one set: average slowdown against machine time.
+func fig10(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
+	if err != nil {
+		return Figure{}, err
+	}
+	f := Figure{
+		Title:  fmt.Sprintf("Convergence of %s, seed %d", b.set.name(), b.seed),
+		Header: []string{"data", "seed", "machine_seconds", "point_share", "slowdown", "event"},
+	}
+	line := series{name: "uncertainty, algorithm_log10", plain: true}
+	evaluations := b.result.Evaluations
+	for i, e := range evaluations {
+		event := ""
+		switch {
+		case i == b.convergence:
+			event = "converged"
+		case e.MachineSeconds <= b.budget && i+1 < len(evaluations) && evaluations[i+1].MachineSeconds > b.budget:
+			event = "budget ends"
+		}
+		f.Rows = append(f.Rows, []string{
+			b.set.name(), strconv.FormatUint(b.seed, 10), number(e.MachineSeconds), number(e.CandidateShare), number(e.Slowdown), event,
+		})
+		line.add(e.MachineSeconds, single(e.Slowdown))
+	}
+	f.panels = []panel{{
+		x: "machine time, s", y: "average slowdown", ideal: 1, series: []series{line},
+		limits: []limit{
+			{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)},
+			{at: b.budget, label: "budget ends, " + seconds(b.budget), down: true},
+			{at: b.seconds, label: "converged, " + seconds(b.seconds), down: true},
+		},
+	}}
+	return f, nil
+}
+
+// publishedSlowdowns are the average slowdowns of table IV of Wilkins et al. (ExaMPI 2021),
+// by iteration. Their study has 20 iterations.
+var publishedSlowdowns = map[int]float64{1: 1.04, 2: 1.057, 20: 1.019}
+
+const (
+	table4Trials = 20
+	table4Folds  = 5 // of the cross-validation, as in a campaign
+)
+
+// table4 tunes the forests on the training set that the budget of fig10 pays for.
+func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
+	if err != nil {
+		return Figure{}, err
+	}
+	trials, err := tuneForests(ctx, b.set, b.trainingSet(), opt.learner(preprocess.AlgorithmLog10, b.seed), b.seed)
+	if err != nil {
+		return Figure{}, err
+	}
+	f := Figure{
+		Title: fmt.Sprintf("Hyperparameters of %s, seed %d, %s of machine time", b.set.name(), b.seed, seconds(b.budget)),
+		Header: []string{
+			"iteration", "cross_validated", "true_slowdown", "chosen_true_slowdown", "paper",
+			"trees", "criterion", "max_depth", "min_split", "min_leaf",
+		},
+	}
+	objective, truth := series{name: "cross-validated"}, series{name: "true"}
+	chosen, paper := series{name: "true, best cross-validated so far"}, series{name: "paper, table IV"}
+	best := trials[0]
+	for i, t := range trials {
+		if t.objective < best.objective {
+			best = t
+		}
+		n := i + 1
+		published := ""
+		if v, ok := publishedSlowdowns[n]; ok {
+			published = number(v)
+			paper.add(float64(n), single(v))
+		}
+		objective.add(float64(n), single(t.objective))
+		truth.add(float64(n), single(t.slowdown))
+		chosen.add(float64(n), single(best.slowdown))
+		p := t.params
+		f.Rows = append(f.Rows, []string{
+			strconv.Itoa(n), number(t.objective), number(t.slowdown), number(best.slowdown), published,
+			strconv.Itoa(p.Trees), p.Criterion, strconv.Itoa(p.MaxDepth), strconv.Itoa(p.MinSplit), strconv.Itoa(p.MinLeaf),
+		})
+	}
+	f.panels = []panel{{
+		x: "iteration", y: "average slowdown", ideal: 1, legend: true, series: []series{objective, truth, chosen, paper},
+		limits: []limit{{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)}},
+	}}
+	return f, nil
+}
+
+// forestTrial is one iteration of a hyperparameter study.
+type forestTrial struct {
+	params    hpo.ForestParams
+	objective float64 // average slowdown, cross-validated on the training set
+	slowdown  float64 // over the whole set
+}
+
+// tuneForests searches hyperparameters with a low cross-validated slowdown.
+func tuneForests(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]forestTrial, error) {
+	opt.Allowed.Mistakes = math.Inf(1) // the paper's objective is the slowdown alone
+	study := campaign.ForestStudy(s.data(train), table4Folds, seed, opt)
+	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, study)
+	if err != nil {
+		return nil, err
+	}
+	var out []forestTrial
+	for _, t := range res.Trials {
+		if t.State != hpo.Complete {
+			return nil, fmt.Errorf("iteration %d ended as %s", t.Number+1, t.State)
+		}
+		with, err := campaign.WithParams(opt, t.Params)
+		if err != nil {
+			return nil, err
+		}
+		q, err := qualityOf(s, train, with)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, forestTrial{params: t.Params, objective: *t.Value, slowdown: q.Slowdown})
+	}
+	return out, nil
+}
