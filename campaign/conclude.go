@@ -9,11 +9,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained holds the final models of a problem and their predictions at every grid point.
+// Trained has the final models of a problem and their predictions at every grid point.
 type Trained struct {
 	Spec         Spec             // of the problem, with its own seed
 	Learner      learner.Options  // of the models
-	Data         learner.Data     // that the models are trained on
+	Data         learner.Data     // training data of the models
 	Models       *learner.Learner // trained on every measurement
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
@@ -23,13 +23,13 @@ type Trained struct {
 // Conclusion is the selection of a campaign.
 type Conclusion struct {
 	*Trained
-	Selection activelearn.Selection
-	Rows      []selection.Row // the alternatives at every grid point, in order
-	Left      bool            // the whole collective is left to the library: no file is written for it
+	Selection  activelearn.Selection
+	Rows       []selection.Row // the alternatives at every grid point, in order
+	AllDefault bool            // the whole collective reverts to the library's default, without a file
 }
 
-// Train trains the final models on all measurements and predicts every candidate of the grid. It
-// depends on its arguments alone.
+// Train trains the final models on all measurements and predicts every candidate of the grid. The
+// same arguments give the same models.
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	spec = spec.forProblem(p)
 	data := activelearn.DataOf(res.Ledger, p.Earlier)
@@ -51,12 +51,11 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	return t, nil
 }
 
-// Conclude leaves to the default what was condemned and fits what the library can be
-// told.
-func (t *Trained) Conclude(condemned selection.Rejected) (Conclusion, error) {
-	c, fit := Conclusion{Trained: t, Left: condemned.All}, t.problem.merge
+// Conclude reverts rejected points to the library's default and makes rules for the others.
+func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
+	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.problem.merge
 	var err error
-	c.Rows, err = selection.RevertToDefault(t.rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+	c.Rows, err = selection.RevertToDefault(t.rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
 		return s.Choose, err
 	})
@@ -69,17 +68,17 @@ func (t *Trained) Conclude(condemned selection.Rejected) (Conclusion, error) {
 	return c, nil
 }
 
-// Excluded returns the candidates that are not selected because of failures.
+// Excluded returns the candidates that failures exclude from the selection.
 func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
-// Tie reports whether the library's default is selected at a point of the space only because no
-// algorithm was measured to be significantly faster.
+// Tie reports whether the library's default is selected at a point because no algorithm was
+// measured to be significantly faster.
 func (c Conclusion) Tie(p coll.Point) bool {
 	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
 }
 
-// Uncertainties returns the uncertainty of the choice at each point with two options or more; see
-// learner.Learner.Uncertainties for the cost and the errors.
+// Uncertainties returns the uncertainty of the choice at each point with at least two options. See
+// learner.Learner.Uncertainties for cost and errors.
 func (c Conclusion) Uncertainties() ([]learner.Uncertainty, error) {
 	var points []coll.Point
 	open := map[coll.Point][]coll.Algorithm{}

@@ -1,10 +1,9 @@
-// Package campaign runs the loop of a campaign: ask a strategy, measure the batch, train and
-// evaluate models, until the criteria hold or a limit is reached. Then it tunes the forests and
-// concludes what to select. It is the only package that drives the others.
+// Package campaign runs the loop of a campaign. A round asks a strategy for a batch, measures the
+// batch and evaluates models, until the criteria hold or a limit is reached. Then the campaign
+// tunes the forests and makes the selection. Only this package drives the others.
 //
-// Every step is written to a Log before the next one. Given the log's records, a campaign repeats
-// its decisions: an interrupted campaign that is resumed ends with the same selection as one that
-// was not interrupted.
+// Every step is written to a Log before the next step. A resumed campaign repeats the decisions in
+// the log, so it makes the same selection as a campaign without interruption.
 //
 //	res, err := campaign.Run(ctx, spec, problem, history, journal, nil)
 //	if err != nil {

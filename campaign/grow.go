@@ -10,25 +10,25 @@ import (
 	"tutti/journal"
 )
 
-// Search says how the space of a problem may grow: by further values of the parameters of fast
-// algorithms.
+// Search lets the space of a problem grow by new parameter values of fast algorithms.
 type Search struct {
-	Ranges func(coll.Algorithm) []coll.Range // of the parameters that it takes
-	Check  func(coll.Candidate) error        // nil where a candidate can run
+	Ranges func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters
+	Check  func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
 const (
-	// Values next to a value are tried where it is the best of its algorithm and within so much
-	// of the fastest. Listed values are about four times apart. So one of them is at most twice
-	// or half the best value v, and at most a fourth slower where a time is a·v + b/v + c: a
-	// startup for each segment, and a segment that fills the pipe.
+	// growWithin is the highest ratio of an algorithm's time to the fastest time at which
+	// neighbouring parameter values are tried. Listed values are about four times apart, so the
+	// best value v is at most a factor of 2 away. The model a·v + b/v + c of a segmented algorithm
+	// makes the listed value at most 25 % slower then.
 	growWithin = 1.25
-	// A new algorithm is first measured at so many points.
+	// growPoints is the number of points at which a new algorithm is measured first.
 	growPoints = 3
 )
 
-// grow adds to the space what the log says it had after a round, else values next to those that
-// are fast by then. It reports whether there were any: then the criteria must hold again.
+// grow adds algorithms with new parameter values to the space after a round. It takes them from
+// the log if the log has them. It reports whether the space grew. Then the criteria must hold
+// again.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
@@ -78,8 +78,8 @@ func enlarge(res *Result, p Problem, first []coll.Candidate) error {
 	return nil
 }
 
-// nextValues returns the first candidates of algorithms that have values of parameters next to
-// those that are fast.
+// nextValues returns the first candidates of algorithms whose parameter values are next to those of
+// fast algorithms.
 func (r *run) nextValues() ([]coll.Candidate, error) {
 	l, err := r.models.Fit()
 	if err != nil {
@@ -90,11 +90,11 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := r.result.Ledger.Space().Algorithms()
+	algorithms := r.result.Ledger.Space().Algorithms()
 	at := map[coll.Algorithm][]coll.Point{}
-	for _, alg := range known {
-		for _, of := range r.problem.Search.Ranges(alg) {
-			for _, next := range of.Beside(alg, known) {
+	for _, alg := range algorithms {
+		for _, values := range r.problem.Search.Ranges(alg) {
+			for _, next := range values.Beside(alg, algorithms) {
 				at[next] = append(at[next], r.comparable(a, alg, next, competitive[alg])...)
 			}
 		}
@@ -109,8 +109,9 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	return first, nil
 }
 
-// competitive returns the points that matter at which an algorithm is within growWithin of the
-// fastest, and no other value of its parameters is faster.
+// competitive returns for each algorithm the points with positive weight at which its time is within
+// growWithin of the fastest. The points at which another of its parameter values is faster are left
+// out.
 func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll.Point, error) {
 	rows, err := a.Rows(r.rule.MergePoints(r.result.Rounds))
 	if err != nil {
@@ -124,7 +125,7 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 		fastest, best := math.Inf(1), map[string]int{}
 		for k, option := range row.Options {
 			fastest = min(fastest, option.Seconds)
-			if b, known := best[option.Algorithm.Name]; !known || option.Seconds < row.Options[b].Seconds {
+			if b, ok := best[option.Algorithm.Name]; !ok || option.Seconds < row.Options[b].Seconds {
 				best[option.Algorithm.Name] = k
 			}
 		}
@@ -137,8 +138,8 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 	return out, nil
 }
 
-// comparable returns the points at which next can run: those at which alg was measured where
-// there are any, so that the two can be compared.
+// comparable returns the points at which next can run. If alg was measured at some of them, it
+// returns only these, so that the two can be compared.
 func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, points []coll.Point) []coll.Point {
 	var all, compared []coll.Point
 	for _, p := range points {
@@ -156,7 +157,7 @@ func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, p
 	return all
 }
 
-// spreadOut returns growPoints of some points: the first, the last and those between.
+// spreadOut returns at most growPoints points, evenly spaced from the first to the last.
 func spreadOut(points []coll.Point) []coll.Point {
 	slices.SortFunc(points, coll.ComparePoints)
 	points = slices.Compact(points)

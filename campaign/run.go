@@ -13,14 +13,14 @@ import (
 	"tutti/journal"
 )
 
-// ErrLog is matched by errors about records that the campaign cannot have written.
+// ErrLog is matched by errors about log records that the campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
-// run is one problem while it is tuned.
+// run is the state of tuning one problem.
 type run struct {
 	spec     Spec
 	problem  Problem
-	past     *journal.ProblemState // what the log has of earlier runs, nil for nothing
+	past     *journal.ProblemState // state of the problem in the log; nil for a new campaign
 	recorder recorder
 	strategy activelearn.Strategy
 	models   *activelearn.Models
@@ -30,13 +30,13 @@ type run struct {
 	began    time.Time
 }
 
-// Run tunes one problem. past is what the log has of it from earlier runs of the same campaign,
-// nil for a new one; log and observe may be nil.
+// Run tunes one problem. past is the state of the problem in the log of an interrupted campaign,
+// nil for a new campaign. log and observe may be nil.
 //
-// A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with the Result so far
-// and Stop set to Cancelled; everything that ended is in the log by then. Records that contradict
-// the campaign give an error matching ErrLog. Other errors come from the log, from a runner that
-// is unavailable or from a wrong Spec.
+// A failed trial is a result, not an error. When ctx is cancelled, Run returns ctx.Err() and the
+// Result so far, with Stop set to Cancelled. All trials that ended are in the log by then. Records
+// that contradict the campaign give an error matching ErrLog. Other errors come from the log, from
+// an unavailable runner or from a wrong Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (Result, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	return r.result, nil
 }
 
-// failed returns the result so far with an error. A cancelled run has that as its stop reason.
+// failed returns the result so far and an error. The stop reason of a cancelled run is Cancelled.
 func (r *run) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		r.result.Stop = activelearn.Cancelled
@@ -67,7 +67,7 @@ func (r *run) failed(ctx context.Context, err error) (Result, error) {
 	return r.result, fmt.Errorf("%s: %w", r.problem.Problem, err)
 }
 
-// newRun returns the run of a problem that begins.
+// newRun returns a run before its first round.
 func newRun(spec Spec, p Problem) (*run, error) {
 	if err := p.validate(spec); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}, nil
 }
 
-// FirstBatch returns what the first round of a new campaign asks its runner for.
+// FirstBatch returns the batch of the first round of a new campaign.
 func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
@@ -119,7 +119,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	return r.batch(1, candidates, nil), nil
 }
 
-// loop repeats its steps until a stop reason is found: ask, measure, evaluate, grow.
+// loop repeats the steps ask, measure, evaluate and grow until there is a stop reason.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
 		if _, known := r.past.Round(round); !known {
@@ -158,12 +158,12 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// limitReached returns why no new round begins, "" where one does.
+// limitReached returns the limit that prevents another round, "" if there is none.
 func (r *run) limitReached() activelearn.StopReason {
 	return r.rule.LimitReached(time.Since(r.began), len(r.trials.retry))
 }
 
-// stopped returns why measuring ended by the log, "" while it continues.
+// stopped returns the stop reason in the log, "" if measuring has not stopped.
 func (r *run) stopped() activelearn.StopReason {
 	if r.past == nil {
 		return ""
@@ -171,9 +171,9 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round: the one in the log if there is one, since it may be running,
-// else the strategy's with what is measured again. The strategy is asked in both cases, so that a
-// resumed campaign passes through the same states.
+// ask returns the batch of a round. It has retries, new candidates of the strategy, outliers and
+// replicates. If the log has a batch of the round, ask returns that batch, because its jobs may be
+// running. It asks the strategy anyway, so that a resumed campaign has the same state.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
@@ -201,14 +201,13 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged.Batch):
-		r.warn("round %d asks for another batch than the log has; the log is followed", round)
+		r.warn("round %d asks for another batch than the log has; the batch of the log is used", round)
 		batch = logged.Batch
 	}
 	return batch, pend(ledger, batch)
 }
 
-// pend marks the candidates of a batch as pending. Candidates that are tried again are marked
-// already.
+// pend marks the candidates of a batch as pending. Retries are pending already.
 func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
 		if l.IsFree(c) || l.IsDone(c) {
@@ -220,7 +219,7 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	return nil
 }
 
-// measure takes the trials of the batch that the log has and runs the others.
+// measure records the trials of the batch that are in the log, and runs the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	ended := map[coll.Candidate]bool{}
 	var jobs []coll.Job
@@ -241,7 +240,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
 }
 
-// batch returns a round as a runner sees it.
+// batch returns the batch of a round for a runner.
 func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candidate]bool) benchrunner.Batch {
 	b := benchrunner.Batch{
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
@@ -272,8 +271,8 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 	return converged, nil
 }
 
-// evaluation returns the evaluation of a round that the log has, or makes it. It reports false
-// while there are no figures.
+// evaluation returns the evaluation of a round from the log, or evaluates it. It returns false
+// while there are too few measurements.
 func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	if logged := r.evaluated(round); logged != nil {
 		if r.evaluated(round+1) == nil {
@@ -287,7 +286,7 @@ func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err e
 	return eval, true, r.recorder.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
-// evaluated returns the evaluation of a round that the log has, nil for none.
+// evaluated returns the evaluation of a round in the log, nil if there is none.
 func (r *run) evaluated(round int) *activelearn.Evaluation {
 	if logged, known := r.past.Round(round); known {
 		return logged.Evaluation
@@ -299,5 +298,5 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
-// report tells the observer of events about the phase.
+// report sends an event about the phase.
 func (r *run) report(phase Phase) { r.recorder.report(phase, r.result) }

@@ -13,29 +13,28 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Spec says how a problem is tuned.
+// Spec has the parameters of tuning that all problems of a campaign share.
 type Spec struct {
 	Seed     uint64
 	Strategy string
 	Initial  int // points of the initial design; 0: the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
-	// CriteriaFrom says where the figures come from that are compared with the criteria.
+	// CriteriaFrom is the source of the figures that are compared with the criteria.
 	CriteriaFrom activelearn.Source
-	Limits       activelearn.Limits // of one problem
+	Limits       activelearn.Limits // for each problem
 	Metrics      metrics.Options
 	Learner      learner.Options         // an empty Model means ModelFor
-	Launch       benchrunner.LaunchModel // which candidates of a batch share a launch
-	Folds        int                     // of the cross-validation
-	Attempts     int                     // at a candidate before it is given up
-	HPO          int                     // trials of the hyperparameter study; zero for none
+	Launch       benchrunner.LaunchModel // decides which candidates of a batch share a launch
+	Folds        int                     // number of folds of the cross-validation
+	Attempts     int                     // failed attempts after which a candidate is given up
+	HPO          int                     // number of trials of the hyperparameter study; 0: no study
 	// NewStrategy makes the strategy; nil: activelearn.New.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// SourceFor returns the default source of the figures that are compared with the criteria:
-// predictions where the model has a posterior, cross-validation for strategies that measure whole
-// points.
+// SourceFor returns the default of Spec.CriteriaFrom. It is Predicted if the strategy's model has a
+// posterior, and CrossValidated otherwise.
 func SourceFor(strategy string) activelearn.Source {
 	if ModelFor(strategy) == learner.GaussianProcess {
 		return activelearn.Predicted
@@ -43,11 +42,11 @@ func SourceFor(strategy string) activelearn.Source {
 	return activelearn.CrossValidated
 }
 
-// Batch is the size of batches. It grows with the number of measurements: early rounds learn much
-// from few candidates, late rounds would retrain for little.
+// Batch is the size of batches. It grows with the number of measurements, because later rounds
+// learn less from each candidate.
 type Batch struct {
-	Candidates int     // minimum of a round
-	Growth     float64 // minimum as a share of the candidates measured so far
+	Candidates int     // minimum number of candidates
+	Growth     float64 // minimum as a share of the number of measured candidates
 }
 
 // Want returns the number of candidates of the next round.
@@ -55,7 +54,7 @@ func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
 
-// Problem is one library and collective with the machine to measure it on.
+// Problem is one library and collective with the machine that measures it.
 type Problem struct {
 	journal.Problem
 	Space  *coll.Space
@@ -65,30 +64,30 @@ type Problem struct {
 	Truth []coll.Measurement
 	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
 	ExhaustiveSeconds float64
-	// Weights of the points of the space, with mean 1; nil: all alike.
+	// Weights of the points of the space, with mean 1; nil: equal weights.
 	Weights []float64
-	// Earlier are measurements of the same problem by earlier campaigns, a slice of each, possibly
-	// on another machine or of another release. All algorithms are in the space.
+	// Earlier has measurements of the same problem from earlier campaigns, one slice for each. They
+	// may be from another machine or release. All their algorithms are in the space.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // names of the earlier campaigns
-	// Fit merges the alternatives into rules of the library; nil: activelearn.Fastest.
+	// Fit makes rules of the library from the alternatives at each point; nil: activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
-	// Search says how the space may grow; nil: it does not grow.
+	// Search lets the space grow; nil: it does not grow.
 	Search *Search
-	// Observer, if not nil, decides when the measuring ends.
+	// Observer, if not nil, decides when the campaign stops measuring.
 	Observer Observer
 }
 
-// Observer follows the loop of a problem for experiments. A campaign with an observer ends
-// where the observer says so, or where a limit is reached.
+// Observer follows the loop of a problem in experiments. A campaign with an observer ends when the
+// observer ends it, or at a limit.
 type Observer interface {
-	// Evaluated receives the evaluation of a round and whether the campaign would now end as
-	// converged. selected returns what would be selected, a function of the points of the
-	// space. It reports whether the campaign ends.
+	// Evaluated receives the evaluation of a round and whether a campaign without observer would
+	// end now. selected returns the selection that the campaign would make now. Evaluated reports
+	// whether the campaign ends.
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// merge returns the selection of rows that the library can be told.
+// merge returns the selection of rows, as far as rules of the library can express it.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
 		return activelearn.Fastest(rows)
@@ -96,7 +95,7 @@ func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	return p.Fit(rows)
 }
 
-// Weigh returns options in which each of some points of the space has its weight.
+// Weigh returns options with the weights of the points, which are in the space.
 func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
 	return activelearn.Weigh(opt, p.Space, p.Weights, points)
 }
@@ -109,11 +108,11 @@ func (p Problem) weight(point coll.Point) float64 {
 	return 0
 }
 
-// earlierPatience is the patience of campaigns that start from an earlier one: further rounds
-// would cost more than they could still show.
+// earlierPatience is the maximum patience of campaigns that start from an earlier one. More rounds
+// would cost more than they gain.
 const earlierPatience = 2
 
-// criteria returns the criteria with the patience of a problem that has earlier campaigns.
+// criteria returns the criteria, with at most earlierPatience if there are earlier campaigns.
 func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 	if len(p.Earlier) > 0 {
 		c.Patience = min(c.Patience, earlierPatience)
@@ -121,18 +120,18 @@ func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 	return c
 }
 
-// Log receives the records of a campaign. The campaign continues after Append returns.
+// Log stores the records of a campaign. The campaign takes its next step after Append returns.
 type Log interface {
 	Append(recs ...journal.Record) error
 }
 
-// Event is the progress of a problem.
+// Event reports the progress of a problem.
 type Event struct {
 	Problem    journal.Problem
 	Evaluation activelearn.Evaluation
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
-	Jobs       int // submitted and not ended
+	Jobs       int // number of jobs that are submitted and have not ended
 }
 
 // Phase is the current activity of a problem.
@@ -155,21 +154,22 @@ type Result struct {
 	Warnings    []string
 }
 
-// problemSeed returns the seed of a problem, independent of those of other problems.
+// problemSeed returns the seed of a problem. It does not depend on the other problems.
 func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return seed ^ h.Sum64()
 }
 
-// allowed returns what a selection may lose by the criteria.
+// allowed returns the slowdown and mistakes that the criteria allow.
 func (s Spec) allowed() metrics.Allowed {
 	return metrics.Allowed{
 		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,
 	}.WithDefaults()
 }
 
-// sharedLaunch is equal for candidates that one launch measures; nil where each needs its own.
+// sharedLaunch returns a function whose value is equal for candidates that share a launch. It
+// returns nil if each candidate needs its own launch.
 func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
 		return nil
@@ -177,7 +177,7 @@ func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	return func(c coll.Candidate) any { return s.Launch.Key(c) }
 }
 
-// forProblem returns the spec of one problem, with its own seed and model.
+// forProblem returns the spec of one problem, with the problem's seed, model and weights.
 func (s Spec) forProblem(p Problem) Spec {
 	s.Seed = problemSeed(s.Seed, p.Problem)
 	s.Learner.Forest.Seed = s.Seed
@@ -191,8 +191,8 @@ func (s Spec) forProblem(p Problem) Spec {
 	return s
 }
 
-// ModelFor returns the default model of a strategy. Forests learn little from the single
-// candidates that regret selects.
+// ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses its
+// posterior, otherwise the forest.
 func ModelFor(strategy string) learner.Model {
 	if activelearn.UsesPosterior(strategy) {
 		return learner.GaussianProcess

@@ -21,9 +21,8 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// study tunes the forests of the final model. The objective is the cross-validated loss in units
-// of metrics.Allowed. The first trial is the configured forest, so the result is never worse by
-// the objective.
+// study tunes the forests of the final model. The objective is the cross-validated loss in units of
+// metrics.Allowed. The first trial has the configured forest, so the best trial is never worse.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
 	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
@@ -50,8 +49,9 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// ForestStudy returns a study of the learner's forests on measurements of at least two points. The
-// score of a fold is the loss by its average slowdown and mistakes, weighted as the options say.
+// ForestStudy returns a study of the learner's forests. The measurements must be of at least two
+// points. The score of a fold is the loss of its average slowdown and mistakes, with the weights of
+// the options.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	return hpo.ForestStudy{
@@ -63,20 +63,20 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 			if err != nil {
 				return 0, err
 			}
-			held, err := learner.ValidateFold(d, folds, fold, with)
+			validated, err := learner.ValidateFold(d, folds, fold, with)
 			if err != nil {
 				return 0, err
 			}
-			sum, err := metrics.Average(held.Slowdowns, held.MetricsOptions(opt))
+			sum, err := metrics.Average(validated.Slowdowns, validated.MetricsOptions(opt))
 			if errors.Is(err, metrics.ErrEmpty) {
-				return 1, nil // no loss: the fold has no choice, or no weight
+				return 1, nil // no loss: the fold has no point with a choice and a weight
 			}
 			return opt.Allowed.Price(sum), err
 		},
 	}
 }
 
-// studiedParams returns the configured hyperparameters, limited to the ranges of a study.
+// studiedParams returns the configured hyperparameters, clamped to the ranges of a study.
 func studiedParams(f forest.Options) hpo.ForestParams {
 	p := ParamsOf(f)
 	low, high := hpo.ForestRange()
@@ -96,7 +96,7 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria returns the split criteria of a study. Poisson does not take standardised
+// studiedCriteria returns the split criteria of a study. Poisson is left out for standardised
 // targets, which can be negative.
 func studiedCriteria(scaling preprocess.Scaling) []string {
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
@@ -140,7 +140,8 @@ func (s Study) Best() (hpo.TrialRecord, bool) {
 	return s.Trials[at], true
 }
 
-// final returns the options of the final model: the best of the study, else the configured ones.
+// final returns the options of the final model: those of the best trial, or the configured ones
+// without a study.
 func (s Spec) final(study Study) (learner.Options, error) {
 	t, ok := study.Best()
 	if !ok || t.Number == 0 {

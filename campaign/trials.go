@@ -8,33 +8,33 @@ import (
 	"tutti/journal"
 )
 
-// trials counts attempts at candidates and keeps those that are tried again.
+// trials counts the attempts at candidates and collects retries for the next round.
 type trials struct {
-	most     int // attempts at a candidate before it is given up
+	most     int // failed attempts after which a candidate is given up
 	attempts map[coll.Candidate]int
-	retry    []coll.Candidate // pending, for the next round: failed, or new in the space
+	retry    []coll.Candidate // pending candidates that failed or are new in the space
 }
 
-// record enters a trial that ended into a result.
+// record adds a trial to a result and schedules a retry if necessary.
 func (t *trials) record(res *Result, trial coll.Trial) error {
 	t.attempts[trial.Candidate]++
-	again, err := enter(res, trial, t.most)
-	if again {
+	retry, err := addTrial(res, trial, t.most)
+	if retry {
 		t.retry = append(t.retry, trial.Candidate)
 	}
 	return err
 }
 
-// takeRetries returns the candidates of the next round that are tried again, and forgets them.
+// takeRetries returns the retries and clears their list.
 func (t *trials) takeRetries() []coll.Candidate {
 	retry := t.retry
 	t.retry = nil
 	return retry
 }
 
-// enter enters a trial into the result's ledger. It reports whether the candidate is tried again.
+// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried.
 // After so many failed attempts the candidate is given up with a warning.
-func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
+func addTrial(res *Result, t coll.Trial, attempts int) (retry bool, err error) {
 	if err := res.Ledger.Record(t); err != nil {
 		return false, err
 	}
@@ -54,7 +54,7 @@ type recorder struct {
 	problem journal.Problem
 	log     Log         // may be nil
 	observe func(Event) // may be nil
-	jobs    map[string]bool
+	jobs    map[string]bool // names of jobs that are submitted and have not ended
 }
 
 func (r *recorder) append(rec journal.Record) error {
@@ -65,7 +65,7 @@ func (r *recorder) append(rec journal.Record) error {
 	return r.log.Append(rec)
 }
 
-// follow counts the jobs that are submitted and have not ended.
+// follow updates the set of jobs that are submitted and have not ended.
 func (r *recorder) follow(j coll.Job) {
 	if j.State == coll.JobSubmitted {
 		r.jobs[j.Name] = true
@@ -85,7 +85,7 @@ func (r *recorder) report(phase Phase, res Result) {
 	r.observe(e)
 }
 
-// roundLog records what a runner reports of one round.
+// roundLog records the jobs and trials of one round. It implements benchrunner.Log.
 type roundLog struct {
 	run   *run
 	round int
@@ -101,7 +101,7 @@ func (l roundLog) Job(j coll.Job) error {
 	return nil
 }
 
-// Trial records a trial and enters it.
+// Trial records a trial and adds it to the result.
 func (l roundLog) Trial(t coll.Trial) error {
 	if err := l.run.recorder.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
 		return err
@@ -109,9 +109,9 @@ func (l roundLog) Trial(t coll.Trial) error {
 	return l.run.trials.record(&l.run.result, t)
 }
 
-// Restore returns the result that a log has of a problem, without measuring or training anything;
-// past is nil for nothing. Stop is "" while the problem has not stopped. Records that contradict
-// the campaign give an error matching ErrLog.
+// Restore returns the result of a problem from its log. It measures and trains nothing. past is nil
+// without records. Stop is "" if the problem has not stopped. Records that contradict the campaign
+// give an error matching ErrLog.
 func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
@@ -142,7 +142,7 @@ func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error
 		return err
 	}
 	for _, t := range round.Trials {
-		if _, err := enter(res, t, spec.Attempts); err != nil {
+		if _, err := addTrial(res, t, spec.Attempts); err != nil {
 			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
 		}
 	}

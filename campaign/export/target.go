@@ -44,7 +44,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 		var left int
 		here.rows, left = t.cat.Portable(p.Rows, t.measured.Version, t.export.MaxLoss)
 		t.left += left
-		if !p.Left {
+		if !p.AllDefault {
 			var err error
 			if here.sel, err = t.fit(here.rows); err != nil {
 				return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, err)
@@ -99,7 +99,7 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	var rows []selection.Row
 	for _, p := range t.parts {
-		if !p.Left {
+		if !p.AllDefault {
 			rows = append(rows, p.rows...)
 		}
 	}

@@ -49,7 +49,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	b.unverified, b.placed = !verified, c.placements(lib.Name)
 	var rows []selection.Row
 	for _, p := range c.Problems {
-		if p.Library == lib.Name && !p.Left {
+		if p.Library == lib.Name && !p.AllDefault {
 			rows = append(rows, p.Rows...)
 		}
 	}
