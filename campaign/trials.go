@@ -52,8 +52,8 @@ func addTrial(res *Result, t coll.Trial, attempts int) (retry bool, err error) {
 // recorder writes the records of a problem into the campaign's log and reports events.
 type recorder struct {
 	problem journal.Problem
-	log     Log         // may be nil
-	observe func(Event) // may be nil
+	log     Log             // may be nil
+	observe func(Event)     // may be nil
 	jobs    map[string]bool // names of jobs that are submitted and have not ended
 }
 
