@@ -14,15 +14,15 @@ import (
 // Choice is the algorithm that is selected at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
-// Selection is what a library can be told: the algorithm that its files select at a point,
-// coll.Default where they leave the decision to the library, and the number of rules.
+// Selection is a selection that the files of a library can express: the algorithm at each point,
+// coll.Default where the library decides itself, and the number of rules in the files.
 type Selection struct {
 	Choose Choice
 	Leaves int
 }
 
-// Alternatives are the algorithms that may be selected at each point of a space, with their
-// times. Evaluations and the files that are written use the same ones.
+// Alternatives are the algorithms that may be selected at each point of a space, with their times.
+// The evaluations and the exported files both use these alternatives.
 type Alternatives struct {
 	space    *coll.Space
 	models   *learner.Learner
@@ -31,8 +31,7 @@ type Alternatives struct {
 	trusted  map[coll.Candidate]coll.Measurement // those that replace the prediction of their candidate
 }
 
-// NewAlternatives returns the alternatives by models that are fitted to the measurements of a
-// ledger.
+// NewAlternatives returns the alternatives for fitted models and the measurements of a ledger.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: map[coll.Candidate]coll.Measurement{}}
 	for _, m := range l.Measurements() {
@@ -45,16 +44,16 @@ func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 // Excluded returns the candidates that are not selected because of failures.
 func (a Alternatives) Excluded() *Excluded { return a.excluded }
 
-// Measured reports whether a candidate was measured.
+// Measured reports whether a candidate has a measurement.
 func (a Alternatives) Measured(c coll.Candidate) bool {
 	_, ok := a.measured[c]
 	return ok
 }
 
-// Rows returns the alternatives at points of the space, in their order. Excluded candidates
-// are left out, and candidates that were measured to be no faster than the library's default
-// at their point. A point has the default alone where nothing else is left. Measured times
-// replace predictions.
+// Rows returns one row of alternatives for each of the given points of the space, in their order. A
+// row leaves out excluded candidates and candidates that were measured and not significantly faster
+// than the library's default. If no other algorithm remains at a point, its row has the default
+// alone. Measured times replace predictions.
 func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	predicted, err := a.models.Predict(points)
 	if err != nil {
@@ -92,16 +91,16 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	return rows, nil
 }
 
-// beaten reports whether a candidate was measured at its point to be slower than the library's
-// default, or faster by less than the intervals of the two times allow to tell.
+// beaten reports whether a measured candidate is slower than the library's default at its point, or
+// not significantly faster (their confidence intervals overlap).
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measured[c]
 	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]
 	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
 }
 
-// Tie reports whether some algorithm was measured to be faster than the default at a point, but
-// none significantly: their intervals overlap.
+// Tie reports whether an algorithm was measured faster than the default at a point, but not
+// significantly: their confidence intervals overlap.
 func (a Alternatives) Tie(point coll.Point) bool {
 	at, ok := a.space.Index(point)
 	byDefault, known := a.measured[coll.Candidate{Point: point, Algorithm: coll.Default}]
@@ -111,8 +110,8 @@ func (a Alternatives) Tie(point coll.Point) bool {
 	})
 }
 
-// overlap reports whether the intervals of two measurements overlap; false where one has no
-// interval.
+// overlap reports whether the confidence intervals of two measurements overlap. It is false if one
+// of them has no interval.
 func overlap(a, b coll.Measurement) bool {
 	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
 	return known && a.Low <= b.High && b.Low <= a.High
@@ -124,7 +123,7 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 	return a.excluded.Selectable(at)
 }
 
-// times returns the measured times that replace predictions.
+// times returns the measured times that replace the models' predictions.
 func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
 	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(a.trusted)), a.models.Noise()
 	for c, m := range a.trusted {
@@ -133,8 +132,9 @@ func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
 	return out
 }
 
-// useMeasured replaces predictions by measured times, in the unit of the predictions at the
-// point: the geometric mean of the replaced values stays the same.
+// useMeasured replaces predictions of a row by measured times. Measured and predicted times may
+// differ by a common factor, so the measured times are scaled: the geometric mean of the replaced
+// values does not change.
 func (a Alternatives) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
 		return a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds
@@ -157,8 +157,8 @@ func (a Alternatives) useMeasured(row selection.Row) {
 	}
 }
 
-// Fastest selects the fastest algorithm of each row, and the default elsewhere: the selection
-// of a library that can be told anything.
+// Fastest selects the algorithm with the shortest time in each row, and the library's default at
+// all other points. It suits libraries whose files can express any selection.
 func Fastest(rows []selection.Row) (Selection, error) {
 	best := make(map[coll.Point]coll.Algorithm, len(rows))
 	for _, row := range rows {

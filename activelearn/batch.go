@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// maxScored candidates are scored for a batch.
+	// maxScored is the largest number of candidates that are scored for a batch.
 	maxScored = 400
-	// The variance in squared decades up to which uncertainty raises a price: e^(2.3²/2) = 14.
+	// maxPriceVariance limits the variance, in squared decades, that enters a price. A larger
+	// uncertainty raises a price no further: the factor is at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// A fall of a variance by less than this part of it is not computed.
+	// minFall is a relative fall of a variance. Smaller falls are neglected.
 	minFall = 1e-3
-	// minDeviation, in decades, avoids a division by zero for an observation without uncertainty
-	// and noise.
+	// minDeviation, in decades, is a lower limit of standard deviations that prevents division by
+	// zero.
 	minDeviation = 1e-6
-	// batchShare is the part of the machine time so far that a batch costs at most, unless it has
-	// one candidate. Where the last candidates take most of the machine time, a larger batch would
-	// double the cost before anybody evaluates whether it was needed. Earlier campaigns do not
-	// count: what they know is asked for in small steps.
+	// batchShare limits the machine time of a batch to this share of the machine time so far; a
+	// batch of one candidate is exempt. Without the limit, a last batch of expensive candidates
+	// could double the cost of a campaign before the next evaluation. Costs of earlier campaigns do
+	// not count.
 	batchShare = 0.5
 )
 
@@ -43,13 +44,13 @@ type scoredCandidate struct {
 	picked      bool
 }
 
-// openChoice is the choice at a point before a batch is selected.
+// openChoice is the choice at one point before a batch is selected.
 type openChoice struct {
 	best, rival int     // entries: the lowest mean, and the one that it is expected to lose most to
 	slowdown    float64 // expected of best relative to rival, as a part
 }
 
-// pick is a selected candidate, as it was when it was selected.
+// pick is a selected candidate with its values at the time of its selection.
 type pick struct {
 	entry    int
 	launch   any
@@ -79,14 +80,15 @@ type batchSelector struct {
 	minRate     float64 // lowest acquisition value over price of a pick
 }
 
-// pointSample is the points that a batch is selected for.
+// pointSample holds the points for which a batch is selected.
 type pointSample struct {
 	points  []int     // of the space, in order
 	weights []float64 // of the points
 	asked   map[coll.Candidate]bool
 }
 
-// budgetOf returns what a batch may cost in seconds, infinite where nothing has a price.
+// budgetOf returns the machine time that a batch may cost, in seconds. It is infinite while no
+// trial has cost anything.
 func budgetOf(l *Ledger) float64 {
 	if l.CostSeconds() == 0 {
 		return math.Inf(1)
@@ -94,8 +96,8 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector prepares the pairs and candidates of a round. Candidates that are asked for already
-// count as pending.
+// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on
+// the pending candidates as if they were measured.
 func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
 	b := &batchSelector{
 		budget:   budgetOf(s.Ledger),
@@ -123,7 +125,7 @@ func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelecto
 	return b, nil
 }
 
-// predict computes the entries at points of the space.
+// predict computes means and covariances of all algorithms at the given points of the space.
 func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regret) error {
 	tasks := make([]int, len(sp.Algorithms()))
 	for a, alg := range sp.Algorithms() {
@@ -148,7 +150,7 @@ func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regre
 	return nil
 }
 
-// addCandidates adds the free candidates and returns those that are pending.
+// addCandidates adds the free candidates to the selector and returns the pending ones.
 func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
 	e := 0
 	b.scored = make([]scoredCandidate, 0, len(b.entries))
@@ -157,7 +159,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
-				// The mean of a log-normal variable.
+				// The price uses the mean of a log-normal variable.
 				s.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
 				if now == pending || over.asked[c] {
 					waiting = append(waiting, s)
@@ -171,10 +173,10 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 	return waiting
 }
 
-// reduce keeps maxScored candidates. One half are those that are part of the greatest losses
-// relative to their price. The others are drawn with probabilities in proportion to variance over
-// price, since cheap neighbours may be as informative (weighted sampling as in Efraimidis and
-// Spirakis, Information Processing Letters 97, 2006).
+// reduce keeps maxScored candidates. One half of them have the greatest loss relative to their
+// price. The other half is drawn at random, weighted by variance over price, because cheap
+// neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information
+// Processing Letters 97, 2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
 	if len(b.scored) <= maxScored {
 		return
@@ -204,7 +206,8 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 	slices.SortFunc(b.scored, func(s, t scoredCandidate) int { return cmp.Compare(s.entry, t.entry) })
 }
 
-// score conditions the posterior on pending candidates and computes the acquisition values.
+// score conditions the posterior on pending candidates and computes the acquisition value of each
+// scored candidate.
 func (b *batchSelector) score(waiting []scoredCandidate) {
 	for _, s := range waiting {
 		b.launched[s.launch] = true
@@ -227,7 +230,7 @@ func (b *batchSelector) score(waiting []scoredCandidate) {
 	}
 }
 
-// scoredEntries returns the entries of the scored candidates.
+// scoredEntries returns the posterior entries of the scored candidates.
 func (b *batchSelector) scoredEntries() []int {
 	out := make([]int, len(b.scored))
 	for i := range b.scored {
@@ -236,7 +239,7 @@ func (b *batchSelector) scoredEntries() []int {
 	return out
 }
 
-// acquisition returns the fall of the losses when a candidate is measured.
+// acquisition returns the expected fall of the total loss if a candidate is measured.
 func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	sum := 0.0
 	for k := range b.pairs {
@@ -248,13 +251,13 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns the fall of a pair's variance when a candidate is measured.
+// varianceFall returns how much the variance of pair k falls if a candidate is measured.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
 
-// selectBatch selects the candidates of highest acquisition value over price: want of them if
-// there are so many and the budget suffices, one at least.
+// selectBatch selects candidates in the order of acquisition value over price. It stops at want
+// candidates or when the budget is used up, but selects at least one.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -274,8 +277,9 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	return batch
 }
 
-// best returns the candidate of highest acquisition value over price, nil when none is left.
-// Further picks hardly ever raise an acquisition value, so only the top ones are computed again.
+// best returns the candidate with the highest acquisition value over price, or nil if none remains.
+// It recomputes only the values at the top of the order, because further picks rarely raise a
+// value.
 func (b *batchSelector) best() (*scoredCandidate, float64) {
 	for {
 		var top *scoredCandidate
@@ -296,7 +300,8 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 	}
 }
 
-// price returns what a candidate costs in this batch, in seconds.
+// price returns the machine time of a candidate in this batch, in seconds. It includes a launch
+// unless an earlier pick pays for it.
 func (b *batchSelector) price(s *scoredCandidate) float64 {
 	if b.launched[s.launch] {
 		return max(minPrice, s.run)
@@ -304,8 +309,8 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	return max(minPrice, s.run+b.launch)
 }
 
-// pick adds a candidate to the batch and conditions all others on its measurement. O(candidates ·
-// (picks + pairs)) operations.
+// pick adds a candidate to the batch and conditions all other candidates on its measurement. It
+// takes O(candidates · (picks + pairs)) operations.
 func (b *batchSelector) pick(s *scoredCandidate) {
 	b.recordPick(s)
 	s.picked = true
@@ -344,7 +349,7 @@ func (b *batchSelector) recordPick(s *scoredCandidate) {
 	b.picks = append(b.picks, p)
 }
 
-// explain enters the reasons of the picks. Candidates that share a launch share its price evenly.
+// explain records a reason for each pick. Candidates that share a launch share its price equally.
 func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
 	sharing := map[any]float64{}
 	launches := map[any]bool{}

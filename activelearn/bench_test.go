@@ -8,8 +8,7 @@ import (
 	"tutti/coll"
 )
 
-// measured300 is a ledger of 800 points with 10 algorithms in which 300 candidates are
-// measured.
+// measured300 returns a ledger of 800 points and 10 algorithms, with 300 measured candidates.
 func measured300(b *testing.B) *Ledger {
 	b.Helper()
 	g := coll.Grid{Nodes: []int{2, 3, 4, 6, 8, 12, 16, 24, 32, 48}, PPN: []int{1, 2, 4, 8}}
@@ -40,7 +39,8 @@ func measured300(b *testing.B) *Ledger {
 	return l
 }
 
-// BenchmarkAsk is the batch that follows 300 measurements, hyper-parameters learnt anew.
+// BenchmarkAsk measures one call of Ask after 300 measurements, including the learning of
+// hyperparameters.
 func BenchmarkAsk(b *testing.B) {
 	l := measured300(b)
 	for _, name := range Names() {

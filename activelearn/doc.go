@@ -1,15 +1,15 @@
 // Package activelearn decides what to measure next and when to stop.
 //
-// A [Strategy] selects candidates, given the [Ledger] of what was measured so far. A [StopRule]
-// evaluates the selection after each round, finds outliers that are measured again, and compares
-// the evaluations with the criteria and the limits. [Models] fits the models that both use. The
-// strategies are
+// A [Strategy] selects candidates, given the [Ledger] of all trials so far. A [StopRule] evaluates
+// the selection after each round, finds outliers to measure again, and compares the evaluations
+// with the criteria and the limits. [Models] fits the models that strategies and stopping rule use.
+// The strategies are
 //
-//   - regret, the default of campaigns: single candidates that are expected to lower the loss of
-//     the selection most for a second of machine time, by a Gaussian process of all algorithms
+//   - regret, the default: it selects single candidates by the expected fall of the selection's
+//     loss for each second of machine time. A Gaussian process of all algorithms predicts the loss
 //     (knowledge gradients: Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009);
-//   - uncertainty: all algorithms at the points where a Gaussian process is most uncertain of the
-//     fastest time (Wilkins et al., "FACT", ExaMPI 2021).
+//   - uncertainty: it selects all algorithms at the points where a Gaussian process is most
+//     uncertain of the fastest time (Wilkins et al., "FACT", ExaMPI 2021).
 //
 // Example:
 //

@@ -7,8 +7,8 @@ import (
 	"tutti/coll"
 )
 
-// crossed are all measurements of the crossing machine, one algorithm so many times as
-// slow.
+// crossed returns measurements of all candidates of the crossing machine. The times of one
+// algorithm are multiplied by a factor.
 func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 	t.Helper()
 	l := NewLedger(crossing())
@@ -25,8 +25,8 @@ func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 	return out
 }
 
-// wrong is the share of points where the choice of the strategy's Gaussian process is more
-// than 10 % slower than the fastest.
+// wrong returns the share of points where the algorithm chosen by the strategy's Gaussian process
+// is more than 10 % slower than the fastest.
 func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
 	m, err := r.model(State{Ledger: l})
@@ -52,9 +52,9 @@ func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64
 	return float64(mistakes) / float64(len(r.rows))
 }
 
-// A campaign that knows an earlier one begins with a few cheap probes of every algorithm
-// and is right at once when nothing changed; when an algorithm that was twice as fast
-// no longer is, a few rounds find out where it is to be left.
+// A campaign with measurements of an earlier campaign begins with a few cheap probes of every
+// algorithm. If nothing changed, its choices are right at once. If one algorithm became slower, a
+// few rounds correct the choices.
 func TestRegretOfEarlierCampaign(t *testing.T) {
 	truth := crossed(t, "", 1)
 	total := 0.0
@@ -103,8 +103,8 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 	}
 }
 
-// What only earlier campaigns knew is left out: candidates outside of the space and
-// algorithms that it does not have. Without any left the beginning is the usual one.
+// Measurements of an earlier campaign are ignored if their point or algorithm is not in the space.
+// Without any usable measurement the initial design is the ordinary one.
 func TestRegretOfForeignCampaign(t *testing.T) {
 	foreign := []coll.Measurement{
 		{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "early"}}, Seconds: 1, CostSeconds: 1},
@@ -115,7 +115,7 @@ func TestRegretOfForeignCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := NewLedger(crossing())
-	for round, want := range []int{3 * initialPoints, 1} { // one more costs more than half of what was spent
+	for round, want := range []int{3 * initialPoints, 1} { // a second candidate would exceed half of the machine time so far
 		batch, err := s.Ask(State{Round: round + 1, Want: 2, Ledger: l})
 		if err != nil || len(batch) != want {
 			t.Fatalf("round %d: %v, %v, want %d candidates", round+1, batch, err, want)

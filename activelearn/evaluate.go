@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Evaluate evaluates what is selected after a round; failed is the number of candidates that are
-// tried again. It reports false while there are no figures: with one point, or one algorithm at
-// each.
+// Evaluate evaluates the selection after a round; failed is the number of failed candidates that
+// will be tried again. It reports false while nothing can be evaluated, for example with a single
+// measured point or one algorithm at each point.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
 	e = Evaluation{
@@ -49,8 +49,9 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	return e, true, nil
 }
 
-// Refit fits the models that the next round's measurements are compared with, where figures are
-// predicted: after the last evaluation that a journal has.
+// Refit fits the models to all measurements so far; the next round's measurements are compared with
+// their predictions. A resumed campaign calls Refit after the last evaluation in its journal. Refit
+// does nothing unless figures are predicted.
 func (r *StopRule) Refit() (err error) {
 	if r.opt.Source == Predicted {
 		r.previous, err = r.models.snapshot()
@@ -58,8 +59,8 @@ func (r *StopRule) Refit() (err error) {
 	return err
 }
 
-// heldOut compares predictions with the reference, or with measurements that they are not based
-// on.
+// heldOut compares the model's predictions with measurements that were not used to fit it: the
+// reference or, in cross-validation, the measurements of each fold.
 func (r *StopRule) heldOut() (learner.Validation, error) {
 	if r.opt.Source == Reference {
 		l, err := r.models.Fit()
@@ -74,10 +75,10 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// measuredAll fills in what is lost where the fastest measured algorithm is selected at each
-// point of a space that was measured completely: noise may have made the wrong one the fastest.
-// The upper ends are those of averages over independent points. It reports false where no point
-// that matters was measured.
+// measuredAll evaluates a space in which every candidate was measured: the fastest measurement of
+// each point is selected, which noise may have made the wrong one. The upper ends assume that the
+// errors of different points are independent. It reports false if no point of positive weight was
+// measured.
 func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	noise := preprocess.NoiseOf(r.ledger.Replicates())
 	at := map[coll.Point][]coll.Measurement{}
@@ -105,11 +106,11 @@ func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// normalUpper is the 95 % quantile of the standard normal distribution: the probability with
-// which an upper end is meant to lie above the truth.
+// normalUpper is the 95 % quantile of the standard normal distribution. An upper end is meant to
+// lie above the true value with a probability of 95 %.
 const normalUpper = 1.645
 
-// riskOfFastest is the risk of selecting the fastest of the measurements at a point.
+// riskOfFastest returns the risk of selecting the fastest measurement at a point.
 func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Options) learner.Risk {
 	best := 0
 	for i, m := range ms {
@@ -129,8 +130,8 @@ func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Op
 	return learner.RiskOf(rivals, opt)
 }
 
-// averageRisk averages risks over points. P95 and Worst are those of the points' expected
-// slowdowns.
+// averageRisk averages risks over points. P95 and Worst of the summary refer to the expected
+// slowdowns of the points.
 func averageRisk(risks []learner.Risk, opt metrics.Options) (metrics.Summary, error) {
 	slowdowns := make([]float64, len(risks))
 	for i, k := range risks {
@@ -154,7 +155,7 @@ func averageRisk(risks []learner.Risk, opt metrics.Options) (metrics.Summary, er
 }
 
 // deviations returns the standard deviations of the average slowdown and of the proportion of
-// mistakes over independent points.
+// mistakes, for independent points.
 func deviations(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes float64) {
 	total := 0.0
 	for i, k := range risks {
@@ -166,7 +167,8 @@ func deviations(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes f
 	return math.Sqrt(slowdown) / total, math.Sqrt(mistakes) / total
 }
 
-// ignoreEmpty returns nil where no point has a weight: then there are no figures.
+// ignoreEmpty returns nil for the error that no point has a weight, because then there is nothing
+// to evaluate.
 func ignoreEmpty(err error) error {
 	if errors.Is(err, metrics.ErrEmpty) {
 		return nil

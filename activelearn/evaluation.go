@@ -8,24 +8,24 @@ import (
 	"tutti/metrics"
 )
 
-// Source says where the figures of evaluations come from.
+// Source says how an evaluation's figures were obtained.
 type Source string
 
-// The sources of figures.
+// The sources of an evaluation's figures.
 const (
 	Reference      Source = "reference"       // a complete, noise-free set of measurements
 	CrossValidated Source = "cross-validated" // the measurements themselves, held out by point
 	Predicted      Source = "predicted"       // upper ends of what the posterior predicts over the space
 )
 
-// measured is the source of an evaluation of a space that was measured completely.
+// measured is the source of an evaluation after every candidate of the space was measured.
 const measured Source = "measured"
 
-// Sources returns the sources that a campaign can take its figures from.
+// Sources returns the sources that a configuration may choose.
 func Sources() []Source { return []Source{Reference, CrossValidated, Predicted} }
 
-// Evaluation says how good the selection was after a round and what had been spent by then.
-// Every number is finite.
+// Evaluation describes the quality of the selection after a round and the cost so far. All numbers
+// are finite.
 type Evaluation struct {
 	Round          int     `json:"round"`
 	Trials         int     `json:"trials"`
@@ -35,27 +35,29 @@ type Evaluation struct {
 	MachineSeconds float64 `json:"machine_seconds"`
 	NodeSeconds    float64 `json:"node_seconds"`
 	Source         Source  `json:"source"` // or "measured": the space was measured completely
-	Judged         int     `json:"judged"` // points that the figures below rest on
+	Judged         int     `json:"judged"` // number of points that the figures below are based on
 	R2             float64 `json:"r2"`
 	Slowdown       float64 `json:"slowdown"`
 	Accuracy       float64 `json:"accuracy"`
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// Upper ends of slowdown and mistakes, compared with the criteria; zero where Slowdown and
-	// Mistakes are no predictions.
+	// SlowdownUpper and MistakesUpper are upper ends that are compared with the criteria. Both are
+	// zero if Slowdown and Mistakes are measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Outliers are measured again in the next round. A campaign does not stop while there are any.
+	// Outliers is the number of outliers to measure again in the next round. A campaign does not
+	// stop while it is positive.
 	Outliers int `json:"outliers,omitzero"`
-	// Errors of the previous predictions for the measurements since; see metrics.ErrorScale.
+	// Errors compares the previous round's predictions with the measurements since then; see
+	// metrics.ErrorScale.
 	Errors []SizeError `json:"errors,omitempty"`
-	// Mistakes predicted and observed where predictions were tried, discounted by age; see
-	// metrics.MistakeCalibration.
+	// MistakesExpected and MistakesObserved count mistakes where predictions were tested,
+	// discounted by age; see metrics.MistakeCalibration.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// The validation sample since the criteria hold: its points, and the sums of slowdown minus
-	// one and of mistakes that the selection lost at them.
+	// The Validation fields add up the validation samples since the criteria hold: the number of
+	// points, and the sums of slowdown minus one and of mistakes at these points.
 	ValidationPoints   int     `json:"validation_points,omitzero"`
 	ValidationLoss     float64 `json:"validation_loss,omitzero"`
 	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`
@@ -67,7 +69,7 @@ type SizeError struct {
 	Deviations float64 `json:"deviations"` // standard deviations of prediction and measurement together
 }
 
-// Validate reports the first number that is not finite, by its name in the journal.
+// Validate returns an error that names the journal key of the first number that is not finite.
 func (e Evaluation) Validate() error {
 	type number struct {
 		name  string
@@ -93,7 +95,8 @@ func (e Evaluation) Validate() error {
 	return nil
 }
 
-// figures returns what is compared with the criteria: upper ends where there are any.
+// figures returns the values that are compared with the criteria: the upper ends if there are any,
+// otherwise the averages.
 func (e Evaluation) figures() metrics.Summary {
 	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	if e.SlowdownUpper > 0 {
@@ -102,7 +105,7 @@ func (e Evaluation) figures() metrics.Summary {
 	return s
 }
 
-// describe fills in a summary.
+// describe copies a summary into the evaluation.
 func (e *Evaluation) describe(s metrics.Summary) {
 	e.Judged = s.Points
 	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes
@@ -114,7 +117,7 @@ type Reason struct {
 	// Uncertainty is the expected slowdown of the current choice at the point, as a part: 0.1 is
 	// 10 % slower than the fastest.
 	Uncertainty float64 `json:"uncertainty"`
-	// Gain is the expected fall of the average slowdown over the space by measuring it, as a part.
+	// Gain is the expected fall of the space's average slowdown by this measurement, as a part.
 	Gain       float64        `json:"gain"`
 	Seconds    float64        `json:"seconds"`             // expected machine time, its part of a launch included
 	Rival      coll.Algorithm `json:"rival,omitzero"`      // the algorithm that the choice is between, next to the candidate's own
@@ -122,7 +125,7 @@ type Reason struct {
 	Outlier    bool           `json:"outlier,omitzero"`    // an outlier, measured again
 }
 
-// Validate reports a number that is not finite.
+// Validate returns an error if a number is not finite.
 func (r Reason) Validate() error {
 	for _, v := range []float64{r.Uncertainty, r.Gain, r.Seconds} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -29,7 +29,7 @@ func ExampleStrategy() {
 	// Output: 8 asked for, 32 left
 }
 
-// What was asked for ends as a trial; a failed one can be tried again or given up.
+// A trial that ends is recorded. The candidate of a failed trial can be tried again or given up.
 func ExampleLedger() {
 	ledger := activelearn.NewLedger(sweep(2))
 	c := ledger.Free(0)[0]
@@ -47,7 +47,7 @@ func ExampleLedger() {
 	// Output: 1 trial, 1 failed, 2 s, 7 left
 }
 
-// The criteria must hold for two evaluations running.
+// The criteria must hold for two evaluations in a row.
 func ExampleWatch() {
 	watch := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
 	for _, slowdown := range []float64{1.02, 1.04, 1.02, 1.01} {

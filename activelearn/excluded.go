@@ -6,47 +6,48 @@ import (
 	"tutti/coll"
 )
 
-// Excluded are the candidates that are not selected because of failures: those that were given
-// up, and those that only a prediction could select.
+// Excluded holds the candidates that are not selected because of failures: those that were given
+// up, and unmeasured ones that are likely to fail as well.
 //
-// An algorithm that failed at every point tried in a layout is not selected in the layout without
-// a measurement. If it worked up to some size and failed at every larger size tried, it is not
-// selected above the largest size that worked; likewise below the smallest. The same rules apply
-// to all layouts together. The library's default is never excluded.
+// An algorithm that failed at every tried point of a layout is selected in that layout only at
+// measured points. If it worked up to some size and failed at every larger size tried, it is not
+// selected above the largest size that worked. Below the smallest size that worked the same rule
+// holds. Both rules also apply to all layouts together. The library's default is never excluded.
 type Excluded struct {
 	ledger *Ledger
 	tried  map[attempted]span // empty where nothing was given up
 }
 
-// attempted is an algorithm in a layout; the zero layout stands for all.
+// attempted is an algorithm in one layout, or in all layouts together if layout is zero.
 type attempted struct {
 	layout    coll.Layout
 	algorithm coll.Algorithm
 }
 
-// span holds the sizes at which an algorithm worked and at which it was given up, in bytes.
+// span holds the range of message sizes at which an algorithm worked and the range at which it was
+// given up, in bytes.
 type span struct{ worked, failed sizes }
 
-// sizes are a range; it is empty where smallest is greater than largest.
+// sizes is a range of message sizes in bytes. It is empty if smallest is greater than largest.
 type sizes struct{ smallest, largest int64 }
 
 var noSizes = sizes{smallest: math.MaxInt64, largest: math.MinInt64}
 
-// with returns the range extended to a size.
+// with extends the range to include a size.
 func (s sizes) with(bytes int64) sizes {
 	return sizes{min(s.smallest, bytes), max(s.largest, bytes)}
 }
 
-// excludes reports whether a size that was not tried lies beyond all sizes that worked, in a
-// direction in which a size failed.
+// excludes reports whether an untried size is larger than all sizes that worked while a larger size
+// failed, or smaller than all while a smaller size failed.
 func (s span) excludes(bytes int64) bool {
 	above := s.failed.largest > s.worked.largest && bytes > s.worked.largest
 	below := s.failed.smallest < s.worked.smallest && bytes < s.worked.smallest
 	return above || below
 }
 
-// Excluded returns what is excluded by the trials so far. O(candidates) time if any candidate
-// was given up.
+// Excluded returns the exclusions that follow from the trials so far. It takes O(candidates) time
+// if any candidate was given up.
 func (l *Ledger) Excluded() *Excluded {
 	e := &Excluded{ledger: l}
 	if l.abandoned == 0 {
@@ -64,7 +65,7 @@ func (l *Ledger) Excluded() *Excluded {
 	return e
 }
 
-// add takes in a candidate that worked or was given up.
+// add records whether a candidate worked or was given up.
 func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
 	at := attempted{layout, alg}
 	s, known := e.tried[at]

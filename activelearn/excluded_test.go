@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil/synthetic"
 )
 
-// What was given up is barred, and what only a prediction could choose beyond it.
+// Candidates that were given up are excluded, and so are unmeasured candidates beyond them.
 func TestBarred(t *testing.T) {
 	at := func(nodes int, bytes int64, alg string) coll.Candidate {
 		return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: alg}}
@@ -69,7 +69,7 @@ func TestBarred(t *testing.T) {
 	}
 }
 
-// The library's default stays, whatever became of it.
+// The library's default is never excluded, even if it was given up at some points.
 func TestDefaultIsNeverBarred(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
 	c := coll.Candidate{Point: p, Algorithm: coll.Default}

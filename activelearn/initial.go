@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// initialPoints of which all algorithms are measured first. On machines A, C and D campaigns
-	// with 3 took less machine time than those with 5.
+	// initialPoints is the number of points at which all algorithms are measured first. On machines
+	// A, C and D of data/simgrid, campaigns with 3 points took less machine time than campaigns
+	// with 5.
 	initialPoints = 3
-	// Initial points are drawn from the lower half of the space, which is likely cheap: points
-	// whose average position between the smallest and the greatest nodes, ppn and bytes is at
-	// most this.
+	// maxInitialPosition limits the average position of an initial point between the smallest (0)
+	// and the greatest (1) nodes, ppn and bytes. Points in the lower half are likely to be cheap.
 	maxInitialPosition = 0.5
 )
 
-// initialDesign returns all algorithms at a few points, likely cheap ones first. Where earlier
-// campaigns measured something, it returns some of their candidates instead.
+// initialDesign returns all algorithms at a few points, likely cheap points first. If earlier
+// campaigns have measurements of the space, it returns some of their candidates instead.
 func (r *regret) initialDesign(s State) []coll.Candidate {
 	if batch := r.probes(s); len(batch) > 0 {
 		return batch
@@ -44,8 +44,9 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	return out
 }
 
-// positions returns the positions of the points between the smallest and the greatest values of
-// the space, from 0 to 1, averaged over those of nodes, ppn and bytes that vary.
+// positions returns the position of each point between the smallest (0) and the greatest (1) values
+// of the space. It is the average over nodes, ppn and bytes; a quantity with a single value does
+// not count.
 func (r *regret) positions() []float64 {
 	out := make([]float64, len(r.rows))
 	varying := 0.0
@@ -68,10 +69,10 @@ func (r *regret) positions() []float64 {
 	return out
 }
 
-// probes returns candidates that earlier campaigns measured, Want of them and one of each algorithm
-// at least. The algorithms take turns; each contributes the candidate of its cheaper half that is
-// farthest from the probes so far. So the probes show changes of one algorithm, of large messages
-// or of many nodes.
+// probes returns candidates that earlier campaigns measured: at least one of each algorithm and
+// Want in total. The algorithms take turns. Each contributes, from the cheaper half of its
+// candidates, the one farthest from all probes so far. The probes can thus reveal changes of one
+// algorithm, of large messages or of many nodes.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}
@@ -115,9 +116,9 @@ type probe struct {
 	seconds float64 // machine time
 }
 
-// farthest returns the index of the probe whose nearest selected probe is farthest, in length
-// scales; other algorithms are one length scale farther away. With none selected it is the most
-// expensive probe.
+// farthest returns the index of the probe with the greatest distance to its nearest selected probe.
+// Distances are in length scales; a different algorithm adds one. With no selected probe it returns
+// the most expensive probe.
 func (r *regret) farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1

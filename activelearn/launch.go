@@ -7,11 +7,10 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// fillLaunches returns further candidates that the launches of a batch can measure. Each has at
-// least the acquisition value a second of the worst pick, launches included. Together they cost
-// at most as much as the launches: another launch would cost the same. So the cost is at most
-// twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator,
-// Algorithmica 3, 1988).
+// fillLaunches returns further candidates that the launches of a batch can also measure. Each has
+// at least the acquisition value per second of the worst pick, launches included. Together they
+// cost at most as much as the launches, so the cost is at most twice the unavoidable cost (the
+// ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
 func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -24,7 +23,7 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	if err != nil {
 		return nil, err
 	}
-	b.totalWeight = r.launchScale() * r.totalWeight() // gains are of the whole space
+	b.totalWeight = r.launchScale() * r.totalWeight() // gains refer to the whole space
 	b.scored = slices.DeleteFunc(b.scored, func(c scoredCandidate) bool { return !launched[c.launch] })
 	var out []coll.Candidate
 	for {
@@ -40,8 +39,8 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	return out, nil
 }
 
-// launches returns the launches that the picks use, and what further candidates in them may cost:
-// the prices of the launches minus the runs of the picks that share one.
+// launches returns the launches that the picks use and the budget for further candidates in them.
+// The budget is the price of the launches minus the runs of picks that share a launch.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -55,11 +54,12 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// maxLaunchPoints bounds the points of the layouts for which candidates are scored.
+// maxLaunchPoints limits the number of points, in the layouts of the picks, whose candidates are
+// scored.
 const maxLaunchPoints = 600
 
-// launchSample returns the points of the layouts of the picks. Candidates of the batch count as
-// asked for.
+// launchSample returns the points in the layouts of the picks. The candidates of the batch count as
+// pending.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {
@@ -74,8 +74,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale is the factor between the weight of a point and its weight in a sample, so that
-// acquisition values of picks and of candidates that fill launches have the same unit.
+// launchScale is the weight of a point in the sample divided by its weight in the space. It gives
+// the acquisition values of picks and of candidates that fill launches the same unit.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
 	if r.opt.Weights != nil && counted > samplePoints {

@@ -8,18 +8,18 @@ import (
 	"tutti/preprocess"
 )
 
-// status of a candidate.
+// status is the state of a candidate in the ledger.
 type status uint8
 
 const (
 	free status = iota
 	pending
 	done
-	repeating // done, and being measured once more
+	repeating // done, and being measured a second time
 	abandoned
 )
 
-// Ledger records what became of each candidate of a space.
+// Ledger records the status, the measurements and the cost of all candidates of a space.
 type Ledger struct {
 	space        *coll.Space
 	status       []status // of every candidate of the space, in its order
@@ -47,8 +47,8 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow replaces the ledger's space by a larger one with the same points. Its new candidates are
-// free.
+// Grow replaces the ledger's space by a larger one with the same points. The additional candidates
+// are free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for _, c := range l.space.Candidates() {
@@ -62,8 +62,8 @@ func (l *Ledger) Grow(s *coll.Space) {
 	*l = *grown
 }
 
-// find returns the point and the place in status of a candidate, and whether the space
-// has it.
+// find returns the point of a candidate and its index in status. It reports false if the space does
+// not have the candidate.
 func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	point, ok = l.space.Index(c.Point)
 	if !ok {
@@ -77,7 +77,7 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	return 0, 0, false
 }
 
-// among returns the candidates at the i-th point that have one of some statuses.
+// among returns the candidates at the i-th point whose status is one of the given ones.
 func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	var out []coll.Candidate
 	for k, a := range l.space.Feasible(i) {
@@ -91,7 +91,7 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 // Space returns the space of the ledger.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
-// Free returns the free candidates at the i-th point.
+// Free returns the free candidates at the i-th point of the space.
 func (l *Ledger) Free(i int) []coll.Candidate {
 	if l.left[i] == 0 {
 		return nil
@@ -99,14 +99,14 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	return l.among(i, free)
 }
 
-// IsFree reports whether a candidate is in the space and free.
+// IsFree reports whether the space has a candidate and the candidate is free.
 func (l *Ledger) IsFree(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == free
 }
 
-// Missing returns the algorithms at a point that are free or pending: their times are unknown, and
-// they are not given up.
+// Missing returns the algorithms at a point that are free or pending. Their times are still
+// unknown.
 func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
 	if !ok {
@@ -119,27 +119,27 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	return out
 }
 
-// Left returns the number of free candidates.
+// Left returns the number of free candidates in the space.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns one measurement of each measured candidate, in the order of the trials. Of a
-// candidate that was measured twice it is the first one, unless that was disturbed. Neither the
-// caller nor the ledger changes the slice afterwards.
+// Measurements returns one measurement for each measured candidate, in the order of the trials. If
+// a candidate was measured twice, the first measurement counts unless it was disturbed. The slice
+// must not be changed; later trials do not change it either.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
-// CostSeconds returns the machine time of all trials, failed ones included.
+// CostSeconds returns the machine time of all trials in seconds, including failed trials.
 func (l *Ledger) CostSeconds() float64 { return l.costSeconds }
 
-// NodeSeconds returns the machine time of all trials multiplied by their nodes.
+// NodeSeconds returns the sum of machine time times nodes over all trials.
 func (l *Ledger) NodeSeconds() float64 { return l.nodeSeconds }
 
-// Trials returns the number of trials that ended.
+// Trials returns the number of trials that ended, including failed trials.
 func (l *Ledger) Trials() int { return l.trials }
 
 // Failed returns the number of trials that failed.
 func (l *Ledger) Failed() int { return l.failed }
 
-// PointsMeasured returns the number of points with a measurement.
+// PointsMeasured returns the number of points with at least one measurement.
 func (l *Ledger) PointsMeasured() int {
 	seen := map[coll.Point]bool{}
 	for _, m := range l.measurements {
@@ -160,8 +160,8 @@ func (l *Ledger) Pending() []coll.Candidate {
 	return out
 }
 
-// Pend marks a free candidate as pending, or a measured one as being measured again. It returns an
-// error for any other candidate.
+// Pend marks a free candidate as pending, or a measured candidate as being measured again. It
+// returns an error for a candidate in any other state.
 func (l *Ledger) Pend(c coll.Candidate) error {
 	if !l.IsFree(c) && !l.IsDone(c) {
 		return fmt.Errorf("%v cannot be measured: it is outside the space, pending or given up", c)
@@ -174,8 +174,8 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// Record enters a trial that ended. The candidate of a failed trial stays pending until it is tried
-// again or abandoned.
+// Record enters the result of a trial. The candidate of a failed trial stays pending until another
+// trial of it is recorded or it is abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
 	if !ok || l.status[at] != pending && l.status[at] != repeating {
@@ -201,7 +201,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// replicate enters the second measurement of a candidate. It replaces the first one if that was
+// replicate enters the second measurement of a candidate, which replaces the first if the first was
 // disturbed.
 func (l *Ledger) replicate(m coll.Measurement) {
 	at := l.place(m.Candidate)
@@ -213,15 +213,16 @@ func (l *Ledger) replicate(m coll.Measurement) {
 	l.replicates = append(l.replicates, r)
 }
 
-// place returns the index of a candidate's measurement.
+// place returns the index of a candidate's measurement in measurements.
 func (l *Ledger) place(c coll.Candidate) int {
 	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
 }
 
-// Measured returns the measurement of a measured candidate.
+// Measured returns the measurement of a candidate, which must have one.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
-// Replicates returns the pairs of measurements of one candidate, in the order of the second one.
+// Replicates returns the pairs of measurements of candidates that were measured twice, ordered by
+// the second measurement.
 func (l *Ledger) Replicates() []preprocess.Replicate { return l.replicates }
 
 // IsDone reports whether a candidate is measured and is not being measured again.

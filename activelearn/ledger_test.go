@@ -12,8 +12,8 @@ import (
 	"tutti/preprocess"
 )
 
-// sweep is a space of one layout: the sizes 1, 2, 4 … of a bcast with the
-// algorithms of the synthetic machine.
+// sweep returns a space of one layout: bcast with the sizes 1, 2, 4 … and the algorithms of the
+// synthetic machine.
 func sweep(sizes int) *coll.Space {
 	var points []coll.Point
 	for i := range sizes {
@@ -22,8 +22,8 @@ func sweep(sizes int) *coll.Space {
 	return coll.NewSpace(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 }
 
-// cube is a space of several layouts in which one algorithm needs two processes
-// per node and so is missing at some points.
+// cube returns a space of several layouts. One algorithm needs two processes per node, so it is
+// infeasible at some points.
 func cube(t *testing.T) *coll.Space {
 	t.Helper()
 	points, err := coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast)
@@ -38,7 +38,7 @@ func cube(t *testing.T) *coll.Space {
 	})
 }
 
-// trial is what the synthetic machine answers.
+// trial returns the synthetic machine's measurement of a candidate.
 func trial(t *testing.T, c coll.Candidate) coll.Trial {
 	t.Helper()
 	for _, m := range synthetic.Measurements([]coll.Point{c.Point}) {
@@ -68,7 +68,7 @@ func record(t *testing.T, l *activelearn.Ledger, trials ...coll.Trial) {
 	}
 }
 
-// measure takes candidates from free to done.
+// measure pends free candidates and records their trials.
 func measure(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
 	t.Helper()
 	pend(t, l, cs...)
@@ -119,7 +119,7 @@ func TestLedgerCounts(t *testing.T) {
 	}
 }
 
-// Missing names what may still be the fastest: free or pending, not given up.
+// Missing returns free and pending algorithms, and leaves out abandoned ones.
 func TestLedgerMissing(t *testing.T) {
 	s := sweep(1)
 	l := activelearn.NewLedger(s)
@@ -202,7 +202,7 @@ func TestLedgerErrors(t *testing.T) {
 	}
 }
 
-// A space grows: what was known of its candidates stays, the new ones are free.
+// Grow keeps the status of existing candidates; additional candidates are free.
 func TestLedgerGrows(t *testing.T) {
 	sp := sweep(3)
 	l := activelearn.NewLedger(sp)
@@ -221,7 +221,7 @@ func TestLedgerGrows(t *testing.T) {
 	apart := coll.Algorithm{Name: "apart"}
 	l.Grow(sp.With([]coll.Algorithm{apart}, func(c coll.Candidate) error {
 		if c.MsgBytes == 1 || c.Algorithm != apart {
-			return errors.New("cannot run there") // what was there stays
+			return errors.New("cannot run there") // the existing candidates must remain
 		}
 		return nil
 	}))
@@ -247,8 +247,8 @@ func TestLedgerGrows(t *testing.T) {
 	}
 }
 
-// A candidate that is measured once more stays measured: what the second says is kept aside,
-// and one that fails leaves nothing but its cost.
+// A candidate that is measured a second time keeps its first measurement. The second one becomes a
+// replicate, or only adds its cost if the trial failed.
 func TestLedgerRepeats(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()
@@ -278,8 +278,8 @@ func TestLedgerRepeats(t *testing.T) {
 	}
 }
 
-// A second time that is faster by more than noise explains takes the place of the first, which a
-// job disturbed; a slower one does not. What others hold of the ledger stays as it was.
+// A second time that is faster than noise explains replaces the first, which must have been
+// disturbed; a slower second time does not. Slices returned earlier by Measurements do not change.
 func TestLedgerPutsRight(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()

@@ -10,7 +10,7 @@ import (
 	"tutti/metrics"
 )
 
-// pair is the algorithm of lowest mean at a point and another one.
+// pair is the algorithm of lowest mean at a point and one other algorithm of the point.
 type pair struct {
 	best, other int     // entries of the posterior
 	weight      float64 // of the point
@@ -19,13 +19,13 @@ type pair struct {
 	loss        float64 // weighted
 }
 
-// maxPairs is how many pairs are kept, those of greatest loss.
+// maxPairs is the largest number of pairs kept, in the order of loss.
 const maxPairs = 500
 
-// A Gaussian process underestimates its error where an algorithm behaves differently from some
-// point on, at an eager limit or another number of switches: errors of five deviations are not
-// rare. So with probability tailWeight its variance is taken to be tailFactor times as large.
-// Without the tail an algorithm that was slow where it was measured is not tried elsewhere.
+// A Gaussian process underestimates its error where an algorithm changes its behavior, such as at
+// an eager limit or at another number of switches: errors of five deviations are not rare. With
+// probability tailWeight the variance is therefore tailFactor times as large. Without this tail, an
+// algorithm that was slow at its measured points is not tried elsewhere.
 const (
 	tailWeight = 0.1
 	tailFactor = 16
@@ -34,7 +34,7 @@ const (
 // lossModel computes losses in units of what the criteria allow.
 type lossModel struct {
 	metrics.Allowed
-	mistake float64 // a mistake is slower by so many decades
+	mistake float64 // a choice that is slower by more than this is a mistake; decades
 }
 
 func newLossModel(a metrics.Allowed) lossModel {
@@ -42,25 +42,27 @@ func newLossModel(a metrics.Allowed) lossModel {
 	return lossModel{a, math.Log10(1 + a.Threshold)}
 }
 
-// loss is the expected loss of choosing the first of two algorithms: the time of the first over
-// that of the second, in decades, is normal with mean -gap and the given variance, with tails. It
-// is the sum of the expected slowdown and the probability of a mistake, each divided by what the
-// criteria allow.
+// loss returns the expected loss of choosing the first of two algorithms. The logarithm of the
+// ratio of their times, in decades, is normal with mean -gap and the given variance, with tails.
+// The loss is the expected slowdown plus the probability of a mistake, each divided by the allowed
+// value.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
 		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
 	})
 }
 
-// expectedSlowdown is the expected slowdown of the choice in loss, as a part: 0.1 is 10 %.
+// expectedSlowdown returns the expected slowdown of the choice, as a part: 0.1 is 10 %. The
+// arguments are those of loss.
 func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }
 
-// certainGap is the number of deviations from which a gap leaves no loss.
+// certainGap is a gap in standard deviations. Greater gaps have no loss.
 const certainGap = 6
 
-// withTails is the mean of f over the two possible deviations.
+// withTails returns the mean of f over the ordinary and the larger deviation, weighted by
+// tailWeight.
 func withTails(gap, variance float64, f func(gap, deviation float64) float64) float64 {
 	s, sum := math.Sqrt(variance), 0.0
 	if gap < certainGap*s {
@@ -72,22 +74,22 @@ func withTails(gap, variance float64, f func(gap, deviation float64) float64) fl
 	return sum
 }
 
-// normalSlowdown is the expected slowdown for a normal variable, as a part: ln 10 · E[max(x, 0)]
-// with x normal of mean -gap and deviation s.
+// normalSlowdown returns ln 10 · E[max(x, 0)] for x normal with mean -gap and deviation s: the
+// expected slowdown, as a part.
 func normalSlowdown(gap, s float64) float64 {
 	z := gap / s
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
-// shrink lowers a pair's variance by an observation. step is the covariance of the pair's
+// shrink lowers a pair's variance after an observation. step is the covariance of the pair's
 // difference with the observation, divided by the deviation of the observation.
 func (p *pair) shrink(step float64, m lossModel) {
 	p.variance = max(0, p.variance-step*step)
 	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs adds the pairs of greatest loss, and the open choice at each point. Excluded candidates
-// are in no pair.
+// addPairs adds the pairs of greatest loss and the open choice at each point. Excluded candidates
+// form no pairs.
 func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first
@@ -104,7 +106,7 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the open choice of the point whose first entry is given.
+// addPoint adds the pairs and the open choice of one point; first is the index of its first entry.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {
 		b.choices = append(b.choices, openChoice{best: first, rival: first})

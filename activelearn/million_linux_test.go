@@ -12,8 +12,8 @@ import (
 	"tutti/coll"
 )
 
-// million is a space of a million candidates, up to 4096 nodes of 256 processes, and a
-// ledger in which a thousand of them are measured.
+// million returns a ledger with a space of a million candidates, up to 4096 nodes of 256 processes.
+// A thousand candidates are measured.
 func million(t testing.TB) *Ledger {
 	t.Helper()
 	g := coll.Grid{}
@@ -45,7 +45,7 @@ func million(t testing.TB) *Ledger {
 	return l
 }
 
-// wide measures a candidate of million.
+// wide records a synthetic measurement of a candidate of the space that million returns.
 func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	t.Helper()
 	if err := l.Pend(c); err != nil {
@@ -59,8 +59,8 @@ func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	}
 }
 
-// cpuSeconds is the processor time this process has used, which other work on the
-// machine disturbs less than the clock.
+// cpuSeconds returns the processor time that this process has used. Other work on the machine
+// disturbs it less than wall time.
 func cpuSeconds(t testing.TB) float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -69,8 +69,8 @@ func cpuSeconds(t testing.TB) float64 {
 	return float64(used.Utime.Nano()+used.Stime.Nano()) * 1e-9
 }
 
-// BenchmarkMillion is one round over a million candidates with a thousand measured:
-// the hyper-parameters are learnt before.
+// BenchmarkMillion measures one round over a million candidates, a thousand of them measured. The
+// hyperparameters are learned before.
 func BenchmarkMillion(b *testing.B) {
 	l := million(b)
 	s, err := New("regret", Options{Seed: 1})
@@ -91,8 +91,8 @@ func BenchmarkMillion(b *testing.B) {
 	b.ReportMetric(float64(l.Space().Size()), "candidates")
 }
 
-// A million candidates fit into a gigabyte, space and ledger included, and a round of
-// 50 takes about a second of one processor; it is held against three, for slower ones.
+// The space and the ledger of a million candidates fit into a gigabyte. A round of 50 candidates
+// takes about a second of processor time; the test allows three for slower machines.
 func TestMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million candidates")

@@ -6,8 +6,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Models fits models to the measurements of a ledger. It fits each model once for the same
-// trials.
+// Models fits models to the measurements of a ledger. Each model is fitted only once until another
+// trial ends.
 type Models struct {
 	opt     learner.Options
 	earlier [][]coll.Measurement
@@ -19,8 +19,8 @@ type Models struct {
 	fittedTrials    int // trials that fitted is computed from; -1 before the first
 }
 
-// NewModels returns models of a ledger and of the measurements of earlier campaigns. They are not
-// fitted yet.
+// NewModels returns models for a ledger and the measurements of earlier campaigns. The models are
+// fitted on first use.
 func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Models {
 	return &Models{
 		opt: opt, earlier: earlier, ledger: l,
@@ -28,11 +28,11 @@ func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Mo
 	}
 }
 
-// Data returns what the models are fitted to.
+// Data returns the training data of the models.
 func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 
-// DataOf returns what models of a ledger and of the measurements of earlier campaigns are fitted
-// to.
+// DataOf returns the training data of models for a ledger and the measurements of earlier
+// campaigns.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
 	return learner.Data{Measurements: l.Measurements(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
 }
@@ -68,7 +68,7 @@ func (m *Models) Fit() (*learner.Learner, error) {
 	return l, err
 }
 
-// snapshot holds the models of the first measurements.
+// snapshot holds models that are fitted to the measurements of one moment.
 type snapshot struct {
 	gaussian     *learner.Learner // a Gaussian process: the selecting model itself, or next to forests
 	measurements int              // that the models are fitted to
@@ -76,8 +76,8 @@ type snapshot struct {
 	choose       Choice           // the selection; nil until it is needed
 }
 
-// snapshot fits the selecting model and, where that is a forest, a Gaussian process next to it,
-// since forests have no posterior.
+// snapshot fits the selecting model. If that is a forest, which has no posterior, it fits a
+// Gaussian process as well.
 func (m *Models) snapshot() (*snapshot, error) {
 	selecting, err := m.Fit()
 	if err != nil {
@@ -92,5 +92,5 @@ func (m *Models) snapshot() (*snapshot, error) {
 	return s, err
 }
 
-// since returns the measurements after those that the models are fitted to.
+// since returns the measurements that were added to the ledger after the models were fitted.
 func (s *snapshot) since(l *Ledger) []coll.Measurement { return l.Measurements()[s.measurements:] }

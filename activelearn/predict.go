@@ -9,13 +9,12 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// predict fills in what the selection of a round is expected to lose over the space.
+// predict fills in the expected loss of a round's selection over the space.
 //
 // The standard deviations of the posterior are multiplied by a factor for each message size,
-// learned from the errors of earlier predictions (see scale). The expected mistakes are
-// multiplied by the ratio of mistakes found to mistakes expected so far (see calibrate), their
-// upper ends by the upper end of that ratio. The validation sample is a lower bound of the
-// upper ends.
+// learned from the errors of earlier predictions (see scale). The expected mistakes are multiplied
+// by the ratio of observed to expected mistakes so far (see calibrate), their upper ends by the
+// upper end of that ratio. The upper ends are at least the loss that the validation sample showed.
 //
 // It reports false while no selected algorithm has a measurement.
 func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
@@ -63,8 +62,8 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// known returns the points where the posterior knows the selected algorithm, and the selected
-// algorithms. It does not know a default that is not measured.
+// known returns the points at which the posterior has the selected algorithm, and that algorithm
+// for each point. The posterior lacks a default without measurements.
 func (s *snapshot) known(points []coll.Point, choose Choice) (at []coll.Point, choices []coll.Algorithm) {
 	for _, p := range points {
 		alg := choose(p)
@@ -76,14 +75,15 @@ func (s *snapshot) known(points []coll.Point, choose Choice) (at []coll.Point, c
 	return at, choices
 }
 
-// upperEnd returns the upper end of an average over the space with the given expectation and
-// standard deviation. The ratio and the deviation are independent sources of error.
+// upperEnd returns the upper end of an average over the space. mean and sd are the expectation and
+// the standard deviation of the average. sd and the uncertainty of ratio are independent sources of
+// error.
 func upperEnd(mean, sd float64, ratio metrics.MistakeCalibration) float64 {
 	expected := mean * ratio.Mean()
 	return expected + math.Hypot(mean*ratio.Upper()-expected, normalUpper*sd*math.Sqrt(ratio.Mean()))
 }
 
-// errors returns the errors of the previous models' predictions for the measurements since.
+// errors compares the previous models' predictions with the measurements since then.
 func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 	if before == nil {
 		return nil, nil
@@ -96,8 +96,8 @@ func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 	return out, err
 }
 
-// scale returns the factor of the posterior's standard deviations at a point, by the errors of
-// all evaluations and further ones; see metrics.ErrorScale.
+// scale returns a function that gives the factor of the posterior's standard deviation at a point.
+// It uses the prediction errors of all evaluations and further ones; see metrics.ErrorScale.
 func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 	var s metrics.ErrorScale
 	add := func(errors []SizeError) {
@@ -118,9 +118,9 @@ func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 	}
 }
 
-// calibrate compares the mistakes that previous selections were expected to make with the
-// mistakes found. A selection is tried where a rival of it was measured since: the probability
-// that it is a mistake compared with this rival, before and after.
+// calibrate compares expected with observed mistakes of previous selections. A selection is tested
+// at a point where one of its rivals was measured since. The pair compares the probability of a
+// mistake against this rival before and after that measurement.
 func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration, error) {
 	var ratio metrics.MistakeCalibration
 	if e, ok := r.last(); ok {
@@ -167,11 +167,10 @@ func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration,
 	return ratio, nil
 }
 
-// surprises returns the share of candidates that are expected to differ from their predictions
-// in a way that was not seen so far. It counts the unmeasured candidates, and as trials the
-// candidates that were measured after something was predicted, and those of earlier campaigns as
-// far as they are still true. An event that did not occur in n trials is expected with
-// probability 1/(n + 2) (Laplace's rule of succession).
+// surprises returns the expected share of candidates that deviate from their predictions in a way
+// not observed so far. By Laplace's rule of succession, an event that did not occur in n trials has
+// probability 1/(n + 2). The trials are the candidates measured after a prediction, and those of
+// earlier campaigns as far as their times are unchanged.
 func (r *StopRule) surprises() float64 {
 	tried := 0.0
 	if len(r.evaluations) > 0 {
@@ -193,8 +192,8 @@ func (r *StopRule) surprises() float64 {
 	return unknown / (tried + 2)
 }
 
-// unchangedShare is the share of an earlier campaign's measurements that were measured again and
-// differ by less than a mistake.
+// unchangedShare returns the share of an earlier campaign's repeated measurements that still differ
+// by less than a mistake.
 func (r *StopRule) unchangedShare(earlier []coll.Measurement) float64 {
 	was := make(map[coll.Candidate]float64, len(earlier))
 	for _, m := range earlier {
@@ -213,8 +212,8 @@ func (r *StopRule) unchangedShare(earlier []coll.Measurement) float64 {
 	return float64(same) / float64(max(1, again))
 }
 
-// validate adds the validation sample of a round to those since the criteria hold, and raises
-// the upper ends to what the selection lost there on average.
+// validate adds a round's validation sample to the samples since the criteria hold. It raises the
+// upper ends at least to the average loss of the selection at these points.
 func (r *StopRule) validate(before, now *snapshot, e *Evaluation) error {
 	if before == nil || !r.Confirming() {
 		return nil
@@ -237,8 +236,8 @@ func (r *StopRule) validate(before, now *snapshot, e *Evaluation) error {
 	return nil
 }
 
-// validationRisks returns what the previous selection loses to the measured algorithms, at the
-// points of the validation sample since.
+// validationRisks returns the loss of the previous selection compared with the measured algorithms
+// at each point of the latest validation sample.
 func (r *StopRule) validationRisks(before, now *snapshot) ([]learner.Risk, error) {
 	var points []coll.Point
 	for _, m := range before.since(r.ledger) {

@@ -10,39 +10,41 @@ import (
 	"tutti/coll"
 )
 
-// prices estimate the machine time of measurements from those so far: a launch, and executions
-// whose machine time grows with a power of the time of one execution. The power is 1 where a
-// benchmark makes a fixed number of executions for a size, and 0 where it measures for a fixed
-// time.
+// prices estimates the machine time of measurements from earlier ones. A measurement consists of a
+// launch and of executions whose machine time grows with a power of the time of one execution. The
+// power is 1 if the benchmark makes a fixed number of executions for a size, and 0 if it measures
+// for a fixed time.
 type prices struct {
 	launch float64   // seconds
 	power  float64   // 0 to 1
 	sizes  []float64 // log2 of bytes + 1, ascending
-	unit   []float64 // for each of sizes: machine time over time to the power
+	unit   []float64 // for each of sizes: machine time divided by (time of one execution)^power
 }
 
 const (
-	// minPrice in seconds keeps the rate of a candidate without cost finite.
+	// minPrice, in seconds, keeps the acquisition value per price finite for a candidate without
+	// cost.
 	minPrice = 1e-9
-	// powerRuns measurements are needed to estimate the power; it is 1 before.
+	// powerRuns is the number of measurements needed to estimate the power. With fewer the power is
+	// 1.
 	powerRuns = 12
 )
 
-// executions are the machine time of one measurement without its launch.
+// executions describes the executions of one measurement without its launch.
 type executions struct {
 	bytes         int64
 	time, seconds float64 // of one execution, of all
 }
 
-// prices returns the prices by the measurements of a ledger and of earlier campaigns, which know
-// the price of sizes that were not measured again.
+// prices returns the prices by the measurements of a ledger and of earlier campaigns. Earlier
+// campaigns supply prices of sizes that are not measured yet.
 func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
 }
 
-// pricesOf estimates prices from measurements. launching are the candidates whose machine time
-// includes a launch; the cheapest of them is taken to have cost nothing else. The unit of a size
-// is the median of its measurements.
+// pricesOf estimates prices from measurements. launching holds the candidates whose machine time
+// includes a launch. The price of a launch is the cost of the cheapest of them, as if its
+// executions were free. The unit of a size is the median of its measurements.
 func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	for _, m := range ms {
@@ -75,8 +77,8 @@ func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
 	return p
 }
 
-// powerOf returns the slope of the logarithm of machine time over the logarithm of the time of one
-// execution, by least squares within sizes. runs are sorted by size.
+// powerOf returns the slope of log machine time over log execution time, by least squares within
+// each message size. runs must be sorted by size.
 func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
 	for first := 0; first < len(runs); {
@@ -103,8 +105,8 @@ func powerOf(runs []executions) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run returns the machine time of measuring a candidate whose execution takes t seconds, by the
-// unit of the nearest size that was measured.
+// run returns the machine time, in seconds, of measuring a candidate whose execution takes t
+// seconds. It uses the unit of the nearest measured size.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

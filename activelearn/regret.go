@@ -12,24 +12,23 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// regret measures the candidates that are expected to lower the loss of the final selection most
-// for a second of machine time.
+// regret selects the candidates with the greatest expected fall of the final selection's loss per
+// second of machine time.
 //
 // The posterior (a Gaussian process of log10 times of all algorithms, gp.GP) predicts the fastest
-// algorithm at each point. For every other algorithm it gives the variance of the difference of
-// the two times. From that follows the expected loss of the choice, see lossModel. The acquisition
-// value of a candidate is the fall of these losses, summed over a sample of the space, when its
-// measurement shrinks the variances. Its price is the machine time of its executions at the
-// predicted time and, for the first candidate of a batch that needs it, of the launch. Batches are
-// selected greedily by acquisition value over price. Selected and pending candidates count as
-// observed.
+// algorithm at each point. It also gives the variance of the difference to each other algorithm,
+// from which the expected loss of the choice follows, see lossModel. The acquisition value of a
+// candidate is the fall of these losses, summed over a sample of the space, when its measurement
+// shrinks the variances. Its price is the predicted machine time of its executions plus, for the
+// first candidate of a launch, the launch. Batches are selected greedily by acquisition value over
+// price. Selected and pending candidates count as observed.
 //
 // This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J. Computing
-// 21, 2009) with constant means. Theirs is zero where no single measurement can change the choice;
+// 21, 2009) with constant means. Theirs is zero if no single measurement can change the choice;
 // this one is not.
 //
-// Measurements of earlier campaigns are other sources of the Gaussian process. A few of them are
-// measured again first, which shows how much the others are worth.
+// Measurements of earlier campaigns are further sources of the Gaussian process. A few of them are
+// measured again first, which shows how far the others are still valid.
 type regret struct {
 	opt       Options
 	rows      [][]float64             // of every point of the space
@@ -40,14 +39,15 @@ type regret struct {
 }
 
 const (
-	// samplePoints that losses are summed over, drawn again in each round.
+	// samplePoints is the number of points that losses are summed over. They are drawn in each
+	// round.
 	samplePoints = 300
-	// Where points have weights, so many more are drawn evenly: a measurement there may be
-	// informative about the points that matter.
+	// evenPoints is the number of points that are drawn evenly in addition if points have weights:
+	// a measurement there may be informative about the points that matter.
 	evenPoints = 100
 )
 
-// Ask returns the candidates of highest acquisition value over price.
+// Ask returns the candidates with the highest acquisition value over price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err := r.start(s.Ledger); err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
@@ -62,7 +62,7 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	return r.recordLaunches(batch), nil
 }
 
-// ask returns the batch of a round after the first.
+// ask selects the batch of a round after the initial design.
 func (r *regret) ask(s State) ([]coll.Candidate, error) {
 	m, err := r.model(s)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 			return nil, err
 		}
 		picks := b.selectBatch(want - len(batch))
-		if len(picks) > 0 && b.launch <= b.picks[0].run { // the launch is cheap, so there is no need to fill it first
+		if len(picks) > 0 && b.launch <= b.picks[0].run { // a cheap launch need not be filled first
 			picks = append(picks, b.selectBatch(s.Want-len(batch)-len(picks))...)
 		}
 		batch = append(batch, picks...)
@@ -103,8 +103,8 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the batch sizes after which launches are filled. Where launches are shared the
-// first stage is a single candidate: those that share its launch may be enough.
+// stages returns the batch sizes after which launches are filled. If candidates share launches, the
+// first stage is a single candidate, because those that share its launch may be enough.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -112,7 +112,7 @@ func (r *regret) stages(want int) []int {
 	return []int{1, want}
 }
 
-// sharesLaunches reports whether one launch measures several candidates.
+// sharesLaunches reports whether a single launch can measure several candidates.
 func (r *regret) sharesLaunches() bool { return r.opt.SharedLaunch != nil }
 
 // asSet returns a set of candidates.
@@ -124,13 +124,13 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	return out
 }
 
-// Reason implements Explainer.
+// Reason returns why a candidate was selected; it implements Explainer.
 func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
 
-// start reads the space at the first Ask.
+// start computes features and indices of the space at the first Ask.
 func (r *regret) start(l *Ledger) error {
 	if r.rows != nil {
 		return nil
@@ -148,7 +148,8 @@ func (r *regret) start(l *Ledger) error {
 	return nil
 }
 
-// recordLaunches records which candidates of a batch pay for a launch: the first of each.
+// recordLaunches marks the first candidate of each launch in a batch: its machine time includes the
+// launch.
 func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	seen := map[any]bool{}
 	for _, c := range batch {
@@ -159,8 +160,8 @@ func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// complete adds random free candidates to a batch that is too small: the selector has only a
-// sample of the points.
+// complete adds random free candidates to a batch that is too small, because the selector considers
+// only a sample of the points.
 func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
@@ -176,8 +177,8 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model returns the smooth Gaussian process of the posterior. Losses have tails for points that
-// differ from their neighbours.
+// model returns the smooth Gaussian process of the posterior. The tails of the losses stand for
+// points that differ from their neighbors.
 func (r *regret) model(s State) (m *gp.GP, err error) {
 	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
@@ -185,10 +186,10 @@ func (r *regret) model(s State) (m *gp.GP, err error) {
 	return r.posterior.Smooth()
 }
 
-// samplePoints returns the points of a round, in order, with their weights. Up to samplePoints
-// points are all included with their own weights. Of more, points are drawn in proportion to their
-// weights, and each weighs as often as it was drawn. Points with pending candidates are always
-// included.
+// samplePoints returns the points of a round and their weights, in the order of the space. A space
+// of at most samplePoints points is included completely. From a larger one, points are drawn in
+// proportion to their weights, and a point's weight is the number of times it was drawn. Points
+// with pending candidates are always included.
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
@@ -225,8 +226,8 @@ func (o Options) weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// draw divides the space, in order, into samplePoints parts of equal weight and draws one point of
-// each. A heavy point can be drawn several times.
+// draw divides the space, in order, into samplePoints parts of equal weight and draws one point
+// from each. A heavy point can be drawn several times.
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.totalWeight()
 	var out []int
@@ -241,7 +242,7 @@ func (r *regret) draw(rng *rand.Rand) []int {
 	return out
 }
 
-// totalWeight returns the weight of all points.
+// totalWeight returns the sum of the weights of all points.
 func (r *regret) totalWeight() float64 {
 	if r.opt.Weights == nil {
 		return float64(len(r.rows))

@@ -26,7 +26,7 @@ func TestPrices(t *testing.T) {
 		paid[m.Candidate] = launch > 0
 		ms = append(ms, m)
 	}
-	add(2, 8, 1e-6, 0.5) // the cheapest launch: its own 1 ms is taken for a part of it
+	add(2, 8, 1e-6, 0.5) // the cheapest launch: its run of 1 ms counts as part of the launch
 	add(2, 64, 2e-6, 0)
 	add(4, 64, 4e-6, 0)
 	add(4, 1<<20, 1e-2, 0.5)
@@ -44,7 +44,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// What measures for a while costs the same whatever it measures.
+// A benchmark that measures for a fixed time has the same price for every candidate.
 func TestPricesOfBoxedRuns(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 2 * powerRuns {
@@ -87,8 +87,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// machine has two algorithms that cross at 1 KiB and a third that is ten times
-// slower than either; a launch costs what is given.
+// machine records a measurement of a candidate. The machine has two algorithms whose times cross at
+// 1 KiB and a third that is ten times slower. launch is the cost of a launch in seconds.
 func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	t.Helper()
 	if l.IsFree(c) {
@@ -121,8 +121,8 @@ func crossing() *coll.Space {
 	return coll.NewSpace(points, []coll.Algorithm{{Name: "early"}, {Name: "late"}, {Name: "slow"}}, func(coll.Candidate) error { return nil })
 }
 
-// What is hopeless is not measured again, and what is measured lies where the two
-// others are near each other.
+// An algorithm that is ten times slower than the others is rarely measured after the first two
+// rounds.
 func TestRegretLeavesTheHopelessAlone(t *testing.T) {
 	for seed := range uint64(3) {
 		l := NewLedger(crossing())
@@ -152,7 +152,8 @@ func TestRegretLeavesTheHopelessAlone(t *testing.T) {
 	}
 }
 
-// shared returns which candidates share a launch.
+// shared returns a function whose value is equal for candidates that share a launch, or nil if no
+// candidates do.
 func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	if model == benchrunner.LaunchCandidate {
 		return nil
@@ -160,8 +161,8 @@ func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	return func(c coll.Candidate) any { return model.Key(c) }
 }
 
-// A launch that serves many is filled, and what shares one with the batch is
-// preferred to what does not.
+// A launch that can measure several candidates is filled. The more candidates can share a launch,
+// the more are measured in each.
 func TestRegretFillsLaunches(t *testing.T) {
 	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
 		l := NewLedger(crossing())
@@ -197,7 +198,8 @@ func TestRegretFillsLaunches(t *testing.T) {
 	}
 }
 
-// What is under way counts as known: it changes the worth of all else as a pick does.
+// A pending candidate changes the acquisition values of all others exactly as a picked candidate
+// does.
 func TestRegretSeesThePending(t *testing.T) {
 	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())
@@ -249,7 +251,7 @@ func TestRegretSeesThePending(t *testing.T) {
 	}
 }
 
-// The first points are in the lesser half of the space, where they are likely cheap.
+// The initial points lie in the lower half of the space, where they are likely cheap.
 func TestRegretBeginsCheaply(t *testing.T) {
 	sp := crossing()
 	s, err := New("regret", Options{Seed: 3})
@@ -267,8 +269,8 @@ func TestRegretBeginsCheaply(t *testing.T) {
 	}
 }
 
-// Each candidate that a model chose has its reason: between whom the choice is open,
-// what it may cost now, what measuring spares and costs.
+// Each candidate that the model chose has a reason: the rival algorithm, the expected slowdown of
+// the choice, the expected gain and the expected machine time.
 func TestRegretExplains(t *testing.T) {
 	l := NewLedger(crossing())
 	s, err := New("regret", Options{Seed: 2, SharedLaunch: shared(benchrunner.LaunchOSU)})

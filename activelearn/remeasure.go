@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	// outlierSigma: a measurement that exceeds the prediction from all others by so many standard
-	// deviations is an outlier. It is measured again before the campaign stops, and counts like
-	// any other until then.
+	// outlierSigma is the number of standard deviations by which an outlier exceeds the prediction
+	// from all other measurements. An outlier is measured again before the campaign stops. Until
+	// then it counts like any other measurement.
 	outlierSigma = 4.0
-	// outlierShare is the part of the machine time that measuring outliers again costs at most.
+	// outlierShare limits the machine time for measuring outliers again, as a part of all machine
+	// time.
 	outlierShare = 0.1
-	// replicateShare is the part of the machine time that replicates cost at most.
+	// replicateShare limits the machine time of replicates, as a part of all machine time.
 	replicateShare = 0.02
 )
 
-// FindOutliers finds the outliers among the measurements since the last call. A round, the next
-// one, measures them again: the job that measured them may have been disturbed.
+// FindOutliers finds the outliers among the measurements since the last call. They are measured
+// again in the given round, the next one, because their job may have been disturbed.
 func (r *StopRule) FindOutliers(round int) error {
 	r.outliers = nil
 	if !r.opt.UsesPosterior {
@@ -44,13 +45,13 @@ func (r *StopRule) FindOutliers(round int) error {
 	return nil
 }
 
-// Outliers returns the candidates that the next round measures again.
+// Outliers returns the outliers that the next round measures again.
 func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
-// Replicate returns the candidate, if any, that is measured a second time next to the candidates
-// of a round: the difference of the two jobs shows how noisy the machine is. It is the cheapest
-// candidate of a message size with the fewest replicates. It needs no launch of its own where a
-// launch measures several candidates.
+// Replicate returns at most one measured candidate to measure a second time together with the
+// candidates of a round. The difference of the two jobs shows how noisy the machine is. Replicate
+// takes the cheapest candidate of a message size with the fewest replicates. If a launch measures
+// several candidates, only a candidate of a planned launch is taken.
 func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
 	if !r.opt.UsesPosterior {
 		return nil
@@ -78,8 +79,7 @@ func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
 	return []coll.Candidate{best.Candidate}
 }
 
-// launched reports whether a launch for the candidates of a round can also measure another
-// candidate.
+// launched reports whether a launch for the candidates of a round can measure c as well.
 func (r *StopRule) launched(c coll.Candidate, asked [][]coll.Candidate) bool {
 	key := r.opt.SharedLaunch
 	if key == nil {
@@ -90,8 +90,9 @@ func (r *StopRule) launched(c coll.Candidate, asked [][]coll.Candidate) bool {
 	})
 }
 
-// remaining returns how many seconds are left of a part of the machine time after the second
-// measurements of outliers, or after all replicates.
+// remaining returns the unused part of a time budget in seconds. The budget is a share of the
+// machine time so far. If outliers is true, the second measurements of outliers use it up,
+// otherwise all other replicates do.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {
@@ -102,8 +103,7 @@ func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	return seconds
 }
 
-// Reasons returns why the candidates of a round are measured, nil where the strategy gives no
-// reasons.
+// Reasons returns the reason of each candidate of a round, or nil if the strategy gives no reasons.
 func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 	known, out := false, make([]Reason, len(batch))
 	for i, c := range batch {

@@ -10,10 +10,10 @@ import (
 	"tutti/selection"
 )
 
-// RuleOptions configure a StopRule.
+// RuleOptions configures a StopRule.
 type RuleOptions struct {
 	Seed          uint64
-	UsesPosterior bool // the strategy does: outliers are measured again, and some candidates twice
+	UsesPosterior bool // the strategy uses a posterior: outliers and replicates are measured
 	Criteria      Criteria
 	Limits        Limits
 	Source        Source
@@ -21,16 +21,17 @@ type RuleOptions struct {
 	Folds         int                // of the cross-validation
 	Reference     []coll.Measurement // complete and noise-free; nil where there is none
 	Weights       []float64          // of the points of the space; nil: all alike
-	// Merge returns the selection that the library can be told; nil: Fastest.
+	// Merge turns rows into a selection that the library's files can express; nil means Fastest.
 	Merge func([]selection.Row) (Selection, error)
-	// SharedLaunch is equal for candidates that one launch measures; nil: each needs its own.
+	// SharedLaunch returns equal values for candidates that one launch measures. If it is nil, each
+	// candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
-	// Reason returns why a candidate is measured; nil where the strategy gives no reasons.
+	// Reason returns why a candidate is measured. It is nil if the strategy gives no reasons.
 	Reason func(coll.Candidate) (Reason, bool)
 }
 
-// StopRule evaluates what is selected after each round and decides when a campaign stops. It
-// also proposes outliers to be measured again and replicates that estimate the noise.
+// StopRule evaluates the selection after each round and decides when a campaign stops. It also
+// names outliers to measure again and replicates that estimate the noise.
 type StopRule struct {
 	opt         RuleOptions
 	points      []coll.Point
@@ -46,7 +47,7 @@ type StopRule struct {
 	rounds   map[coll.Candidate]int // of all outliers so far: the round that measures them again
 }
 
-// NewStopRule returns the rule of a campaign that begins.
+// NewStopRule returns the stopping rule of a campaign without any evaluation so far.
 func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 	if opt.Merge == nil {
 		opt.Merge = Fastest
@@ -60,10 +61,10 @@ func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 	}
 }
 
-// Evaluations returns those of all rounds so far.
+// Evaluations returns the evaluations of all rounds so far, in order.
 func (r *StopRule) Evaluations() []Evaluation { return r.evaluations }
 
-// last returns the evaluation of the last round, and false where there is none.
+// last returns the latest evaluation, or false if there is none.
 func (r *StopRule) last() (Evaluation, bool) {
 	n := len(r.evaluations)
 	if n == 0 {
@@ -72,8 +73,8 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe takes the evaluation of a round and reports whether the campaign has converged: the
-// criteria have held for long enough, and there are no outliers.
+// Observe records the evaluation of a round. It reports whether the campaign has converged: the
+// criteria held in enough rounds in a row, and no outlier is pending.
 func (r *StopRule) Observe(e Evaluation) (converged bool) {
 	r.evaluations = append(r.evaluations, e)
 	observe := r.watch.ObserveAll
@@ -83,25 +84,26 @@ func (r *StopRule) Observe(e Evaluation) (converged bool) {
 	return observe(e.figures()) && len(r.outliers) == 0
 }
 
-// meetsCriteria reports whether the last evaluation meets the criteria.
+// meetsCriteria reports whether the latest evaluation meets the criteria.
 func (r *StopRule) meetsCriteria() bool {
 	e, ok := r.last()
 	return ok && r.watch.Meets(e.figures())
 }
 
-// Confirming reports whether the next round draws a validation sample: the last prediction meets
-// the criteria.
+// Confirming reports whether the next round draws a validation sample, which follows a prediction
+// that meets the criteria.
 func (r *StopRule) Confirming() bool { return r.opt.Source == Predicted && r.meetsCriteria() }
 
-// OnlyRemeasures reports whether the next round measures outliers alone: the criteria have held
-// for long enough, and outliers are all that keeps the campaign from stopping.
+// OnlyRemeasures reports whether the next round measures outliers alone: the criteria held in
+// enough rounds, and only outliers keep the campaign from stopping.
 func (r *StopRule) OnlyRemeasures() bool { return r.watch.Satisfied() && len(r.outliers) > 0 }
 
-// SpaceGrew makes the criteria hold again for as long as from the start.
+// SpaceGrew discards the rounds in which the criteria held, because the space has become larger.
 func (r *StopRule) SpaceGrew() { r.watch.Reset() }
 
-// LimitReached returns why no further round begins, "" where one does. Outliers and candidates
-// that failed and are tried again, so many of them, are left to be measured after all others.
+// LimitReached returns the reason why no further round begins, or "" if one begins. failed is the
+// number of failed candidates to try again. Outliers and failed candidates are measured even after
+// all others.
 func (r *StopRule) LimitReached(elapsed time.Duration, failed int) StopReason {
 	stop := r.watch.LimitReached(r.ledger, elapsed)
 	if stop == SpaceExhausted && failed+len(r.outliers) > 0 {
@@ -110,8 +112,8 @@ func (r *StopRule) LimitReached(elapsed time.Duration, failed int) StopReason {
 	return stop
 }
 
-// Conclude returns the reason of a campaign that stops at a limit: converged where everything is
-// measured and either the measurements decide alone or the criteria hold.
+// Conclude returns the stop reason of a campaign that reached a limit. The reason becomes Converged
+// if everything is measured and the criteria hold or only noise could hide a better selection.
 func (r *StopRule) Conclude(limit StopReason) StopReason {
 	e, _ := r.last()
 	if limit == SpaceExhausted && (e.Source == measured || r.meetsCriteria()) {
@@ -121,18 +123,18 @@ func (r *StopRule) Conclude(limit StopReason) StopReason {
 }
 
 const (
-	// predictedPoints of the space are drawn in each round, and the selection is evaluated there.
+	// predictedPoints is the number of points that are drawn in each round to evaluate the
+	// selection.
 	predictedPoints = 300
-	// mergedPoints is the size of a space up to which the whole space is merged, as the files do,
-	// in every round.
+	// mergedPoints is the largest space that is merged completely in every round, as for the files.
 	mergedPoints = 20_000
-	// ruleStream separates the points that are drawn for evaluations from those that strategies
-	// draw in the same round: points that were just measured must not be evaluated more often.
-	// Any odd number would do.
+	// ruleStream separates the random points of evaluations from those of strategies in the same
+	// round, so that measured points are not evaluated more often. Any odd number would do.
 	ruleStream = 0x9e3779b97f4a7c15
 )
 
-// SamplePoints draws points of the space for the evaluation of a round, in order.
+// SamplePoints draws the points at which a round's selection is evaluated. They are in the order of
+// the space.
 func (r *StopRule) SamplePoints(round int) []coll.Point {
 	if len(r.points) <= predictedPoints {
 		return slices.Clone(r.points)
@@ -146,8 +148,8 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 	return out
 }
 
-// MergePoints returns the points of the space where all of it is merged in every round, else
-// those of SamplePoints.
+// MergePoints returns the points whose selection is merged in a round: all points of a space of at
+// most mergedPoints, otherwise those of SamplePoints.
 func (r *StopRule) MergePoints(round int) []coll.Point {
 	if len(r.points) > mergedPoints {
 		return r.SamplePoints(round)
@@ -155,7 +157,7 @@ func (r *StopRule) MergePoints(round int) []coll.Point {
 	return r.points
 }
 
-// Selected returns what is selected by all measurements.
+// Selected returns the selection according to all measurements.
 func (r *StopRule) Selected() (Choice, error) {
 	if r.previous != nil && r.previous.measurements == len(r.ledger.Measurements()) {
 		return r.choiceOf(r.previous, r.points)
@@ -167,7 +169,8 @@ func (r *StopRule) Selected() (Choice, error) {
 	return r.merge(NewAlternatives(l, r.ledger), r.points)
 }
 
-// choiceOf returns what is selected by models, at some points at least.
+// choiceOf returns the selection of a snapshot's models. In a large space it covers the given
+// points alone.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	if len(r.points) > mergedPoints {
 		return r.merge(s.alternatives, points)
@@ -179,8 +182,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	return s.choose, err
 }
 
-// merge returns what the files would select by alternatives. In a space of more than
-// mergedPoints it returns the fastest algorithm at the given points, without merging.
+// merge returns the selection that the files would make from alternatives. In a space of more than
+// mergedPoints it returns the fastest algorithm at each given point, without merging.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
 	if len(r.points) <= mergedPoints {
@@ -194,13 +197,13 @@ func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	return s.Choose, err
 }
 
-// weigh returns metrics options in which each of some points has its weight.
+// weigh returns the metrics options with the weights of the given points.
 func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.index, r.opt.Weights, points)
 }
 
-// Weigh returns options in which each of some points of a space has its weight, 0 outside the
-// space. weights are those of the points of the space; nil: all alike.
+// Weigh returns opt with the weights of the given points; a point outside the space has weight 0.
+// weights holds a weight for each point of the space; nil means equal weights.
 func Weigh(opt metrics.Options, space *coll.Space, weights []float64, points []coll.Point) metrics.Options {
 	if weights == nil {
 		return opt

@@ -10,8 +10,8 @@ import (
 	"tutti/metrics"
 )
 
-// The upper end is that of the ratio where the deviation is zero, and a quantile of the normal
-// distribution where the expectation is zero.
+// With a deviation of zero the upper end is the expectation times the ratio's upper end. With an
+// expectation of zero it is a quantile of the normal distribution.
 func TestUpperEnd(t *testing.T) {
 	ratio := metrics.MistakeCalibration{Expected: 8, Found: 3}
 	if got, want := upperEnd(0.02, 0, ratio), 0.02*ratio.Upper(); math.Abs(got-want) > 1e-15 {
@@ -25,8 +25,8 @@ func TestUpperEnd(t *testing.T) {
 	}
 }
 
-// Large errors at one size raise the scale there, and hardly at distant sizes. Errors of the
-// current round count like those of earlier rounds.
+// Large errors at one message size raise the scale there, and hardly at distant sizes. Errors of
+// the current round count like errors of earlier rounds.
 func TestScaleBySize(t *testing.T) {
 	of := func(bytes int64, deviations float64) []SizeError {
 		return slices.Repeat([]SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
@@ -43,7 +43,8 @@ func TestScaleBySize(t *testing.T) {
 	}
 }
 
-// Points are evaluated independently of those that strategies draw with the same seed and round.
+// The points of an evaluation are independent of the points that a strategy draws with the same
+// seed and round.
 func TestSamplePointsIsIndependent(t *testing.T) {
 	var points []coll.Point
 	for i := range 2 * predictedPoints {

@@ -9,8 +9,8 @@ import (
 // StopReason says why a campaign stopped.
 type StopReason string
 
-// All stop reasons. Converged is the only good one: the criteria held, or everything was measured
-// and noise alone hides a better selection.
+// The stop reasons of a campaign. Only Converged is good: the criteria held, or everything was
+// measured and only noise could hide a better selection.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
@@ -22,38 +22,38 @@ const (
 // Good reports whether the campaign converged.
 func (r StopReason) Good() bool { return r == Converged }
 
-// Criteria say when a selection is good enough: both must hold for Patience evaluations in a row.
+// Criteria define a good selection: both must hold for Patience evaluations in a row.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
 	Patience int     // 0 means 1
 }
 
-// Limits end a campaign that does not converge. Zero means no limit.
+// Limits end a campaign that does not converge. A zero value means no limit.
 type Limits struct {
 	MachineSeconds float64
 	NodeSeconds    float64
 	Wall           time.Duration
 }
 
-// Watch counts for how many evaluations in a row the criteria hold, and checks the limits.
+// Watch counts the evaluations in a row that meet the criteria, and checks the limits.
 type Watch struct {
 	criteria Criteria
 	limits   Limits
 	inRow    int // evaluations that met the criteria
 }
 
-// NewWatch returns a watch without evaluations.
+// NewWatch returns a Watch that has observed no evaluation.
 func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
 
-// Observe counts the evaluation of a round and reports whether the criteria have held for
-// Patience evaluations in a row. An evaluation of fewer than 1/Mistakes points does not count:
-// so few cannot show a smaller proportion.
+// Observe counts the evaluation of a round and reports whether the criteria have held for Patience
+// evaluations in a row. An evaluation of fewer than 1/Mistakes points does not count, because its
+// proportion of mistakes could not be small enough.
 func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
-// ObserveAll is Observe for an evaluation of the whole space, however few its points are.
+// ObserveAll is Observe for an evaluation of the whole space, which may have any number of points.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {
@@ -68,7 +68,7 @@ func (w *Watch) observe(meets bool) bool {
 // Satisfied reports whether the criteria have held for Patience evaluations in a row.
 func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience) }
 
-// Reset makes the criteria hold again for Patience evaluations.
+// Reset forgets the evaluations that met the criteria.
 func (w *Watch) Reset() { w.inRow = 0 }
 
 // Meets reports whether an evaluation meets the criteria.
@@ -76,8 +76,8 @@ func (w *Watch) Meets(s metrics.Summary) bool {
 	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
 }
 
-// LimitReached returns the limit that is reached, "" for none: the machine time or the
-// node-seconds of the ledger, the elapsed wall time, or no free candidates.
+// LimitReached returns the first limit that is reached, or "" for none. The limits are the ledger's
+// machine time and node-seconds, the elapsed wall time, and the number of free candidates.
 func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:

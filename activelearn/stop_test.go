@@ -9,7 +9,7 @@ import (
 	"tutti/metrics"
 )
 
-// good and bad evaluations for criteria of 1.03 and 0.05.
+// evaluation returns a summary with the given figures.
 func evaluation(points int, slowdown, mistakes float64) metrics.Summary {
 	return metrics.Summary{Points: points, Slowdown: slowdown, Mistakes: mistakes}
 }
@@ -43,7 +43,7 @@ func TestWatchObserve(t *testing.T) {
 			rounds: []round{{20, 1.03, 0, false}, {20, 1.01, 0.05, false}, {20, 1.029, 0.049, true}},
 		},
 		{
-			// 19 points cannot show a share of mistakes between 0 and 0.05.
+			// A proportion of mistakes between 0 and 0.05 needs more than 19 points.
 			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
 			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {19, 1, 0, false}, {20, 1, 0, true}, {21, 1, 0, true}},
 		},
@@ -70,7 +70,7 @@ func TestWatchObserve(t *testing.T) {
 
 func TestWatchSpent(t *testing.T) {
 	s := sweep(2)
-	half := activelearn.NewLedger(s) // four of eight candidates
+	half := activelearn.NewLedger(s) // four of the eight candidates are measured
 	measure(t, half, s.At(0)...)
 	used, nodeSeconds := half.CostSeconds(), half.NodeSeconds()
 	full := activelearn.NewLedger(s)
@@ -116,7 +116,7 @@ func TestOnlyConvergedIsGood(t *testing.T) {
 	}
 }
 
-// When nothing is left to measure, neither patience nor a number of points is asked for.
+// Meets compares both figures with the criteria, without patience and for any number of points.
 func TestWatchHolds(t *testing.T) {
 	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3}, activelearn.Limits{})
 	for _, tc := range []struct {
@@ -130,7 +130,7 @@ func TestWatchHolds(t *testing.T) {
 	}
 }
 
-// Of all points there are, however few, the criteria must hold as often in a row.
+// ObserveAll accepts an evaluation of few points, but requires patience like Observe.
 func TestWatchObserveAll(t *testing.T) {
 	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
 	for i, r := range []struct {

@@ -28,8 +28,8 @@ func ask(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, wan
 	return batch
 }
 
-// A campaign on a machine where trials fail and some are still running when the
-// next batch is asked for.
+// Each strategy returns distinct free candidates, even if some trials fail and others are still
+// running when the next batch is asked for.
 func TestStrategiesKeepTheirPromise(t *testing.T) {
 	for _, name := range activelearn.Names() {
 		for seed := range uint64(3) {
@@ -51,7 +51,7 @@ func TestStrategiesKeepTheirPromise(t *testing.T) {
 	}
 }
 
-// batches asks until nothing is left and returns what was asked for.
+// batches asks a strategy until no candidate is free and returns all batches.
 func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.Ledger, want int) [][]coll.Candidate {
 	t.Helper()
 	var out [][]coll.Candidate
@@ -66,10 +66,10 @@ func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.L
 		if len(batch) < least {
 			t.Fatalf("round %d: %d candidates, want at least %d with %d left", round, len(batch), least, left)
 		}
-		pend(t, l, batch...) // fails for what is not free or there twice
+		pend(t, l, batch...) // fails for duplicates and for candidates that are not free
 		for i, c := range slices.Concat(running, batch) {
 			switch {
-			case round == 1 || i%5 == 4: // nothing comes of the first batch
+			case round == 1 || i%5 == 4: // the trials of the first batch do not end
 				l.Abandon(c)
 			case i >= len(running) && i%5 == 3:
 				continue
@@ -101,7 +101,7 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// Before there is a model, the first batch is whole points, as many as Initial.
+// The first batch has all algorithms at Initial points.
 func TestInitialBatch(t *testing.T) {
 	batch := ask(t, strategy(t, "uncertainty", 1), activelearn.NewLedger(sweep(10)), 1, 1)
 	points := map[coll.Point]int{}
@@ -113,8 +113,8 @@ func TestInitialBatch(t *testing.T) {
 	}
 }
 
-// Measured on the left of a line: the right end is the least certain, and a batch
-// spreads over what is unknown.
+// With measurements at the left end of a line, the right end is the most uncertain. A batch spreads
+// over the unmeasured part of the line.
 func TestUncertaintyGoesFar(t *testing.T) {
 	s := sweep(25)
 	for seed := range uint64(5) {
@@ -139,8 +139,8 @@ func TestUncertaintyGoesFar(t *testing.T) {
 	}
 }
 
-// What is pending counts as known: with the first choice under way, a strategy
-// goes on to what would have been its second.
+// A pending candidate counts as measured: if a strategy's first choice is pending, the strategy
+// asks for its second choice.
 func TestPendingChangesTheChoice(t *testing.T) {
 	s := sweep(25)
 	fresh := func() *activelearn.Ledger {

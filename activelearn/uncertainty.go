@@ -9,10 +9,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// uncertainty is FACT's strategy (Wilkins et al., ExaMPI 2021, section IV-B): a surrogate of the
-// time over (nodes, ppn, size) selects the point of greatest variance, and all algorithms are
-// measured there. The surrogate is a Gaussian process of log10 of the fastest time at a point.
-// Points in the batch and pending ones count as observed.
+// uncertainty is FACT's strategy (Wilkins et al., ExaMPI 2021, section IV-B). A Gaussian process
+// models log10 of the fastest time over (nodes, ppn, size). The strategy measures all algorithms at
+// the point of greatest variance. Points of the batch and pending points count as observed.
 type uncertainty struct {
 	opt      Options
 	params   gp.Params
@@ -23,14 +22,14 @@ type uncertainty struct {
 	learned  int // points that params were learned from
 }
 
-// Hyperparameters are learned again when the points have grown by half, up to 300. Beyond that
-// they hardly change, and a likelihood costs O(n³).
+// The hyperparameters are learned again each time the number of points has grown by half, up to 300
+// points. Beyond that they hardly change, and a likelihood costs O(n³).
 const (
 	relearnGrowth = 1.5
 	relearnMax    = 300
 )
 
-// Ask returns all free candidates of the points of greatest variance.
+// Ask returns all free candidates at the points of greatest variance.
 func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	u.observe(s.Ledger)
 	if len(u.fastest) == 0 {
@@ -59,7 +58,7 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// observe reads the points measured since the last Ask.
+// observe adds the points that were measured since the last Ask.
 func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
 		u.rows = preprocess.SurrogateRows(l.Space().Points())
@@ -78,7 +77,8 @@ func (u *uncertainty) observe(l *Ledger) {
 	u.read = len(l.Measurements())
 }
 
-// posterior returns the posterior of task 0 at every point of the space, pending points observed.
+// posterior returns the posterior of the fastest time at every point of the space. Pending points
+// count as observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 	obs := learner.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
 	if n := len(u.fastest); u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax {

@@ -7,8 +7,8 @@ import (
 	"tutti/internal/testutil/synthetic"
 )
 
-// A point whose algorithms end in different rounds is one observation, with the
-// fastest time of the round it was first seen in.
+// A point counts as one observation even if its algorithms are measured in different rounds. Its
+// time is the fastest of the first of these rounds.
 func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	var points []coll.Point
 	for i := range 6 {
@@ -24,7 +24,7 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 		if got, want := len(u.fastest), l.PointsMeasured(); got != want {
 			t.Fatalf("round %d: %d points observed, want %d", round, got, want)
 		}
-		// One algorithm at each of the first points, then the next one.
+		// In round r, one more algorithm is measured at each of the first r points.
 		for i := range min(round, len(points)) {
 			free := l.Free(i)
 			if len(free) == 0 {

@@ -11,23 +11,23 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// validationStream separates the random numbers of validation samples from others of the same
+// validationStream separates the random numbers of validation samples from all others of the same
 // round. Any odd number would do.
 const validationStream = 0xd1342543de82ef95
 
 const (
-	// validationShare is the part of a batch's budget that its validation sample costs at most.
+	// validationShare limits the cost of a validation sample, as a part of the batch's budget.
 	validationShare = 0.4
 	// confirmShare is the part of the budget for candidates that are selected next to a validation
-	// sample: the most uncertain points and random ones show different errors.
+	// sample. The most uncertain points and random points show different kinds of errors.
 	confirmShare = 0.1
 )
 
-// validationSample draws points in proportion to their weights, whatever they cost. It returns the
-// candidates of the current choice there and of one rival, which is drawn in proportion to the
-// expected loss. Points are not selected by acquisition value, so that errors of the model occur
-// in the sample as often as in the space. Points where the choice is certain are skipped. The
-// sample ends at the first point that exceeds the budget, unless it is still empty.
+// validationSample draws points in proportion to their weights, regardless of cost. At each point
+// it returns the current choice and one rival, drawn in proportion to the expected loss. The
+// acquisition value plays no part, so model errors occur in the sample as often as in the space.
+// Points with a certain choice are skipped. The sample ends at the first point that exceeds the
+// budget, but has at least one point.
 func (r *regret) validationSample(s State, m *gp.GP) ([]coll.Candidate, error) {
 	over := r.samplePoints(s)
 	b := &batchSelector{model: newLossModel(r.opt.Allowed), weights: over.weights}
@@ -63,9 +63,9 @@ func (r *regret) validationSample(s State, m *gp.GP) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// weightedOrder returns the indices of positive weights in an order that is drawn without
-// replacement in proportion to the weights (Efraimidis and Spirakis, Information Processing
-// Letters 97, 2006).
+// weightedOrder returns the indices of positive weights in a random order: indices are drawn
+// without replacement in proportion to their weights (Efraimidis and Spirakis, Information
+// Processing Letters 97, 2006).
 func weightedOrder(weights []float64, rng *rand.Rand) []int {
 	var out []int
 	key := make([]float64, len(weights))
@@ -79,8 +79,8 @@ func weightedOrder(weights []float64, rng *rand.Rand) []int {
 	return out
 }
 
-// drawPair draws a rival of the choice at a point of the sample and returns the entries of the two
-// that are free.
+// drawPair draws a rival of the choice at a point of the sample. It returns the entries of choice
+// and rival that are free.
 func (b *batchSelector) drawPair(row int, l *Ledger, excluded *Excluded, rng *rand.Rand) (free []int) {
 	first, _ := slices.BinarySearchFunc(b.entries, row, func(e gp.Entry, row int) int { return cmp.Compare(e.Row, row) })
 	best := -1

@@ -8,8 +8,8 @@ import (
 	"tutti/coll"
 )
 
-// asked are the checks of many rounds that ask for some after a campaign has begun, nothing being
-// measured in between.
+// validationSamples runs six rounds and then asks for the validation samples of many rounds,
+// without recording measurements in between.
 func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 	t.Helper()
 	l := NewLedger(crossing())
@@ -42,12 +42,12 @@ func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 	return l, out
 }
 
-// Checks are drawn evenly over what is open, whatever it costs, a choice and a rival at a
-// point, and cost little beside what was spent.
+// Validation samples are drawn evenly over the points with an open choice, regardless of cost. They
+// have a choice and a rival at each point, and cost little compared with the campaign so far.
 func TestCheck(t *testing.T) {
 	l, batches := asked(t, Options{Seed: 1}, 8)
 	least := math.Inf(1)
-	open := 0 // points that a batch can afford by far
+	open := 0 // points that a batch can easily afford
 	for i := range l.Space().Points() {
 		cost := NewLedger(l.Space())
 		for _, c := range l.Free(i) {
@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 		}
 		least = min(least, l.CostSeconds()/copied.CostSeconds())
 	}
-	if 2*len(drawn) < open { // where the others are far apart nothing is to be doubted
+	if 2*len(drawn) < open { // points with clearly different times are skipped
 		t.Errorf("%d points were drawn in %d rounds, want %d at least", len(drawn), len(batches), open/2)
 	}
 	if 5*slow > all {
@@ -94,7 +94,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What does not matter is not checked.
+// Points of weight 0 are in no validation sample.
 func TestCheckGoesByWeights(t *testing.T) {
 	points := crossing().Points()
 	weights := make([]float64, len(points))

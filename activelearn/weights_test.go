@@ -10,7 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// bySize weighs the points of a space.
+// bySize returns the weight of each point of a space.
 func bySize(sp *coll.Space, weight func(p coll.Point) float64) []float64 {
 	var out []float64
 	for _, p := range sp.Points() {
@@ -19,8 +19,8 @@ func bySize(sp *coll.Space, weight func(p coll.Point) float64) []float64 {
 	return out
 }
 
-// Of many points those are drawn, in proportion, that matter, and some others that
-// count nothing.
+// Points are drawn in proportion to their weights. Some further points, with weight 0, are drawn
+// evenly.
 func TestSampleByWeight(t *testing.T) {
 	var points []coll.Point
 	for n := range 1000 {
@@ -30,7 +30,7 @@ func TestSampleByWeight(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		weight func(p coll.Point) float64
-		share  float64 // of the counts that lies in the first half
+		share  float64 // of the total weight in the first half of the points
 	}{
 		{"alike", nil, 0.5},
 		{"three to one", func(p coll.Point) float64 { return map[bool]float64{true: 3, false: 1}[p.Nodes < 502] }, 0.75},
@@ -65,8 +65,8 @@ func TestSampleByWeight(t *testing.T) {
 	}
 }
 
-// What matters decides what is measured: with all weight on the large half of the sizes
-// few of the small ones are.
+// Weights direct the measurements: with all weight on large messages, few small messages are
+// measured.
 func TestRegretFollowsWeights(t *testing.T) {
 	large := func(p coll.Point) bool { return p.MsgBytes >= 1<<10 }
 	share := func(weights []float64) float64 {

@@ -1,7 +1,7 @@
 package metrics
 
-// Allowed holds the criteria of a campaign. They are the units of losses. Zero values mean the
-// defaults.
+// Allowed holds the criteria of a campaign, which are the units of its losses. A zero value means
+// the default.
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes
@@ -14,7 +14,7 @@ const (
 	DefaultAllowedMistakes = 0.05
 )
 
-// WithDefaults returns the criteria with zero and negative values replaced.
+// WithDefaults replaces zero and negative values by the default criteria.
 func (a Allowed) WithDefaults() Allowed {
 	for _, f := range []struct {
 		value   *float64
@@ -31,14 +31,14 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss returns the sum of a slowdown minus one and a proportion, or probability, of mistakes, each
-// divided by its criterion.
+// Loss combines a slowdown minus one and a proportion, or probability, of mistakes. It divides each
+// by its criterion and returns the sum.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
 }
 
-// LossOf returns the Loss of one choice. slowdown is its slowdown minus one.
+// LossOf returns the Loss of a single choice; slowdown is its slowdown minus one.
 func (a Allowed) LossOf(slowdown float64) float64 {
 	if slowdown > a.WithDefaults().Threshold {
 		return a.Loss(slowdown, 1)
@@ -46,8 +46,8 @@ func (a Allowed) LossOf(slowdown float64) float64 {
 	return a.Loss(slowdown, 0)
 }
 
-// Price returns one figure for a summary: the average slowdown plus the mistakes, in units in which
-// both criteria are equal.
+// Price returns one number for a summary: the average slowdown plus the proportion of mistakes, in
+// units that make both criteria equal.
 func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)

@@ -18,8 +18,8 @@ func contains(err error, part string) bool { return strings.Contains(err.Error()
 
 func mean(x []float64) float64 { return stat.Mean(x, nil) }
 
-// The mean of n draws from zeros and ones of which a share p is one is B/n with B
-// binomial: its interval is known without drawing.
+// The mean of n draws from zeros and ones with a share p of ones is B/n with B binomial. Its
+// interval can therefore be computed without drawing.
 func TestBootstrapOfTwoPoints(t *testing.T) {
 	for _, tc := range []struct {
 		n, ones int
@@ -35,7 +35,7 @@ func TestBootstrapOfTwoPoints(t *testing.T) {
 		}
 		b := distuv.Binomial{N: float64(tc.n), P: float64(tc.ones) / float64(tc.n)}
 		tail := (1 - tc.level) / 2
-		// One step of the binomial on either side for the error of 4000 draws.
+		// 4000 draws have an error of at most one step of the binomial distribution at each end.
 		step := 1 / float64(tc.n)
 		for _, end := range []struct {
 			name      string
@@ -56,9 +56,9 @@ func quantile(b distuv.Binomial, p float64) float64 {
 	return k
 }
 
-// A 90 % interval holds the true mean nine times out of ten. 400 intervals give a
-// standard error of 0.015; the percentile interval of 40 values falls short by a
-// little (Efron and Tibshirani, §14.3), so 0.83 to 0.95 is right.
+// A 90 % interval contains the true mean in 90 % of all cases. With 400 intervals the standard
+// error is 0.015, and the percentile interval of 40 values is slightly too narrow (Efron and
+// Tibshirani, §14.3). So 0.83 to 0.95 is accepted.
 func TestBootstrapCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const experiments = 400
@@ -106,7 +106,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	}
 }
 
-// Equal values leave nothing to draw.
+// The interval of equal values is that single value.
 func TestBootstrapOfAConstant(t *testing.T) {
 	got, err := metrics.Bootstrap([]float64{2, 2, 2}, mean, 10, 0.95, 1)
 	if want := (metrics.Interval{Low: 2, High: 2}); err != nil || got != want {

@@ -6,28 +6,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The constants of calibrations, our choice; see docs/method.md.
+// The constants of the calibrations are our own choice; see docs/method.md.
 const (
-	mistakeMemory = 8    // expected mistakes that are remembered: models change as they learn
+	mistakeMemory = 8    // expected mistakes that are remembered; older ones fade, since models change as they learn
 	mistakeLevel  = 0.95 // probability that the factor is below Upper
-	priorFound    = 2    // mistakes found before any measurement,
-	priorExpected = 3    // of so many expected ones
+	priorFound    = 2    // prior: mistakes found,
+	priorExpected = 3    // and mistakes expected
 
 	scaleWidth  = 3  // octaves: an error at distance d has the weight e^(-(d/3)²/2)
 	scalePrior  = 5  // weight of the scale 1 before any error
 	scaleMemory = 60 // total weight of the errors that are remembered
-	scaleMax    = 3  // standard deviations that a greater error counts as
+	scaleMax    = 3  // larger errors count as this many standard deviations
 )
 
-// MistakeCalibration compares predicted with observed mistakes, to correct later predictions. The
-// number of mistakes found is a Poisson variable with the mean factor · Expected. The factor has a
-// gamma distribution. The zero value is the prior.
+// MistakeCalibration compares expected with found mistakes, to correct later predictions. The
+// number of mistakes found is a Poisson variable with the mean factor · Expected, and the factor
+// has a gamma distribution. The zero value is the prior.
 type MistakeCalibration struct {
 	Expected, Found float64 // mistakes
 }
 
-// Add returns the calibration after further choices, of which some mistakes were expected and
-// some were found.
+// Add returns the calibration after further choices, with the number of mistakes expected and found
+// among them.
 func (c MistakeCalibration) Add(expected, found float64) MistakeCalibration {
 	c.Expected += expected
 	c.Found += found
@@ -38,33 +38,34 @@ func (c MistakeCalibration) Add(expected, found float64) MistakeCalibration {
 	return c
 }
 
-// factor returns the distribution of the factor of predicted mistakes.
+// factor returns the distribution of the factor that corrects predicted mistakes.
 func (c MistakeCalibration) factor() distuv.Gamma {
 	return distuv.Gamma{Alpha: priorFound + c.Found, Beta: priorExpected + c.Expected}
 }
 
-// Mean returns the mean of the factor by which predicted mistakes are multiplied.
+// Mean returns the mean of the factor that corrects predicted mistakes.
 func (c MistakeCalibration) Mean() float64 { return c.factor().Mean() }
 
 // Upper returns the 95 % quantile of the factor.
 func (c MistakeCalibration) Upper() float64 { return c.factor().Quantile(mistakeLevel) }
 
-// ErrorScale estimates by which factor prediction errors exceed the predicted standard deviations:
-// the root mean square of standardised errors. Errors of similar message sizes and the latest
-// errors weigh most. An error above three counts as three, since its measurement may be an
+// ErrorScale estimates how much larger prediction errors are than the predicted standard
+// deviations: the root mean square of standardized errors. Errors of similar message sizes and
+// recent errors weigh most. An error above three counts as three, since its measurement may be an
 // outlier. The zero value is a scale of 1.
 type ErrorScale struct {
-	octaves []float64 // of the errors' sizes
+	octaves []float64 // message size of each error, as octave returns it
 	squares []float64
 }
 
-// Add adds a standardised error at a message size in bytes.
+// Add adds a standardized error (error divided by predicted standard deviation) at a message size
+// in bytes.
 func (s *ErrorScale) Add(bytes int64, err float64) {
 	z := min(math.Abs(err), scaleMax)
 	s.octaves, s.squares = append(s.octaves, octave(bytes)), append(s.squares, z*z)
 }
 
-// At returns the scale at a message size in bytes. O(n) operations for n errors.
+// At returns the scale at a message size in bytes. It takes O(n) operations for n errors.
 func (s *ErrorScale) At(bytes int64) float64 {
 	here := octave(bytes)
 	square, weight := 1.0, float64(scalePrior)
@@ -77,5 +78,5 @@ func (s *ErrorScale) At(bytes int64) float64 {
 	return math.Sqrt(square)
 }
 
-// octave returns log2(bytes + 1), so that an empty message has a place.
+// octave returns log2(bytes + 1). The 1 makes it finite for an empty message.
 func octave(bytes int64) float64 { return math.Log2(float64(bytes) + 1) }

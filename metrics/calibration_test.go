@@ -9,7 +9,7 @@ import (
 
 func TestMistakeCalibration(t *testing.T) {
 	var none metrics.MistakeCalibration
-	// Of a gamma distribution of shape 2 and rate 3 the part above x is (1 + 3x)·e^(-3x).
+	// A gamma variable of shape 2 and rate 3 exceeds x with probability (1 + 3x)·e^(-3x).
 	if x := none.Upper(); math.Abs((1+3*x)*math.Exp(-3*x)-0.05) > 1e-9 {
 		t.Errorf("upper end %g of the prior", x)
 	}

@@ -8,7 +8,8 @@ import (
 	"tutti/metrics"
 )
 
-// The scale of each size is estimated, whatever the scale and the number of errors of distant sizes.
+// At estimates the scale of each message size. Distant sizes with another scale or more errors do
+// not affect it.
 func TestErrorScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	of := map[int64]float64{8: 0.3, 16: 0.3, 1 << 12: 0.6, 1 << 24: 1.2}
@@ -50,7 +51,7 @@ func TestErrorScaleOfNearbySizes(t *testing.T) {
 			last = here
 		}
 	}
-	// 19 octaves away, three being the width.
+	// The two sizes are 19 octaves apart; the width of the weight is 3 octaves.
 	d := (math.Log2(1<<20+1) - 1) / 3
 	w := math.Exp(-d * d / 2)
 	if want := math.Sqrt(1 + w/(5+w)*8); math.Abs(last-want) > 1e-12 || want-1 > 1e-8 {
@@ -58,7 +59,7 @@ func TestErrorScaleOfNearbySizes(t *testing.T) {
 	}
 }
 
-// The latest errors weigh most.
+// Recent errors weigh more than old ones.
 func TestErrorScaleForgets(t *testing.T) {
 	var s, first metrics.ErrorScale
 	for range 300 {
@@ -73,7 +74,7 @@ func TestErrorScaleForgets(t *testing.T) {
 	}
 }
 
-// An outlier counts as three standard deviations.
+// An error of more than three standard deviations counts as three.
 func TestErrorScaleOfOutliers(t *testing.T) {
 	after := func(last float64) float64 {
 		var s metrics.ErrorScale

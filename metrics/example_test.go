@@ -8,7 +8,7 @@ import (
 	"tutti/metrics"
 )
 
-// The mean of few slowdowns, with how far another sample of points might move it.
+// The mean of a few slowdowns and its confidence interval for another sample of points.
 func ExampleBootstrap() {
 	slowdowns := []float64{1, 1, 1.02, 1.3, 1, 1.1, 1, 1.05, 1, 1}
 	mean := func(v []float64) float64 { return stat.Mean(v, nil) }
@@ -21,10 +21,10 @@ func ExampleBootstrap() {
 	// Output: 1.047, from 1.00 to 1.11
 }
 
-// Predictions that are off by twice what they were said to be, where messages are long.
+// Predictions for long messages have errors twice as large as their standard deviations.
 func ExampleErrorScale() {
 	var scale metrics.ErrorScale
-	for range 90 { // what was believed at first fades
+	for range 90 { // the prior loses its weight
 		scale.Add(1<<20, 2)
 		scale.Add(1<<20, -2)
 		scale.Add(16, 0.5)

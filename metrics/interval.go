@@ -12,15 +12,15 @@ import (
 // Interval is a confidence interval of a statistic.
 type Interval struct{ Low, High float64 }
 
-// minResamples is the least number of resamples of a bootstrap; fewer have no 95 % interval.
+// minResamples is the smallest number of resamples of a bootstrap; fewer have no 95 % interval.
 const minResamples = 10
 
 // Bootstrap returns the percentile interval of a statistic of values. It draws resamples of
-// len(values) values each, with replacement, and cuts off the (1-level)/2 quantiles on both sides.
-// The same seed gives the same interval. O(resamples · n).
+// len(values) values each, with replacement, and cuts off the (1-level)/2 quantiles at both ends.
+// The same seed gives the same interval. It takes O(resamples · n) time.
 //
-// It returns an error matching ErrEmpty for no values and another one for fewer than 10 resamples
-// or a level outside (0, 1).
+// It returns an error matching ErrEmpty if there are no values. Fewer than 10 resamples and a level
+// outside (0, 1) are errors as well.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3.
 func Bootstrap(values []float64, statistic func([]float64) float64, resamples int, level float64, seed uint64) (Interval, error) {
@@ -47,17 +47,17 @@ func Bootstrap(values []float64, statistic func([]float64) float64, resamples in
 	}, nil
 }
 
-// MedianInterval returns the median of the samples and an interval of order statistics that
-// contains the median of their distribution with at least the given probability, for any
-// distribution. The interval is zero for too few samples: fewer than 6 at level 0.95. It returns
+// MedianInterval returns the median of the samples and a confidence interval of the distribution's
+// median. The ends of the interval are order statistics, so its level holds for any distribution.
+// The interval is zero if there are too few samples: fewer than 6 at level 0.95. It returns
 // ErrEmpty without samples and another error for a level outside (0, 1). It does not change the
-// samples. O(n log n).
+// samples. It takes O(n log n) time.
 //
-// The lower end is the k-th smallest sample and the upper end the k-th largest, for the largest k
-// with P(B < k) ≤ (1-level)/2, B binomial with n trials of probability 1/2.
+// The lower end is the k-th smallest sample and the upper end the k-th largest. k is the largest
+// number with P(B < k) ≤ (1-level)/2, where B is binomial with n trials of probability 1/2.
 //
-// Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and
-// Belli, Scientific Benchmarking of Parallel Computing Systems (SC 2015), rule 5.
+// Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and Belli, Scientific
+// Benchmarking of Parallel Computing Systems (SC 2015), rule 5.
 func MedianInterval(samples []float64, level float64) (median float64, interval Interval, err error) {
 	n := len(samples)
 	switch {
@@ -73,8 +73,8 @@ func MedianInterval(samples []float64, level float64) (median float64, interval 
 	return Median(sorted), interval, nil
 }
 
-// medianRank returns the largest k with P(B < k) ≤ tail, B binomial with n trials of probability
-// 1/2, or 0 if there is none.
+// medianRank returns the largest k with P(B < k) ≤ tail, or 0 if there is none. B is binomial with
+// n trials of probability 1/2.
 func medianRank(n int, tail float64) int {
 	all, _ := math.Lgamma(float64(n) + 1)
 	below := 0.0

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Errors to be tested with errors.Is.
+// Errors of this package, to be tested with errors.Is.
 var (
 	ErrTime  = errors.New("time must be positive and finite")
 	ErrEmpty = errors.New("no points")
@@ -22,12 +22,12 @@ const (
 	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
 )
 
-// Options define mistakes and ties and weigh the points.
+// Options define mistakes and ties, and the weights of points.
 type Options struct {
 	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
 	TieTolerance     float64 // relative; zero takes the default
-	// Weights of the points, one for each slowdown, zero or more, for averages, proportions and
-	// quantiles. Nil means 1 for all.
+	// Weights holds a weight, zero or more, for each slowdown. Averages, proportions and quantiles
+	// use it; nil means equal weights.
 	Weights []float64
 }
 
@@ -49,14 +49,14 @@ func (o Options) Weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// Thresholds returns the mistake threshold and the tie tolerance, defaults filled in.
+// Thresholds returns the mistake threshold and the tie tolerance, with defaults for zero values.
 func (o Options) Thresholds() (mistake, tie float64) {
 	o = o.withDefaults()
 	return o.MistakeThreshold, o.TieTolerance
 }
 
-// Slowdown returns chosen/best, both in seconds. It may be below 1, since noise can make the chosen
-// time smaller than the reference. The error matches ErrTime.
+// Slowdown returns chosen/best, both in seconds. Noise can make the result smaller than 1. An error
+// for a time that is not positive and finite matches ErrTime.
 func Slowdown(chosen, best float64) (float64, error) {
 	for _, t := range []float64{chosen, best} {
 		if !(t > 0) || math.IsInf(t, 0) {
@@ -66,7 +66,7 @@ func Slowdown(chosen, best float64) (float64, error) {
 	return chosen / best, nil
 }
 
-// Summary summarises the slowdowns of a selection over points.
+// Summary describes the slowdowns of a selection over several points.
 type Summary struct {
 	Points   int
 	Slowdown float64 // mean
@@ -76,9 +76,9 @@ type Summary struct {
 	Worst    float64
 }
 
-// Summarize summarises slowdowns, one per point. It returns an error matching ErrEmpty for no slowdowns
-// or a total weight of zero, ErrTime for a slowdown that is not positive and finite, and ErrShape for
-// invalid weights. O(n log n).
+// Summarize summarizes slowdowns, one for each point. It returns an error matching ErrEmpty for no
+// slowdowns or a total weight of zero, ErrTime for a slowdown that is not positive and finite, and
+// ErrShape for invalid weights. It takes O(n log n) time.
 func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	s, err := Average(slowdowns, opt)
 	if err != nil {
@@ -95,7 +95,7 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// worst returns the greatest slowdown with a positive weight.
+// worst returns the greatest slowdown whose weight is positive.
 func worst(sorted, weights []float64) float64 {
 	at := len(sorted) - 1
 	for weights != nil && weights[at] == 0 {
@@ -104,7 +104,7 @@ func worst(sorted, weights []float64) float64 {
 	return sorted[at]
 }
 
-// Average is Summarize without P95 and Worst. It does not sort. O(n).
+// Average is Summarize without P95 and Worst, and without sorting. It takes O(n) time.
 func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty
@@ -139,9 +139,10 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the mean
-// would predict better, and 1 for exact predictions of a constant. It returns an error for inexact
-// predictions of a constant, no values, different lengths, and values that are not finite.
+// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the
+// mean would predict better, and 1 for exact predictions of equal values. It returns an error for
+// inexact predictions of equal values, no values, different lengths, and values that are not
+// finite.
 func R2(truth, predicted []float64) (float64, error) {
 	if len(truth) != len(predicted) {
 		return 0, fmt.Errorf("r2 of %d and %d values: %w", len(truth), len(predicted), ErrShape)

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// SignedRank returns the p-value of Wilcoxon's signed-rank test that values lie above
-// zero: the probability that values which are symmetric about zero have as large a sum
-// of positive ranks. Zeros are left out; equal magnitudes share their mean rank. It is 1
-// without values other than zero.
+// SignedRank returns the p-value of Wilcoxon's signed-rank test against the alternative that values
+// lie above zero. That is the probability of an equal or larger sum of positive ranks if the values
+// are symmetric about zero. Zeros are left out, and equal magnitudes share their mean rank. Without
+// any value other than zero the p-value is 1.
 //
 // The test is exact, by counting sign patterns: O(n³) for n values.
 //
-// Source: Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1
-// (1945); Hollander, Wolfe and Chicken, Nonparametric Statistical Methods (2014), §3.1,
-// with ties as in comment 11.
+// Source: Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1 (1945);
+// Hollander, Wolfe and Chicken, Nonparametric Statistical Methods (2014), §3.1, with ties as in
+// comment 11.
 func SignedRank(values []float64) float64 {
 	ranks, positive := signedRanks(values)
 	if len(ranks) == 0 {
@@ -25,7 +25,8 @@ func SignedRank(values []float64) float64 {
 	for _, r := range ranks {
 		total += r
 	}
-	// probability[s] is the probability that the positive ranks so far add up to s.
+	// probability[s] is the probability that the positive ranks add up to s, for the ranks
+	// processed so far.
 	probability := make([]float64, total+1)
 	probability[0] = 1
 	reach := 0
@@ -45,8 +46,8 @@ func SignedRank(values []float64) float64 {
 	return min(p, 1)
 }
 
-// signedRanks returns twice the mean ranks of the magnitudes of the values other than
-// zero, which are whole numbers even for ties, and the sum of those of positive values.
+// signedRanks returns twice the mean rank of each magnitude other than zero, and the sum of the
+// doubled ranks of positive values. Doubled ranks are whole numbers even for ties.
 func signedRanks(values []float64) (ranks []int, positive int) {
 	nonzero := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
 	slices.SortFunc(nonzero, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -67,12 +68,11 @@ func signedRanks(values []float64) (ranks []int, positive int) {
 	return ranks, positive
 }
 
-// Holm returns which of the hypotheses with these p-values are rejected. The probability
-// that a true hypothesis is among them is at most alpha, whatever the dependence between
-// the tests.
+// Holm reports for each p-value whether its hypothesis is rejected. The probability of rejecting
+// any true hypothesis is at most alpha, however the tests depend on one another.
 //
-// Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian
-// Journal of Statistics 6 (1979).
+// Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+// Statistics 6 (1979).
 func Holm(p []float64, alpha float64) []bool {
 	order := make([]int, len(p))
 	for i := range order {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bySigns returns the p-value of SignedRank by counting all sign patterns.
+// bySigns computes the p-value of SignedRank by enumerating all sign patterns.
 func bySigns(values []float64) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
 	rank := func(v float64) float64 {
@@ -64,7 +64,7 @@ func TestSignedRank(t *testing.T) {
 	for range 300 {
 		values := make([]float64, 1+rng.IntN(10))
 		for i := range values {
-			values[i] = float64(rng.IntN(9) - 3) // zeros and ties among them
+			values[i] = float64(rng.IntN(9) - 3) // includes zeros and ties
 		}
 		if got, want := SignedRank(values), bySigns(values); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("%v: %g, want %g", values, got, want)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Median returns the median of values in any order: the mean of the two in the middle for an even
-// number, NaN for none. It does not change values. O(n log n).
+// Median returns the median of values, which need not be sorted. For an even number it is the mean
+// of the two middle values, for no values NaN. It does not change values. It takes O(n log n) time.
 func Median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -16,8 +16,8 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Quantile returns the q-quantile of x, 0 ≤ q ≤ 1, interpolated linearly between neighbours, and
-// reorders x. It returns NaN for no numbers. O(n).
+// Quantile returns the q-quantile of x, 0 ≤ q ≤ 1, with linear interpolation between neighbors. It
+// reorders x and returns NaN if x is empty. It takes O(n) time.
 func Quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
@@ -31,11 +31,13 @@ func Quantile(x []float64, q float64) float64 {
 	return low + (place-float64(k))*(slices.Min(x[k+1:])-low)
 }
 
-// normalMAD is the standard deviation of a normal distribution over its median absolute deviation.
+// normalMAD is the ratio of standard deviation to median absolute deviation of a normal
+// distribution.
 const normalMAD = 1.4826
 
 // RobustDeviation estimates the standard deviation of normal numbers from their median absolute
-// deviation, so that outliers hardly count. It overwrites x and returns NaN for no numbers. O(n).
+// deviation, so that outliers hardly affect it. It overwrites x and returns NaN if x is empty. It
+// takes O(n) time.
 func RobustDeviation(x []float64) float64 {
 	middle := Quantile(x, 0.5)
 	for i := range x {
@@ -44,7 +46,8 @@ func RobustDeviation(x []float64) float64 {
 	return normalMAD * Quantile(x, 0.5)
 }
 
-// KthSmallest returns the k-th smallest of x, counted from 0, and reorders x. O(n).
+// KthSmallest returns the k-th smallest number of x, counted from 0, and reorders x. It takes O(n)
+// time.
 func KthSmallest(x []float64, k int) float64 {
 	low, high := 0, len(x)-1
 	for low < high {

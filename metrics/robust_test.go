@@ -17,7 +17,7 @@ func ExampleRobustDeviation() {
 	// Output: 1.48
 }
 
-// Quantiles of unsorted numbers equal those of sorted ones, with ties.
+// Quantiles of unsorted numbers equal quantiles of sorted ones, also with ties.
 func TestQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 60; n++ {
@@ -37,7 +37,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// A tenth of the numbers are outliers.
+// The estimate stays close to the deviation of the normal numbers if a tenth of them are outliers.
 func TestRobustDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float64, 10000)

@@ -9,7 +9,7 @@ import (
 	"tutti/coll"
 )
 
-// manyMeasurements are those of ten algorithms on a grid of 10 000 points.
+// manyMeasurements returns measurements of ten algorithms on a grid of 10 000 points.
 func manyMeasurements() []coll.Measurement {
 	var ms []coll.Measurement
 	for i := range 10_000 {

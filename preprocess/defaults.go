@@ -22,10 +22,10 @@ type defaultKey struct {
 	point            coll.Point
 }
 
-// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn
-// and msg_bytes, and one further column per library, for example mpich and
-// openmpi. Its cells are recorded names, or empty if the library's choice was not recorded. As with
-// ReadNames every row must be valid.
+// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and
+// one further column for each library, for example mpich and openmpi. Their cells hold recorded
+// names, or are empty if the library's choice was not recorded. Every row must be valid, as for
+// ReadNames.
 func ReadDefaults(path string) (Defaults, error) {
 	return readFile("defaults", path, readDefaults)
 }
@@ -47,7 +47,7 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 		return Defaults{}, fmt.Errorf("%s: header row: no column of a library, for example mpich or openmpi", path)
 	}
 	machines := map[string]bool{}
-	lines := map[defaultKey]int{} // library left empty
+	lines := map[defaultKey]int{} // the library is empty in these keys
 	err = s.eachRow(func(row []string, line int) error {
 		point, err := s.point(row)
 		if err != nil {
@@ -91,9 +91,9 @@ func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
 // Libraries returns the libraries of the file in the order of its columns.
 func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
 
-// Rows returns the measurements of the library's own choice on the machine: a copy of each
-// measurement whose algorithm is that choice at its point, with the algorithm coll.Default. ms have
-// recorded names, not translated ones. Points without a recorded choice have no row.
+// Rows returns measurements of the library's own choice on a machine. It copies each measurement
+// whose algorithm is the library's choice at its point, and changes the algorithm to coll.Default.
+// ms must have recorded names, not translated ones. Points without a recorded choice have no row.
 func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range ms {

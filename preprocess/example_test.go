@@ -9,7 +9,7 @@ import (
 	"tutti/preprocess"
 )
 
-// Rows that cannot be used are told and left out.
+// Invalid rows are left out, and a warning counts them.
 func ExampleReadTable() {
 	text := "collective,algorithm,nodes,ppn,msg_bytes,time_us\n" +
 		"bcast,binomial,16,4,1024,12.5\n" +
@@ -34,7 +34,7 @@ func ExampleReadTable() {
 	// [1 x bad number, first at line 3: bad number: time_us "1 ms": want microseconds without a unit]
 }
 
-// What an application calls most counts most; every call counts at the nearest point.
+// Frequently called points get a large weight. Each call counts at the nearest point of the grid.
 func ExampleCallWeights() {
 	path, done, err := temporary("collective,nodes,ppn,msg_bytes,calls\nbcast,4,2,8,900\nbcast,4,2,900,100\n")
 	if err != nil {
@@ -57,7 +57,7 @@ func ExampleCallWeights() {
 	// Output: [bcast 4x2 8B bcast 4x2 1KiB] [1.8 0.2] 0 true
 }
 
-// Recorded data call algorithms as their program does; a library has names of its own.
+// Recorded names of algorithms are translated to the names of a library.
 func ExampleReadNames() {
 	path, done, err := temporary("collective,recorded,library,algorithm\nbcast,binomial_tree,openmpi,binomial\n")
 	if err != nil {
@@ -76,7 +76,7 @@ func ExampleReadNames() {
 	// Output: binomial 1
 }
 
-// What was measured, a line for each algorithm.
+// A summary has one line for each algorithm.
 func ExampleSummary() {
 	frame := preprocess.Summary([]coll.Measurement{
 		measured(point(2, 1, 8), "binomial", 1e-6),
@@ -92,7 +92,7 @@ func ExampleSummary() {
 	// bcast,chain,1,4.000000,4.000000,4.000000,1.000000
 }
 
-// temporary makes a file of the text; done takes it away.
+// temporary writes text to a temporary file; done removes the file.
 func temporary(text string) (path string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "tutti")
 	if err != nil {

@@ -12,18 +12,17 @@ var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
 // BytesColumn is the column of the message size in Rows and SurrogateRows.
 const BytesColumn = 2
 
-// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1, so that a difference of 1 is a
-// doubling. A message of zero bytes, for example of a barrier, has the feature 0, one below one byte.
-// Every feature is finite and not negative.
+// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1: doubling a quantity adds 1. An
+// empty message, for example of a barrier, has the feature 0. Every feature is finite and not
+// negative.
 //
-// Source: Wilkins et al., A FACT-based Approach: Making Machine Learning
-// Collective Autotuning Feasible on Exascale Systems, ExaMPI 2021, section IV-A;
-// the feature of zero bytes is our choice.
+// Source: Wilkins et al., A FACT-based Approach: Making Machine Learning Collective Autotuning
+// Feasible on Exascale Systems, ExaMPI 2021, section IV-A; the feature of zero bytes is our choice.
 func Features(p coll.Point) [3]float64 {
 	return [3]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
 }
 
-// steps returns log2(n)+1, 0 for n < 1.
+// steps returns log2(n)+1, or 0 for n < 1.
 func steps(n int64) float64 {
 	if n < 1 {
 		return 0
@@ -31,10 +30,10 @@ func steps(n int64) float64 {
 	return math.Log2(float64(n)) + 1
 }
 
-// Rows returns the features of each point as rows of one array.
+// Rows returns the features of each point; the rows share one array.
 func Rows(points []coll.Point) [][]float64 { return featureRows(points, len(FeatureNames)) }
 
-// featureRows returns rows with the given number of columns, the first being the Features.
+// featureRows returns rows with the given number of columns. The first columns are the Features.
 func featureRows(points []coll.Point, columns int) [][]float64 {
 	all := make([]float64, len(points)*columns)
 	rows := make([][]float64, len(points))
@@ -46,8 +45,8 @@ func featureRows(points []coll.Point, columns int) [][]float64 {
 	return rows
 }
 
-// SurrogateRows returns the Features of each point and a last column: 0 where the number of ranks
-// is a power of two, else 1. Many algorithms work differently there.
+// SurrogateRows returns the Features of each point and one more column: 0 if the number of ranks is
+// a power of two, otherwise 1. Many algorithms need additional steps if it is not.
 func SurrogateRows(points []coll.Point) [][]float64 {
 	const last = len(FeatureNames)
 	rows := featureRows(points, last+1)

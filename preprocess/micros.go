@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// microseconds per second. Tables and the OSU benchmarks use microseconds.
+// microseconds is the number of microseconds in a second. Tables and the OSU benchmarks use
+// microseconds.
 const microseconds = 1e6
 
-// microsShift is the decimal exponent of microseconds. Moving the decimal point of the text is exact,
-// unlike multiplication, so that a written time is read back as the same float64.
+// microsShift is the decimal exponent of microseconds. Moving the decimal point of a text is exact,
+// unlike multiplication. A written time is therefore read back as the same float64.
 const microsShift = 6
 
-// parseMicros returns the seconds of a number of microseconds.
+// parseMicros converts a text in microseconds to seconds.
 func parseMicros(text string) (float64, error) {
 	micros, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -33,8 +34,8 @@ func parseMicros(text string) (float64, error) {
 	return micros / microseconds, nil // hexadecimal, or an exponent out of range
 }
 
-// formatMicros returns the shortest number of microseconds that parseMicros reads as the same
-// seconds. seconds is finite and not negative.
+// formatMicros returns the shortest text in microseconds that parseMicros reads as the same
+// seconds. seconds must be finite and not negative.
 func formatMicros(seconds float64) string {
 	const maxZeros = 20 // more are written as an exponent
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")

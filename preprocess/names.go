@@ -24,13 +24,13 @@ type recordedName struct {
 	recorded   coll.Algorithm
 }
 
-// ReadNames reads a CSV file with the columns collective, recorded, library and
-// algorithm, both names in the syntax of coll.ParseAlgorithm: one row per recorded algorithm and
-// library. An empty algorithm means that the library has no counterpart.
+// ReadNames reads a CSV file with the columns collective, recorded, library and algorithm. Each row
+// gives a recorded algorithm and its name in a library, both in the syntax of coll.ParseAlgorithm.
+// An empty algorithm means that the library has no counterpart.
 //
-// Every row must be valid, since a wrong one would silently rename measurements. Errors name the
-// file and the line. A duplicate recorded name and two recorded names for one algorithm of a library
-// are errors, too.
+// Every row must be valid, since a wrong one would silently rename measurements. Duplicate recorded
+// names are errors, and so are two recorded names for one algorithm of a library. Errors name the
+// file and the line.
 func ReadNames(path string) (Names, error) {
 	return readFile("names", path, readNames)
 }
@@ -70,7 +70,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 	return n, err
 }
 
-// name reads one row of names; the algorithm is zero when its cell is empty.
+// name reads one row of names. The algorithm is zero if its cell is empty.
 func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, err error) {
 	if key.collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return key, algorithm, err
@@ -96,15 +96,15 @@ func (n Names) Libraries() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Mentions reports whether the file has a row for a recorded algorithm, with or without counterpart.
-// The library's own choice needs no row.
+// Mentions reports whether the file has a row for a recorded algorithm, with or without
+// counterpart. The library's own choice needs no row.
 func (n Names) Mentions(collective coll.Collective, recorded coll.Algorithm) bool {
 	return recorded.IsDefault() || n.mentioned[recordedName{collective: collective, recorded: recorded}]
 }
 
-// Translate returns the measurements with the names of a library, in the same order, and the number
-// of measurements dropped because the library has no such algorithm. The library's own choice,
-// coll.Default, keeps its name.
+// Translate returns the measurements with a library's names, in the same order. It drops
+// measurements of algorithms that the library does not have, and returns their number. The
+// library's own choice, coll.Default, keeps its name.
 func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement, dropped int) {
 	for _, m := range ms {
 		algorithm, ok := n.algorithms[recordedName{m.Collective, library, m.Algorithm}]

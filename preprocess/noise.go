@@ -8,42 +8,42 @@ import (
 	"tutti/coll"
 )
 
-// MeasurementNoise is the variance of log10 of a time with a standard deviation of 2 %:
-// (0.02 / ln 10)². The medians of repeated jobs on shared clusters differ by that much or more.
+// MeasurementNoise is the variance of log10 of a time whose standard deviation is 2 %: (0.02 / ln
+// 10)². On shared clusters the medians of repeated jobs differ by at least that much.
 const MeasurementNoise = 7.5e-5
 
 // Replicate is a candidate that was measured twice, in two jobs.
 type Replicate struct {
 	First, Again coll.Measurement
-	Seen         int // measurements of other candidates before the second
+	Seen         int // number of measurements of other candidates before the second one
 }
 
-// Noise estimates the variance of log10 of measured times: between jobs, by message size, and
-// within a job, by the samples of a measurement. The zero value assumes MeasurementNoise between
-// jobs.
+// Noise estimates the variance of log10 of measured times. It has two parts: between jobs, for each
+// message size, and within a job, from the samples of a measurement. The zero value assumes
+// MeasurementNoise between jobs.
 type Noise struct {
 	sizes     []float64  // log2(bytes + 1) of the replicates, each once
 	variances []variance // of the replicates, ascending
 	job       float64    // variance of the shift of all measurements of a job
 }
 
-// variance is the variance estimated from one replicate.
+// variance is the variance between jobs that one replicate suggests.
 type variance struct {
 	squared float64 // decades², at least MeasurementNoise
 	size    int     // index in sizes
 }
 
-// Constants of the noise estimate. Those without a source are our choice.
+// Constants of the noise estimate. Constants without a source are our choice.
 const (
-	noisePrior     = 2.0   // weight of MeasurementNoise, in replicates
-	noiseWidth     = 4.0   // doublings of the size over which the weight of a replicate falls by e
+	noisePrior     = 2.0   // weight of MeasurementNoise, as a number of replicates
+	noiseWidth     = 4.0   // distance in doublings of the size at which the weight of a replicate is 1/e
 	medianSquare   = 0.455 // median of the χ² distribution with one degree of freedom
 	outlierSigma   = 4.0   // standard deviations by which a disturbed time exceeds another one
 	intervalSigmas = 3.92  // width of a 95 % interval in standard deviations
 )
 
-// NoiseOf estimates the noise from replicates: half the square of the difference of two times
-// estimates the variance of one.
+// NoiseOf estimates the noise from replicates. Half of the squared difference of two times
+// estimates the variance of one time.
 func NoiseOf(replicates []Replicate) Noise {
 	var n Noise
 	for _, r := range replicates {
@@ -59,15 +59,17 @@ func NoiseOf(replicates []Replicate) Noise {
 	return n
 }
 
-// WithJob returns n with the variance of the shift of all measurements of a job.
+// WithJob returns n with a further variance between jobs, that of a shift common to all
+// measurements of a job.
 func (n Noise) WithJob(variance float64) Noise {
 	n.job = variance
 	return n
 }
 
-// Between returns the variance of log10 of a time between jobs, at least MeasurementNoise plus the
-// variance of WithJob. It is the median of the replicates, weighted by the distance of their message
-// sizes, so that single outliers do not count. O(n) operations for n replicates.
+// Between returns the variance of log10 of a time between jobs. It is the median over the
+// replicates, weighted by the similarity of message sizes, so that single outliers have no effect.
+// It is at least MeasurementNoise plus the variance of WithJob. It takes O(n) operations for n
+// replicates.
 func (n Noise) Between(p coll.Point) float64 {
 	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
@@ -88,17 +90,19 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median, MeasurementNoise+n.job)
 }
 
-// Of returns the variance of log10 of a measured time: between jobs plus within the job.
+// Of returns the variance of log10 of a measured time: the sum of the variances between jobs and
+// within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
 // Disturbed reports whether the first of two times of a candidate is an outlier: slower than the
-// second by more than noise explains. Disturbed jobs are slow; no job is fast by chance.
+// second by more than the noise explains. Disturbances only make jobs slower, so the second time is
+// right.
 func (n Noise) Disturbed(r Replicate) bool {
 	return math.Log10(r.First.Seconds/r.Again.Seconds) > outlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }
 
-// noiseWithin returns the variance of log10 of the median of a job's samples, from its 95 %
-// interval; 0 without an interval.
+// noiseWithin returns the variance of log10 of the median of a job's samples. It is computed from
+// the 95 % interval of the median, and 0 without an interval.
 func noiseWithin(m coll.Measurement) float64 {
 	if !(m.Low > 0 && m.High >= m.Low) {
 		return 0

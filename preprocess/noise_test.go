@@ -9,21 +9,22 @@ import (
 	"tutti/preprocess"
 )
 
-// Noise is that between jobs, and what the samples of one show.
+// The noise of a measurement is the variance between jobs plus the variance of its samples.
 func TestNoiseWithin(t *testing.T) {
 	var unknown preprocess.Noise
 	m := coll.Measurement{Seconds: 1e-6}
 	if got := unknown.Of(m); got != preprocess.MeasurementNoise {
 		t.Errorf("noise %g without an interval, want that between jobs", got)
 	}
-	m.Low, m.High = 1e-6, math.Pow(10, 0.392)*1e-6 // two tenths of a decade to either side
+	m.Low, m.High = 1e-6, math.Pow(10, 0.392)*1e-6 // two tenths of a decade in each direction
 	want := preprocess.MeasurementNoise + 0.01
 	if got := unknown.Of(m); math.Abs(got-want) > 1e-9 {
 		t.Errorf("noise %g, want %g", got, want)
 	}
 }
 
-// repeats of a machine whose small messages are off by small decades and whose large ones by large.
+// replicates returns n replicates for each of two sizes. The times of small messages differ by
+// small decades, those of large messages by large decades.
 func repeats(n int, small, large float64) []preprocess.Replicate {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out []preprocess.Replicate
@@ -40,8 +41,8 @@ func repeats(n int, small, large float64) []preprocess.Replicate {
 	return out
 }
 
-// What repeats show is learnt for each size, is never less than is taken for granted, and a
-// repeat that is far off does not decide alone.
+// The noise is learned for each message size and never falls below MeasurementNoise. A single
+// outlier among the replicates does not determine it.
 func TestNoiseIsLearnt(t *testing.T) {
 	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
 	noise := preprocess.NoiseOf(repeats(400, 0.05, 0.01))
@@ -67,8 +68,8 @@ func TestNoiseIsLearnt(t *testing.T) {
 	}
 }
 
-// A first time is disturbed where it is slower than the second by more than noise explains, and
-// noisier machines explain more.
+// A first time is disturbed if it is slower than the second by more than the noise explains. With
+// larger noise the difference must be larger.
 func TestDisturbed(t *testing.T) {
 	at := func(seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: 8}}, Seconds: seconds}
@@ -79,7 +80,7 @@ func TestDisturbed(t *testing.T) {
 		quiet, noisy bool
 	}{
 		{1.05, 1, false, false},
-		{1.3, 1, true, false}, // four deviations are 12 % and, of noise of 12 %, 92 %
+		{1.3, 1, true, false}, // four deviations are 12 %; with a noise of 12 % they are 92 %
 		{3, 1, true, true},
 		{1, 3, false, false},
 	} {

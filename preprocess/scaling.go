@@ -13,15 +13,14 @@ import (
 	"tutti/coll"
 )
 
-// Scaling names a transformation of times to targets of a model. Each of them is monotonic: the
-// fastest of the algorithms at one point has the smallest value.
+// Scaling names a transformation of times to the targets of a model. Each of them is monotonic: the
+// fastest algorithm at a point has the smallest value.
 //
-// Source of the five: Wilkins et al., A FACT-based Approach, ExaMPI 2021, section
-// IV-A, which finds AlgorithmLog10 best.
+// Source of the five scalings: Wilkins et al., A FACT-based Approach, ExaMPI 2021, section IV-A,
+// which finds AlgorithmLog10 best.
 type Scaling string
 
-// The scalings, with t the time in seconds and best(p) the fastest time measured
-// at the point p.
+// The scalings. t is the time in seconds and best(p) the fastest time measured at the point p.
 const (
 	None           Scaling = "none"            // t
 	Standard       Scaling = "standard"        // (t - mean) / standard deviation
@@ -30,15 +29,16 @@ const (
 	AlgorithmLog10 Scaling = "algorithm_log10" // log10(t / best(p))
 )
 
-// DefaultScaling is the best one according to the paper.
+// DefaultScaling is the best scaling according to the paper.
 const DefaultScaling = AlgorithmLog10
 
-// Scalings returns every scaling, in the order of the paper.
+// Scalings returns all scalings, in the order of the paper.
 func Scalings() []Scaling {
 	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
 }
 
-// ParseScaling returns the scaling called s. The error lists the known scalings.
+// ParseScaling returns the scaling of the given name. An error for an unknown name lists the known
+// ones.
 func ParseScaling(s string) (Scaling, error) {
 	if slices.Contains(Scalings(), Scaling(s)) {
 		return Scaling(s), nil
@@ -50,8 +50,8 @@ func ParseScaling(s string) (Scaling, error) {
 	return "", fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// Scaler scales the times of one collective with parameters learned by Fit. It is immutable and safe
-// for concurrent use.
+// Scaler scales the times of one collective with parameters learned by Fit. It is immutable and
+// safe for concurrent use.
 type Scaler struct {
 	scaling    Scaling
 	collective coll.Collective
@@ -61,9 +61,9 @@ type Scaler struct {
 	best       map[coll.Point]float64 // fastest training time of each point, seconds
 }
 
-// Fit learns the parameters of a scaling from measurements of one collective, all algorithms
-// together. It returns an error for no measurements, for more than one collective, and for a time
-// that is not positive and finite.
+// Fit learns the parameters of a scaling from measurements of all algorithms of one collective. It
+// returns an error for no measurements, for more than one collective, and for a time that is not
+// positive and finite.
 func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	if _, err := ParseScaling(string(s)); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	return scaler, scaler.fitLinear(times)
 }
 
-// fitLinear sets shift and unit. The unit of equal times remains one second.
+// fitLinear sets shift and unit. If all times are equal, the unit stays one second.
 func (s *Scaler) fitLinear(times []float64) error {
 	width := 0.0
 	switch s.scaling {
@@ -105,18 +105,17 @@ func (s *Scaler) fitLinear(times []float64) error {
 	return nil
 }
 
-// lower updates the fastest time of a measurement's point.
+// lower updates the fastest time at the point of a measurement.
 func lower(best map[coll.Point]float64, m coll.Measurement) {
 	if t, ok := best[m.Point]; !ok || m.Seconds < t {
 		best[m.Point] = m.Seconds
 	}
 }
 
-// Apply returns the target of each measurement, all finite.
+// Apply returns the target of each measurement. All targets are finite.
 //
-// The algorithm scalings divide by the fastest time at the point, of the training measurements and ms
-// together. At points without training measurements the targets are relative to ms. Apply panics for
-// a measurement that is not valid, see coll.Measurement.Validate.
+// The algorithm scalings divide by the fastest time at the point, among the training measurements
+// and ms. Apply panics for an invalid measurement, see coll.Measurement.Validate.
 func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	targets := make([]float64, len(ms))
 	fresh := map[coll.Point]float64{}
@@ -135,7 +134,8 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 		case Algorithm:
 			targets[i] = min(m.Seconds/best, math.MaxFloat64)
 		case AlgorithmLog10:
-			// A quotient could overflow.
+			// The difference of logarithms is finite even if the quotient of the times would
+			// overflow.
 			targets[i] = math.Log10(m.Seconds) - math.Log10(best)
 		default:
 			targets[i] = (m.Seconds - s.shift) / s.unit
@@ -145,12 +145,12 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 }
 
 // Relative turns scaled values of several algorithms at one point into values proportional to their
-// times: positive, finite, and in the same order. The unit is seconds for the linear scalings and the
-// fastest time at the point, known or unknown, for the algorithm scalings.
+// times: positive, finite, and in the same order. The unit is a second for the linear scalings, and
+// the fastest time at the point for the algorithm scalings.
 //
-// Predictions of a linear scaling can be negative: times below the smallest training time are raised
-// to it, ratios of Algorithm below 1 to 1. Values of AlgorithmLog10 are limited to ±maxDecades. A value
-// that is not finite is an error.
+// Predictions of a linear scaling can be negative: times below the smallest training time are
+// raised to it. Predicted ratios of Algorithm below 1 are raised to 1. Values of AlgorithmLog10 are
+// limited to ±maxDecades. A value that is not finite is an error.
 func (s *Scaler) Relative(values []float64) ([]float64, error) {
 	const maxDecades = 150 // quotients of two results remain finite
 	out := make([]float64, len(values))

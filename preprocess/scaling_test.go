@@ -23,7 +23,8 @@ func measured(p coll.Point, algorithm string, seconds float64) coll.Measurement 
 	}
 }
 
-// someMeasurements has three algorithms at n points with times over six decades.
+// someMeasurements returns random measurements of three algorithms at n points. The times cover six
+// decades.
 func someMeasurements(n int, rng *rand.Rand) []coll.Measurement {
 	var ms []coll.Measurement
 	for i := range n {
@@ -92,7 +93,7 @@ func TestApply(t *testing.T) {
 		measured(point(4, 1, 8), "binomial", 4e-6),
 		measured(point(4, 1, 8), "chain", 1e-6),
 	}
-	// Mean 4 and population deviation sqrt((9+36+0+9)/4) microseconds.
+	// The mean is 4 and the population deviation sqrt((9+36+0+9)/4) microseconds.
 	deviation := math.Sqrt(54.0 / 4)
 	tests := []struct {
 		scaling preprocess.Scaling
@@ -136,7 +137,8 @@ func TestScalingProperties(t *testing.T) {
 	}
 }
 
-// checkOnePoint checks that less is better and that Relative keeps proportions.
+// checkOnePoint checks that faster algorithms have smaller values, and that Relative keeps the
+// ratios of the times.
 func checkOnePoint(t *testing.T, scaler *preprocess.Scaler, ms []coll.Measurement, values []float64) {
 	t.Helper()
 	relative, err := scaler.Relative(values)

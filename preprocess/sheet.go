@@ -16,11 +16,11 @@ import (
 	"tutti/coll"
 )
 
-// MaxTableBytes is the size of the largest accepted CSV file: about six million rows, a hundred times
-// the largest known published set of collective timings.
+// MaxTableBytes is the largest accepted size of a CSV file. It holds about six million rows, a
+// hundred times the largest known published set of collective timings.
 const MaxTableBytes = 256 << 20
 
-// sheet reads a CSV file with a header row by column names.
+// sheet reads a CSV file whose header row names the columns.
 type sheet struct {
 	path   string
 	csv    *csv.Reader
@@ -49,7 +49,7 @@ func openCSV(path string) (*os.File, error) {
 	return f, nil
 }
 
-// readFile reads a whole CSV file. Errors begin with what, the kind of file.
+// readFile opens a CSV file and passes it to read. Errors begin with what, the kind of file.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
 	f, err := openCSV(path)
@@ -68,7 +68,7 @@ func tooLarge(path string) error {
 	return fmt.Errorf("%s: larger than %s, want a smaller file or parts of it", path, coll.FormatBytes(MaxTableBytes))
 }
 
-// newSheet reads the header row. A byte order mark is skipped.
+// newSheet reads the header row. It skips a byte order mark.
 func newSheet(r io.Reader, path string) (*sheet, error) {
 	limited := &io.LimitedReader{R: r, N: MaxTableBytes + 1}
 	buffered := bufio.NewReaderSize(limited, 64<<10)
@@ -110,7 +110,7 @@ func (s *sheet) setHeader(header []string) error {
 	return nil
 }
 
-// require returns an error if the header lacks any of the columns.
+// require returns an error if one of the columns is missing in the header.
 func (s *sheet) require(columns []string) error {
 	var missing []string
 	for _, name := range columns {
@@ -125,11 +125,11 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn reports a row with another number of fields than the header, or a misplaced quote.
+// errTorn reports a row that has a misplaced quote or not as many fields as the header.
 var errTorn = errors.New("torn row")
 
-// next returns the next row and its line, or io.EOF at the end. After an error matching errTorn it can
-// be called again.
+// next returns the next row and its line number, or io.EOF at the end. After an error matching
+// errTorn, next can be called again.
 func (s *sheet) next() ([]string, int, error) {
 	row, err := s.csv.Read()
 	if s.left.N <= 0 {
@@ -138,7 +138,7 @@ func (s *sheet) next() ([]string, int, error) {
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
-		// The reader has read everything up to here as one field.
+		// The CSV reader has consumed the rest of the file as one field.
 		return nil, 0, fmt.Errorf("%s:%d: a quote is opened and not closed on its line", s.path, syntax.StartLine)
 	case errors.As(err, &syntax):
 		return nil, syntax.Line, fmt.Errorf("%w: %w", errTorn, syntax.Err)
@@ -154,8 +154,8 @@ func (s *sheet) next() ([]string, int, error) {
 	return row, line, nil
 }
 
-// eachRow calls f for every row and stops at the first error, to which it adds the file and the line.
-// It is an error if there are no rows.
+// eachRow calls f for every row. It stops at the first error and adds the file and the line to it.
+// A file without rows is an error.
 func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	for rows := 0; ; rows++ {
 		row, line, err := s.next()
@@ -176,7 +176,7 @@ func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	}
 }
 
-// cell returns the trimmed value of a named column, empty if there is no such column.
+// cell returns the trimmed text of a row in a named column, or "" if there is no such column.
 func (s *sheet) cell(row []string, name string) string {
 	i, ok := s.column[name]
 	if !ok {
@@ -185,7 +185,7 @@ func (s *sheet) cell(row []string, name string) string {
 	return strings.TrimSpace(row[i])
 }
 
-// others returns the indices of the columns that are not known.
+// others returns the indices of all columns except the known ones.
 func (s *sheet) others(known ...string) []int {
 	var out []int
 	for i, name := range s.header {
@@ -196,13 +196,13 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
-// maxLayout bounds nodes and processes per node. 2^24 exceeds any machine, and the product of the two
-// fits into an int64.
+// maxLayout is the largest number of nodes and of processes per node. 2^24 exceeds any machine, and
+// the product of both numbers fits into an int64.
 const maxLayout = 1 << 24
 
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
-// point reads the columns of a point. The size of a barrier is always zero.
+// point reads the columns of a point. The message size of a barrier is set to zero.
 func (s *sheet) point(row []string) (coll.Point, error) {
 	c, err := coll.ParseCollective(s.cell(row, "collective"))
 	if err != nil {
@@ -226,10 +226,10 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 	return coll.Point{Collective: c, Nodes: int(nodes), PPN: int(ppn), MsgBytes: size}, nil
 }
 
-// errNumber reports a cell that is not a number in the range of its column.
+// errNumber reports a cell without a number in the range of its column.
 var errNumber = errors.New("bad number")
 
-// integer reads a whole number within bounds.
+// integer reads an integer within bounds.
 func integer(column, cell string, lowest, highest int64) (int64, error) {
 	n, err := strconv.ParseInt(cell, 10, 64)
 	if err != nil || n < lowest || n > highest {
@@ -238,7 +238,7 @@ func integer(column, cell string, lowest, highest int64) (int64, error) {
 	return n, nil
 }
 
-// shorten quotes and truncates text from a file for a message.
+// shorten quotes and truncates text from a file, for use in a message.
 func shorten(s string) string {
 	const maxLen = 60
 	if len(s) > maxLen {

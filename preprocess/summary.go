@@ -11,9 +11,8 @@ import (
 	"tutti/metrics"
 )
 
-// Summary returns one row per collective and algorithm, in that order: points
-// measured, smallest, median and largest time in microseconds, and the machine
-// time spent in seconds.
+// Summary returns one row for each collective and algorithm, in that order: number of measured
+// points, shortest, median and longest time in microseconds, and machine time in seconds.
 func Summary(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
 	slices.SortFunc(sorted, compareMeasurements) // rounding of sums must not depend on the order of ms

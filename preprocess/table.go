@@ -13,13 +13,14 @@ import (
 	"tutti/coll"
 )
 
-// requiredColumns are the columns of every table of measurements.
+// requiredColumns are the columns that every table of measurements must have.
 var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
 
-// repColumn is the column with the number of a repetition.
+// repColumn is the name of the column that numbers repetitions.
 const repColumn = "rep"
 
-// Table is a tidy CSV of measurements: one row per candidate, sorted by coll.CompareCandidates.
+// Table is a tidy CSV of measurements: one row for each candidate, sorted by
+// coll.CompareCandidates.
 type Table struct {
 	Warnings    []Warning // about rows that were left out, one for each kind
 	rows        []tableRow
@@ -31,18 +32,19 @@ type tableRow struct {
 	line int
 }
 
-// ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn,
-// msg_bytes and time_us, and optionally rep, cost_s, low_us, high_us and samples. Other columns are
-// ignored. Windows line ends, a byte order mark, quoted fields and any order of rows and columns are
+// ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn, msg_bytes and
+// time_us, and optionally rep, cost_s, low_us, high_us and samples. Other columns are ignored.
+// Windows line ends, a byte order mark, quoted fields and any order of rows and columns are
 // accepted.
 //
 // Invalid rows are left out and counted in Warnings. Several rows of one candidate are repetitions:
-// the row with the median time is used, the faster one of the two in the middle for an even number.
-// With a column rep, the number of the repetition counted from 1, they are expected, and Repetitions
-// returns all of them. Without cost_s the cost is that of the OSU micro-benchmarks, see osuCost.
+// the row with the median time is used, the faster of the two middle ones for an even number. The
+// column rep numbers repetitions from 1; with it they need no warning, and Repetitions returns all
+// of them. Without cost_s the cost is that of the OSU micro-benchmarks, see osuCost.
 //
-// It returns an error for a file that is missing, a folder, larger than MaxTableBytes or not text, for
-// a missing column, a time in another unit, an unclosed quote, and a table without a valid row.
+// It returns an error for a file that is missing, a folder, larger than MaxTableBytes or not text.
+// Missing columns, times in other units, an unclosed quote and a table without a valid row are
+// errors as well.
 func ReadTable(path string) (*Table, error) {
 	return readFile("table", path, readTable)
 }
@@ -74,12 +76,12 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	for i := range t.rows {
 		t.rows[i].Rep = 0
 	}
-	t.rows = new(problems).mergeDuplicates(t.rows) // repetitions need no warning
+	t.rows = new(problems).mergeDuplicates(t.rows) // with a column rep, repetitions need no warning
 	t.Warnings = rows.problems.all()
 	return t, nil
 }
 
-// refuseOtherUnits returns an error for a column with a time in another unit than microseconds.
+// refuseOtherUnits returns an error if a column holds times in a unit other than microseconds.
 func (s *sheet) refuseOtherUnits() error {
 	for _, name := range s.header {
 		switch strings.ToLower(name) {
@@ -90,7 +92,7 @@ func (s *sheet) refuseOtherUnits() error {
 	return nil
 }
 
-// rowReader collects valid rows and counts the others.
+// rowReader collects the valid rows of a table and counts the invalid ones.
 type rowReader struct {
 	*sheet
 	algorithms map[string]coll.Algorithm // by name; rows share them
@@ -121,7 +123,7 @@ func (r *rowReader) readAll() (total int, err error) {
 	}
 }
 
-// measurement reads one row. kind is the kind of the error.
+// measurement reads one row. If err is not nil, kind is the kind of its warning.
 func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
 	m.Point, err = r.point(row)
 	if errors.Is(err, errNumber) {
@@ -148,8 +150,8 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	return m, badTime, m.Validate()
 }
 
-// algorithm returns the algorithm of a name. The name is copied once, so that the text of the rows can be
-// freed.
+// algorithm returns the algorithm of the given name. It copies each name once, so that the text of
+// the rows can be freed.
 func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	if a, ok := r.algorithms[name]; ok {
 		return a, nil
@@ -163,7 +165,7 @@ func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	return a, err
 }
 
-// optional reads the optional columns. An invalid value is ignored with a warning.
+// optional reads the optional columns of a row. It ignores an invalid value and adds a warning.
 func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	number := func(column string, parse func(string) (float64, error)) (float64, bool) {
 		cell := r.cell(row, column)
@@ -193,15 +195,16 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// The calls of an OSU micro-benchmark, warm-up included: 1000 + 200 for messages up to 8 KiB and
-// 100 + 10 for larger ones (OSU micro-benchmarks 7.4, defaults of the collective benchmarks).
+// The number of calls in an OSU micro-benchmark, including warm-up: 1000 + 200 for messages up to 8
+// KiB, 100 + 10 for larger ones. Source: OSU micro-benchmarks 7.4, defaults of the collective
+// benchmarks.
 const (
 	osuSmallBytes = 8 << 10
 	osuSmallCalls = 1200
 	osuLargeCalls = 110
 )
 
-// osuCost returns the machine time of an OSU micro-benchmark of a candidate, from the time of a call.
+// osuCost returns the machine time of an OSU micro-benchmark, from the time of one call in seconds.
 func osuCost(p coll.Point, seconds float64) float64 {
 	if p.MsgBytes <= osuSmallBytes {
 		return osuSmallCalls * seconds
@@ -213,7 +216,7 @@ func osuCost(p coll.Point, seconds float64) float64 {
 func (t *Table) Measurements() []coll.Measurement { return measurements(t.rows) }
 
 // Repetitions returns every row of a table with a column rep, sorted by candidate and repetition.
-// Without that column it returns the same as Measurements.
+// Without that column it returns the same measurements as Measurements.
 func (t *Table) Repetitions() []coll.Measurement { return measurements(t.repetitions) }
 
 func measurements(rows []tableRow) []coll.Measurement {
@@ -224,8 +227,8 @@ func measurements(rows []tableRow) []coll.Measurement {
 	return ms
 }
 
-// compareMeasurements orders by candidate, repetition and all measured values, so that results do not
-// depend on the order of a file.
+// compareMeasurements orders measurements by candidate, repetition and all measured values. The
+// order of a file's rows therefore does not affect results.
 func compareMeasurements(a, b coll.Measurement) int {
 	return cmp.Or(
 		coll.CompareCandidates(a.Candidate, b.Candidate),

@@ -23,7 +23,7 @@ const header = "collective,algorithm,nodes,ppn,msg_bytes,time_us\n"
 
 var compareAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 
-// write makes a file with the text and returns its path.
+// write writes text to a file in a temporary folder and returns its path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.csv")
@@ -325,7 +325,7 @@ func TestSummary(t *testing.T) {
 		measured(point(8, 1, 8), "binomial", 6e-6),
 		measured(point(8, 1, 8), "binomial", 4e-6), // the same point again
 	}
-	// Names that only together are the same must not fall into one group.
+	// Collective and algorithm together read alike in both groups, which must stay separate.
 	ms[0].Collective, ms[0].Algorithm.Name = coll.ReduceScatter, "block_chain"
 	other := measured(point(2, 1, 8), "chain", 3e-6)
 	other.Collective = coll.ReduceScatterBlock
@@ -347,8 +347,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Rows that a column rep tells apart are repetitions, no warning: their median stands for
-// the candidate, and all are there to draw from.
+// Rows that differ in the column rep are repetitions and need no warning. Measurements returns
+// their median, and Repetitions returns all of them.
 func TestReadTableRepetitions(t *testing.T) {
 	const header = "collective,algorithm,nodes,ppn,msg_bytes,rep,time_us,cost_s\n"
 	table := readText(t, header+

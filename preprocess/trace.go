@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// Calls holds the calls of an application at a point.
+// Calls counts the calls that an application makes at one point.
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
@@ -20,10 +20,11 @@ type Calls struct {
 	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
 
-// maxCalls bounds the distinct points of a trace, since every journal contains them.
+// maxCalls is the largest number of distinct points in a trace, because every journal contains
+// them.
 const maxCalls = 100_000
 
-// The columns of a trace. The layout is given by ppn and one column of traceLayouts.
+// The columns of a trace. ppn and one of traceLayouts give the layout.
 var (
 	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
 	traceLayouts = []string{"nodes", "processes"}
@@ -33,10 +34,10 @@ var (
 // processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the whole message, or the
 // part of one process for a collective with coll.Collective.PerRank. Optional columns are seconds,
 // the time of all these calls together, and shortest and longest, the time of one call of a rank.
-// Rows of one point are added up. The points are sorted.
+// Rows of the same point are added. The result is sorted by point.
 //
-// Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns are
-// an error, too: a misspelt name would change the weights.
+// Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns
+// are errors, because a misspelled name would change the weights.
 func ReadTrace(path string) ([]Calls, error) {
 	return readFile("trace", path, readTrace)
 }
@@ -83,7 +84,7 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 	return out, nil
 }
 
-// requireTrace checks the names in the header row.
+// requireTrace returns an error if the header has missing, unknown or contradicting columns.
 func (s *sheet) requireTrace() error {
 	if err := s.require(traceColumns); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	return c, err
 }
 
-// amount reads a finite number, zero or more.
+// amount reads a finite number that is not negative.
 func amount(column, cell string) (float64, error) {
 	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
@@ -159,16 +160,17 @@ func amount(column, cell string) (float64, error) {
 	return v, nil
 }
 
-// Far is the Euclidean distance, in doublings of nodes, ppn and bytes, from which on a call counts as
-// far from the grid.
+// Far is the distance at which a call counts as far from the grid. It is Euclidean, in doublings of
+// nodes, ppn and bytes.
 const Far = 2.0
 
-// CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest
-// point, in doublings of nodes, ppn and bytes, or to the first of equally near ones. The weight of a
-// call is its time, or 1 if the trace has no times. The weights have mean 1. far is the share of the
-// weight from calls at a distance of Far or more.
+// CallWeights distributes a trace over points of one collective. Each call is assigned to the
+// nearest point, in doublings of nodes, ppn and bytes; the first wins a tie. The weight of a call
+// is its time, or 1 if the trace has no times. The weights have mean 1. far is the share of the
+// total weight that comes from calls at a distance of Far or more.
 //
-// ok is false if the trace has no calls, or no time, of the collective. O(points · calls).
+// ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls)
+// time.
 func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far float64, ok bool) {
 	timed := slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 	weights = make([]float64, len(points))
@@ -196,13 +198,13 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 	return weights, far / total, true
 }
 
-// Nearest returns the index of the row, see Rows, that is nearest to a point, and its distance in
-// doublings. Of equally near rows it returns the first.
+// Nearest returns the index of the row nearest to a point, and its distance in doublings. The rows
+// must come from Rows. The first row wins a tie.
 func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
 	return nearest(rows, Features(to))
 }
 
-// nearest is Nearest for the features of a point.
+// nearest is Nearest for features instead of a point.
 func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	least := math.Inf(1)
 	for i, row := range rows {
@@ -217,7 +219,7 @@ func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	return at, math.Sqrt(least)
 }
 
-// scaleToMean scales weights with the given sum to mean 1.
+// scaleToMean divides weights, whose sum is given, so that their mean is 1.
 func scaleToMean(weights []float64, sum float64) {
 	for i := range weights {
 		weights[i] *= float64(len(weights)) / sum

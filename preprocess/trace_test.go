@@ -17,7 +17,7 @@ func TestReadTrace(t *testing.T) {
 	text := "msg_bytes,collective,processes,ppn,calls,seconds,shortest,longest\n" +
 		"1024,allreduce,48,32,10,0.5,0.04,0.07\n" +
 		"1024,allreduce,48,32,5,0.25,0.01,0.06\n" +
-		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than would fit on a node
+		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than a node holds
 		"77,barrier,64,32,3,1e-3,0,1e-3\n"
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)

@@ -32,10 +32,10 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-// problems holds one warning for each kind.
+// problems maps each kind of problem to its warning.
 type problems map[string]*Warning
 
-// add counts a problem at a line.
+// add counts a problem of the given kind at a line.
 func (p *problems) add(kind string, line int, detail string) {
 	if *p == nil {
 		*p = problems{}
@@ -51,7 +51,7 @@ func (p *problems) add(kind string, line int, detail string) {
 	}
 }
 
-// clip truncates text that may contain a cell of any size.
+// clip truncates a detail, which may contain a cell of any length.
 func clip(detail string) string {
 	const maxLen = 300
 	if len(detail) > maxLen {
@@ -60,7 +60,7 @@ func clip(detail string) string {
 	return detail
 }
 
-// all returns the warnings in order.
+// all returns the warnings in the order of their kinds.
 func (p problems) all() []Warning {
 	var out []Warning
 	for _, kind := range warningKinds {
@@ -71,8 +71,8 @@ func (p problems) all() []Warning {
 	return out
 }
 
-// mergeDuplicates sorts the rows and keeps one of several rows with the same candidate and
-// repetition: the one with the median time, the faster of two in the middle.
+// mergeDuplicates sorts the rows and keeps one row for each candidate and repetition: the row with
+// the median time, or the faster of the two middle ones.
 func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]

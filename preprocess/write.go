@@ -13,9 +13,9 @@ import (
 	"tutti/coll"
 )
 
-// WriteTable writes measurements as a CSV that ReadTable reads back without loss,
-// sorted by candidate and time. The columns low_us, high_us and samples are written if any
-// measurement has them. It returns an error for an invalid measurement.
+// WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads it back
+// without loss. The columns low_us, high_us and samples are written if any measurement has them. It
+// returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := writable(m); err != nil {
@@ -28,8 +28,8 @@ func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	return nil
 }
 
-// frameOf returns measurements as a data frame of text cells. Gota would write numbers with six
-// decimals only.
+// frameOf returns measurements as a data frame of text cells. Numeric cells would be written with
+// only six decimals.
 func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
 	slices.SortFunc(sorted, compareMeasurements)
@@ -58,7 +58,7 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	return dataframe.New(columns...)
 }
 
-// writable returns an error for a measurement that ReadTable would not read back.
+// writable returns an error for a measurement that ReadTable would reject.
 func writable(m coll.Measurement) error {
 	for _, v := range []float64{m.Low, m.High} {
 		if !(v >= 0) || math.IsInf(v, 0) {

@@ -1,11 +1,11 @@
-// Package selection turns predicted times into a selection that a library can read: a
-// function from point to algorithm, small enough for a selection file.
+// Package selection turns predicted times into a selection that a library can read: a function from
+// point to algorithm, small enough for a selection file.
 //
-// A Row has the predicted times at one point. Fit merges the rows of one collective into a
-// Tree, and Tree.Select returns the algorithm of any point. The levels of a tree are those of
-// the libraries' files: communicator size, processes per node, bands of message size. The
-// packages of the libraries write a Tree as a file, read it back and check it. A Document
-// has the selection as JSON.
+// A Row has the predicted times at one point. Fit merges the rows of one collective into a Tree,
+// and Tree.Select returns the algorithm of any point. The levels of a tree are those of the
+// libraries' files: communicator size, processes per node, bands of message size. The packages of
+// the libraries write a Tree as a file, read it back and check it. A Document has the selection as
+// JSON.
 //
 //	tree, err := selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: 0.01})
 //	if err != nil {
@@ -17,15 +17,15 @@
 //	}
 //	fmt.Println(tree.Summary.Leaves, tree.Summary.WorstLoss)
 //
-// FitAll is Fit for libraries whose rules do not compare nodes: layouts that would be slower
-// with the common rules get their own trees. Setup is the environment that makes a library
-// read a selection file, as a shell snippet and as an environment module. In a job both
-// determine the layout.
+// FitAll is Fit for libraries whose rules do not compare nodes: layouts that would be slower with
+// the common rules get trees of their own. Setup is the environment that makes a library read a
+// selection file, as a shell snippet and as an environment module. In a job both determine the
+// layout.
 //
-// Three guarantees apply to every row. The choice is never predicted to be slower than the
-// library's default. It loses at most MaxLoss compared with the best option of the row, except
-// where the library cannot distinguish two rows with different best options. Outside the
-// tuned range the library's default remains. Between tuned points the choice is that of the
-// nearest one. Its algorithm may not be able to run there; the packages that write files add
-// guards for this case.
+// Three guarantees apply to every row. First, the choice is never predicted to be slower than the
+// library's default. Second, the choice loses at most MaxLoss compared with the best option of the
+// row, unless the library cannot distinguish two rows with different best options. Third, the
+// library's default remains outside the tuned range. Between tuned points the choice is that of the
+// nearest one. Its algorithm may not be able to run there; the packages that write files add guards
+// for this case.
 package selection

@@ -15,13 +15,13 @@ import (
 // DocumentSchema is the version of the format of documents.
 const DocumentSchema = 1
 
-// ErrDocument reports a text that is not a valid document.
+// ErrDocument reports that a text is not a valid document.
 var ErrDocument = errors.New("not a selection")
 
-// Document is the selection of a campaign as JSON for people and their scripts: the points with
-// what is selected and predicted there, and the trees for the points between them. Every point has
-// the size that its library's rules compare, so that a reader can use a tree without knowing the
-// library.
+// Document is the selection of a campaign as JSON, for people and scripts. It has the algorithm and
+// the predicted slowdowns at each point, and trees for the points in between. Every point includes
+// the message size that its library's rules compare, so that readers can use a tree without knowing
+// the library.
 type Document struct {
 	Schema    int               `json:"schema"`
 	Campaign  string            `json:"campaign"`
@@ -34,13 +34,13 @@ type LibraryDocument struct {
 	Library     string               `json:"library"`
 	Version     string               `json:"version"`
 	Measured    string               `json:"measured_version"`
-	Left        int                  `json:"left"` // points left to the library: the release does not have the algorithm
+	Left        int                  `json:"left"` // points left to the library, because the release does not have the algorithm
 	Collectives []CollectiveDocument `json:"collectives"`
 
-	Placement *coll.Placements `json:"placement,omitempty"` // that it was measured with; null when unknown
+	Placement *coll.Placements `json:"placement,omitempty"` // placement of the measurements; null if unknown
 }
 
-// CollectiveDocument has the points of one collective, in order, and its trees.
+// CollectiveDocument has the points of one collective, in order, and the trees.
 type CollectiveDocument struct {
 	Collective coll.Collective  `json:"collective"`
 	Points     []PointDocument  `json:"points"`
@@ -48,14 +48,14 @@ type CollectiveDocument struct {
 	Layouts    []LayoutDocument `json:"layouts"`
 }
 
-// LayoutDocument has the tree for jobs of one layout.
+// LayoutDocument has the tree for jobs of one particular layout.
 type LayoutDocument struct {
 	coll.Layout
 	Tree *Tree `json:"tree"`
 }
 
-// PointDocument is the selection at one point of the grid. Slowdowns are predicted, relative to the
-// fastest prediction there; null without a prediction.
+// PointDocument is the selection at one point of the grid. Slowdowns are relative to the fastest
+// prediction at the point, and null without a prediction.
 type PointDocument struct {
 	Nodes     int            `json:"nodes"`
 	PPN       int            `json:"ppn"`
@@ -66,7 +66,8 @@ type PointDocument struct {
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
 }
 
-// NewCollectiveDocument returns the points of one collective, with the algorithms of a selection.
+// NewCollectiveDocument returns the document of one collective. size is the library's measure of a
+// message.
 func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int64) CollectiveDocument {
 	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
 	c.Tree = TreeOf(sel.Trees, c.Collective)
@@ -85,7 +86,7 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 	return c
 }
 
-// slowdown returns the predicted slowdown of an algorithm, nil without a prediction.
+// slowdown returns the predicted slowdown of an algorithm, or nil without a prediction.
 func slowdown(r Row, alg coll.Algorithm) *float64 {
 	loss, ok := r.Loss(alg)
 	if !ok {
@@ -95,8 +96,8 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 	return &loss
 }
 
-// Select returns the algorithm that the trees select for a communicator of all ranks of a job of
-// the layout. size is the message size in the library's measure.
+// Select returns the algorithm that the trees select for a job of the given layout, in a
+// communicator of all its ranks. size is the message size in the library's measure.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree
 	for _, own := range c.Layouts {
@@ -111,7 +112,7 @@ func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	return alg
 }
 
-// Bytes returns the document as JSON. Equal documents give equal bytes.
+// Bytes returns the document as JSON. Equal documents have equal bytes.
 func (d Document) Bytes() ([]byte, error) {
 	d.Schema = DocumentSchema
 	var b bytes.Buffer
@@ -122,7 +123,7 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseDocument reads a document and checks that the trees select the algorithm of each point. The
+// ParseDocument reads a document and checks that its trees select the algorithm of each point. An
 // error matches ErrDocument.
 func ParseDocument(text []byte) (Document, error) {
 	var d Document
@@ -147,7 +148,7 @@ func ParseDocument(text []byte) (Document, error) {
 	return d, nil
 }
 
-// check returns an error for an invalid collective.
+// check returns an error if a collective's points or trees are invalid.
 func (c CollectiveDocument) check() error {
 	if _, err := coll.ParseCollective(string(c.Collective)); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// document has two layouts of as many ranks that disagree.
+// document returns a selection with two layouts of equally many ranks whose algorithms differ.
 func document(t testing.TB) selection.Document {
 	t.Helper()
 	var rows []selection.Row

@@ -11,30 +11,30 @@ import (
 )
 
 // ErrRow reports an invalid row: a time that is not positive and finite, a duplicate point or
-// algorithm, another collective, an impossible layout.
+// algorithm, another collective, or an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree with the fewest bands that the guarantees of the
-// package allow.
+// Fit merges the rows of one collective into a tree with the fewest bands that the guarantees of
+// the package allow.
 //
-// size is the measure of a message that the library's rules compare, or 0 for a library whose rules
-// ignore the size. Rows that the library cannot distinguish (same layout, or number of ranks with
-// Options.ByRanks, and same measure) share one option: the one with the least worst loss among those
-// that are no slower than the default in any of the rows.
+// size returns the message size that the library's rules compare, or 0 if the rules ignore the
+// size. Some rows look the same to the library: they have the same size and the same layout (or
+// number of ranks, with Options.ByRanks). These rows share one option: among the options no slower
+// than the default in any of the rows, the one with the least worst loss.
 //
 // Merging is exact at each level, by dynamic programming over the cuts; the sum of losses decides
-// ties. Sizes are merged into bands. Neighbouring processes per node of one communicator size are
-// merged into ranges with the same bands. Neighbouring communicator sizes with the same tuned range
+// ties. Sizes are merged into bands. Neighboring processes per node of one communicator size are
+// merged into ranges with the same bands. Neighboring communicator sizes with the same tuned range
 // of processes per node are merged into ranges with the same content. Layouts share only bands in
 // which both were tuned.
 //
-// The boundary between neighbouring grid values is their geometric mean, rounded down, where the
+// The boundary between neighboring grid values is their geometric mean, rounded down, where the
 // expected error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid
 // step, again geometric, beyond the smallest and the largest size, and to zero if the smallest
 // message is a single element. The ranges of communicators and processes per node are not extended.
 //
-// The time is O(S²·k²·n²·a) for S communicator sizes, k processes per node, n sizes and a algorithms
-// if everything can be merged, and nearly linear in S if little can.
+// The time is O(S²·k²·n²·a) for S communicator sizes, k processes per node, n sizes and a
+// algorithms if everything can be merged, and nearly linear in S if little can.
 func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if size == nil {
 		return nil, errors.New("selection: no measure of message size")
@@ -64,7 +64,7 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	return t, nil
 }
 
-// check returns an error for the first invalid row of rows sorted by point.
+// check returns an error for the first invalid row. The rows must be sorted by point.
 func check(rows []Row) error {
 	for i, r := range rows {
 		p := r.Point
@@ -88,33 +88,33 @@ func check(rows []Row) error {
 	return nil
 }
 
-// choice is an algorithm that is allowed for some rows, with the sum of its losses.
+// choice is an algorithm that is allowed for some rows, and the sum of its losses over these rows.
 type choice struct {
 	alg  coll.Algorithm
 	loss float64
 }
 
-// cell is one message size with the choices of its rows, sorted by algorithm.
+// cell holds one message size and the choices for its rows, sorted by algorithm.
 type cell struct {
 	size int64
 	open []choice
 }
 
-// lane is one layout with its sizes, ascending, and its tuned range of sizes.
+// lane holds one layout, its message sizes in ascending order, and its tuned range of sizes.
 type lane struct {
 	ranks, ppn int
 	cells      []cell
 	low, high  int64
 }
 
-// sized is a row with the properties that the library's rules compare.
+// sized is a row with the values that the library's rules compare.
 type sized struct {
 	Row
 	ranks, ppn int // ppn is 1 if the rules ignore it
 	size       int64
 }
 
-// sizedRows computes these properties.
+// sizedRows computes for each row the values that the library's rules compare.
 func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, error) {
 	out := make([]sized, len(rows))
 	for i, r := range rows {
@@ -130,7 +130,8 @@ func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, e
 	return out, nil
 }
 
-// makeLanes groups rows by layout, or by ranks. Lanes are sorted by ranks and ppn.
+// makeLanes groups rows by layout, or by the number of ranks. The result is sorted by ranks and
+// ppn.
 func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
 	all, err := sizedRows(rows, size, opt)
 	if err != nil {
@@ -151,7 +152,7 @@ func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, er
 	return lanes, nil
 }
 
-// chunk splits a slice where neighbours differ.
+// chunk splits a slice between neighbors that are not the same.
 func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	var out [][]T
 	start := 0
@@ -164,8 +165,9 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	return out
 }
 
-// openChoices returns the choices for rows that the library cannot distinguish: the algorithms whose
-// loss is at most maxLoss in all rows, or else the one with the least worst loss.
+// openChoices returns the choices for rows that the library cannot distinguish: all algorithms
+// whose loss is at most maxLoss in every row. If there is none, it returns the algorithm with the
+// least worst loss.
 func openChoices(rows []sized, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
@@ -192,8 +194,8 @@ func openChoices(rows []sized, maxLoss float64) []choice {
 	return within
 }
 
-// guarded returns the options of a row that are no slower than the default, sorted by algorithm, or
-// the default if there are none.
+// guarded returns the options of a row that are no slower than the default, sorted by algorithm. If
+// there are none, it returns the default.
 func guarded(r Row) []choice {
 	limit, best := math.Inf(1), math.Inf(1)
 	for _, o := range r.Options {
@@ -215,7 +217,7 @@ func guarded(r Row) []choice {
 	return out
 }
 
-// intersect returns the algorithms in both a and b, with the sums of their losses.
+// intersect returns the algorithms that are in both a and b, with the sums of their losses.
 func intersect(a, b []choice) []choice {
 	var out []choice
 	for len(a) > 0 && len(b) > 0 {
@@ -232,8 +234,8 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the tuned range of sizes of a lane: half a geometric step beyond its sizes, and
-// from zero if no smaller message exists.
+// tunedRange returns the tuned range of a layout's message sizes. It extends the sizes by half a
+// geometric step in both directions, or down to zero if no smaller message exists.
 func tunedRange(cells []cell, fromZero bool) (low, high int64) {
 	n := len(cells)
 	low, high = cells[0].size, cells[n-1].size
@@ -245,7 +247,7 @@ func tunedRange(cells []cell, fromZero bool) (low, high int64) {
 		a, b := float64(cells[0].size), float64(cells[1].size)
 		low = int64(a*math.Sqrt(a/b)) + 1
 	}
-	if fromZero || low == 1 { // an empty message needs no own rule
+	if fromZero || low == 1 { // an empty message needs no rule of its own
 		low = 0
 	}
 	return low, high

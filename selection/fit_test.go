@@ -23,7 +23,7 @@ func bytesOf(p coll.Point) int64 { return p.MsgBytes }
 
 func nothing(coll.Point) int64 { return 0 }
 
-// at builds a row of a bcast; times come as name, seconds pairs.
+// at returns a row of a bcast. times alternates names and seconds.
 func at(nodes, ppn int, size int64, times ...any) selection.Row {
 	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: ppn, MsgBytes: size}}
 	for i := 0; i < len(times); i += 2 {
@@ -48,7 +48,7 @@ func TestFitSelects(t *testing.T) {
 		{
 			name: "argmin per row, cut at the geometric mean",
 			rows: []selection.Row{at(4, 1, 16, "a", 1.0, "b", 2.0), at(4, 1, 1024, "a", 2.0, "b", 1.0)},
-			size: bytesOf, leaves: 3, // below 16 B the default stays
+			size: bytesOf, leaves: 3, // below 16 B the default remains
 			want: map[[3]int]string{
 				{4, 1, 1}: coll.Default.Name, {4, 1, 16}: "a", {4, 1, 128}: "a", {4, 1, 129}: "b", {4, 1, 1024}: "b",
 				{4, 1, 8192}: "b", {4, 1, 8193}: "", {3, 1, 16}: "", {5, 1, 16}: "", {2, 2, 16}: "",
@@ -181,8 +181,8 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestByRanks: layouts with the same number of ranks share the least worst
-// loss, and any layout of that size is tuned.
+// Layouts with the same number of ranks share the algorithm with the least worst loss. Any layout
+// with that number of ranks is in the tuned range.
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
@@ -201,7 +201,8 @@ func TestByRanks(t *testing.T) {
 	}
 }
 
-// randomRows makes a grid with non-powers of two, holes and ties.
+// randomRows returns the rows of a random grid with missing points, ties, and numbers that are not
+// powers of two.
 func randomRows(rng *rand.Rand) []selection.Row {
 	names := []string{"a", "b", "c", "default"}
 	var rows []selection.Row
@@ -286,7 +287,7 @@ func checkPromise(t *testing.T, r selection.Row, got coll.Algorithm, bound float
 	}
 }
 
-// TestFewestBands compares with trying every way to cut ten sizes.
+// Fit finds the fewest bands: as few as an exhaustive search over all ways to cut ten sizes.
 func TestFewestBands(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 2))

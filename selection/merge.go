@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// price is the cost that dynamic programming minimises: leaves, then total loss.
+// price is the cost that dynamic programming minimizes: the number of leaves, then the total loss.
 type price struct {
 	leaves int
 	loss   float64
@@ -19,16 +19,16 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part is the merged items first to last-1 of a sequence.
+// part holds the result of merging the items first to last-1 of a sequence.
 type part[T any] struct {
 	first, last int
 	value       T
 	price       price
 }
 
-// partition splits a sequence of n items into the cheapest parts. merge reports whether items first to
-// last-1 can be one part. It is called with decreasing first until it returns false, since a longer
-// part cannot be merged either. Every single item must be a valid part.
+// partition splits a sequence of n items into the cheapest parts. merge reports whether items first
+// to last-1 can form one part. It is called with decreasing first until it returns false, since a
+// longer part cannot be merged either. Every single item must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -51,7 +51,7 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 	return parts, best[n]
 }
 
-// mergeComms splits lanes, sorted by ranks, into ranges of communicator size.
+// mergeComms merges layouts, sorted by ranks, into ranges of communicator size.
 func mergeComms(lanes []lane) []CommRange {
 	sizes := chunk(lanes, func(a, b lane) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
@@ -70,8 +70,8 @@ func mergeComms(lanes []lane) []CommRange {
 	return out
 }
 
-// mergePPNs splits the lanes of some communicator sizes into ranges of processes per node. It returns
-// false if the communicator sizes cannot share them.
+// mergePPNs merges the layouts of neighboring communicator sizes into ranges of processes per node.
+// It returns false if the communicator sizes cannot have the same ranges.
 func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
 	for _, s := range sizes {
 		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {
@@ -100,14 +100,14 @@ func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
 	return out, total, true
 }
 
-// mergeSizes returns the fewest bands that are valid for all lanes. It returns false if the lanes have
-// no common choice at a size or different tuned ranges.
+// mergeSizes returns the fewest bands that are valid for all given layouts. It returns false if the
+// layouts have different tuned ranges, or no common choice at some size.
 func mergeSizes(lanes []lane) ([]Band, price, bool) {
 	cells, low, high, ok := overlay(lanes)
 	if !ok {
 		return nil, price{}, false
 	}
-	var open []choice // of cells first to last-1; first decreases by one with each call
+	var open []choice // choices of sizes first to last-1; first decreases by one with each call
 	parts, total := partition(len(cells), func(first, last int) (coll.Algorithm, price, bool) {
 		if first == last-1 {
 			open = cells[first].open
@@ -135,8 +135,8 @@ func mergeSizes(lanes []lane) ([]Band, price, bool) {
 	return bands, total, true
 }
 
-// overlay combines lanes: the common choices at each size, and the range of sizes tuned in all of
-// them.
+// overlay combines several layouts: the common choices at each size, and the range of sizes tuned
+// in all of them.
 func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
 	low, high = lanes[0].low, lanes[0].high
 	var all []cell

@@ -9,18 +9,19 @@ import (
 	"tutti/coll"
 )
 
-// Rejected lists what a verification found slower than the library's default, for one collective.
+// Rejected lists the points of one collective at which a verification found the selection slower
+// than the library's default.
 type Rejected struct {
 	Points []coll.Point // on the grid or between, sorted by coll.ComparePoints
 	All    bool         // the whole collective
 }
 
-// RevertToDefault returns rows for which the library's default is selected at every rejected point.
-// It removes all options but the default from the row of the point. For a point between rows it
-// does so with the nearest rows, one after the other, until choose selects the default at the point.
-// The given rows do not change.
+// RevertToDefault returns rows that make the library's default the selection at every rejected
+// point. For a point on the grid it removes all options but the default from the point's row. For a
+// point between rows it does the same with the nearest rows, one after another, until choose
+// selects the default at the point. The given rows do not change.
 //
-// choose is called once for each step.
+// choose fits a selection to rows. It is called once after each removal.
 func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
 	out := slices.Clone(rows)
 	if rejected.All {
@@ -56,7 +57,7 @@ func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(col
 	return nil, fmt.Errorf("selection: %v: the file still selects an algorithm after every row was reverted", rejected.Points)
 }
 
-// onlyDefault returns the row with the default as its only option.
+// onlyDefault returns the row with the library's default as its only option.
 func onlyDefault(r Row) Row {
 	kept := Row{Point: r.Point}
 	for _, o := range r.Options {
@@ -67,9 +68,9 @@ func onlyDefault(r Row) Row {
 	return kept
 }
 
-// nearest returns the index of the nearest row that was not reverted yet, or -1. Rows of the
-// point's own layout come first, then those with as many ranks, which some libraries cannot tell
-// apart.
+// nearest returns the index of the nearest row that is not reverted yet, or -1. Rows of the point's
+// own layout come first. Then come rows with the same number of ranks, which some libraries cannot
+// distinguish.
 func nearest(rows []Row, reverted []bool, p coll.Point) int {
 	best := -1
 	for i, r := range rows {
@@ -80,8 +81,9 @@ func nearest(rows []Row, reverted []bool, p coll.Point) int {
 	return best
 }
 
-// CompareNearness orders a and b by their distance from a third point: first by layout, where
-// another layout with as many ranks is nearest, then by size. It returns 0 only for equal points.
+// CompareNearness orders a and b by their distance from the point to: first by layout, where a
+// layout with the same number of ranks is nearest, then by size. It returns 0 only for equal
+// points.
 func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)
@@ -97,7 +99,8 @@ func CompareNearness(to, a, b coll.Point) int {
 	)
 }
 
-// gap returns the distance of two numbers in doublings. Zero counts as 1/2.
+// gap returns the distance of two numbers in doublings. Zero counts as 1/2, so that the distance is
+// finite.
 func gap[T int | int64](a, b T) float64 {
 	log := func(v T) float64 { return math.Log2(max(float64(v), 0.5)) }
 	return math.Abs(log(a) - log(b))

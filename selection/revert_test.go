@@ -18,8 +18,8 @@ func revertGrid() []coll.Point {
 	return out
 }
 
-// The default is selected at every rejected point, on the grid or between. No more rows are
-// reverted than needed.
+// The default is selected at every rejected point, on the grid or between its points. Only the
+// necessary rows are reverted.
 func TestRevertToDefault(t *testing.T) {
 	var rows []selection.Row
 	for _, p := range revertGrid() {

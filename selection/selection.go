@@ -7,34 +7,36 @@ import (
 	"tutti/coll"
 )
 
-// Selection is the selection for one library: common trees and, if its rules compare the size of a
-// communicator but not the nodes, own trees for jobs of layouts that would be slower with them.
+// Selection is the selection for one library. If the library's rules compare the size of a
+// communicator but not the nodes, some layouts can have trees of their own next to the common
+// trees.
 type Selection struct {
 	Trees     []*Tree // one per collective, alphabetical
 	Layouts   []LayoutTrees
 	Conflicts []Conflict
 
 	// Inter has the algorithms between nodes, for collectives that the library composes of a part
-	// within nodes and a part between nodes. Its points have one rank on each node.
+	// within nodes and a part between nodes. Its points have a single rank on each node.
 	Inter []*Tree
 }
 
-// LayoutTrees holds the trees for jobs of one layout: the common trees, except for communicators as
-// large as the job.
+// LayoutTrees holds the trees for jobs of one layout. They equal the common trees except for
+// communicators as large as the job.
 type LayoutTrees struct {
 	Layout coll.Layout
 	Trees  []*Tree
 }
 
-// Conflict is a layout whose best algorithms differ from those of another layout with as many ranks.
+// Conflict is a layout whose best algorithms differ from those of another layout with the same
+// number of ranks.
 type Conflict struct {
 	Collective coll.Collective
 	Layout     coll.Layout
 	Loss       float64 // worst predicted slowdown, minus one, with the common rules
 }
 
-// FitAll fits the rows of any number of collectives. size is the library's
-// own measure of a message, as for Fit. Rows are distinguished by ranks only.
+// FitAll fits trees to the rows of any number of collectives. size is the library's measure of a
+// message, as for Fit. Rows with the same number of ranks cannot be distinguished.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {
@@ -42,7 +44,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	}
 	sel := Selection{Trees: trees}
 	for _, l := range rivals(rows) {
-		// Rows for jobs of this layout: its own rows instead of those of layouts with as many ranks.
+		// Jobs of this layout use its own rows instead of those of other layouts with the same
+		// number of ranks.
 		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
 		}), size, maxLoss)
@@ -64,7 +67,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of bands: of the common trees, or of the layouts if there are none.
+// Leaves returns the number of bands in the common trees. Without common trees it returns the
+// number in the trees of layouts.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {
@@ -79,7 +83,7 @@ func (p Selection) Leaves() int {
 	return n
 }
 
-// For returns the trees for jobs of a layout.
+// For returns the trees that apply to jobs of a layout.
 func (p Selection) For(l coll.Layout) []*Tree {
 	for _, own := range p.Layouts {
 		if own.Layout == l {
@@ -89,8 +93,8 @@ func (p Selection) For(l coll.Layout) []*Tree {
 	return p.Trees
 }
 
-// Select returns the algorithm for a job of the point's own layout. It returns false outside the tuned
-// range, where the library's default remains.
+// Select returns the algorithm for a job of the point's own layout. It returns false outside the
+// tuned range, where the library's default remains.
 func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
 	if t := TreeOf(p.For(point.Layout()), point.Collective); t != nil {
 		return t.Select(point)
@@ -131,7 +135,7 @@ func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree
 	return trees, nil
 }
 
-// rivals returns the layouts that have as many ranks as another one, by ranks.
+// rivals returns the layouts that share their number of ranks with another layout, sorted by ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout
 	for _, r := range rows {
@@ -150,7 +154,7 @@ func rivals(rows []Row) []coll.Layout {
 	return out
 }
 
-// worstLoss returns the largest loss of a tree over the rows of a layout.
+// worstLoss returns the largest loss of a tree over the rows of one layout.
 func worstLoss(t *Tree, rows []Row, l coll.Layout) float64 {
 	worst := 0.0
 	for _, r := range rows {

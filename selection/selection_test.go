@@ -29,8 +29,8 @@ func TestByCollective(t *testing.T) {
 	}
 }
 
-// The bands of everybody count, with those between nodes; those of layouts where they
-// are all there is.
+// Leaves counts the bands of the common trees, including those between nodes, or of the layouts'
+// trees if there are no common ones.
 func TestLeaves(t *testing.T) {
 	tree := func(leaves int) []*selection.Tree {
 		return []*selection.Tree{{Summary: selection.Summary{Leaves: leaves}}}

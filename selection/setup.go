@@ -15,22 +15,22 @@ import (
 	"tutti/coll"
 )
 
-// ErrSetup reports settings that a shell snippet or module file cannot express.
+// ErrSetup reports settings that a shell snippet or a module file cannot express.
 var ErrSetup = errors.New("bad settings")
 
-// Setting is one environment variable that makes a library obey a file.
+// Setting is an environment variable that makes a library read a selection file.
 type Setting struct{ Name, Value string }
 
-// Setup is the environment that makes a library obey a selection, to be written
-// as a snippet for POSIX shells and as an environment module.
+// Setup is the environment that makes a library use a selection. It can be written as a snippet for
+// POSIX shells and as an environment module.
 type Setup struct {
 	Remarks  []string  // comments, a line each
-	Settings []Setting // for jobs of every layout without own settings
+	Settings []Setting // for jobs of every layout without settings of its own
 	Layouts  []LayoutSettings
-	Lists    []string // variables that are colon-separated lists: the value is put in front of the old one
+	Lists    []string // colon-separated list variables: the new value precedes the old one
 
-	// Order is the order of ranks that the settings were measured with. A Slurm job with another
-	// order gets a warning. Empty when unknown.
+	// Order is the order of ranks during the measurements, empty if unknown. A Slurm job with
+	// another order gets a warning.
 	Order coll.Order
 }
 
@@ -50,8 +50,8 @@ func (s Setup) For(l coll.Layout) []Setting {
 	return s.Settings
 }
 
-// The variables with which Slurm describes the layout of a job. They are unset outside a job. A job
-// with different nodes has a list in the last one, which matches no layout.
+// The variables in which Slurm describes the layout of a job. They are unset outside a job. If the
+// nodes of a job differ, the last one is a list, which matches no layout.
 const (
 	nodesVar = "SLURM_JOB_NUM_NODES"
 	ppnVar   = "SLURM_NTASKS_PER_NODE" // only if it was requested
@@ -60,14 +60,15 @@ const (
 
 const shellCase = `case "${` + nodesVar + `:-}x${` + ppnVar + `:-${` + tasksVar + `:-}}" in`
 
-// spellings returns the values of those variables for a layout.
+// spellings returns the values of Slurm's two layout variables for a layout.
 func spellings(l coll.Layout) [2]string {
 	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check returns an error for settings that cannot be written. Values may contain any byte but NUL.
+// check returns an error for settings that cannot be written. Values may contain any byte except
+// NUL.
 func (s Setup) check() error {
 	for _, r := range s.Remarks {
 		if strings.ContainsFunc(r, unicode.IsControl) || !utf8.ValidString(r) {
@@ -96,7 +97,7 @@ func (s Setup) check() error {
 	return nil
 }
 
-// all returns the settings of every branch, the common ones last.
+// all returns the settings of every layout, and the common settings last.
 func (s Setup) all() [][]Setting {
 	var out [][]Setting
 	for _, l := range s.Layouts {
@@ -105,8 +106,8 @@ func (s Setup) all() [][]Setting {
 	return append(out, s.Settings)
 }
 
-// partial returns the variables that some branches set and others do not, sorted. The other branches
-// must unset them.
+// partial returns the sorted names of variables that only some layouts set. All other layouts must
+// unset them.
 func (s Setup) partial() []string {
 	count := map[string]int{}
 	for _, set := range s.all() {
@@ -124,9 +125,9 @@ func (s Setup) partial() []string {
 	return out
 }
 
-// Shell returns a snippet to be sourced by any POSIX shell, under set -eu, too.
-// If layouts have own settings, the snippet reads the layout from the variables of the Slurm job.
-// Without a job the common settings apply.
+// Shell returns a snippet that any POSIX shell can source, even under set -eu. If layouts have
+// settings of their own, the snippet reads the layout from the variables of the Slurm job. Outside
+// a job the common settings apply.
 func (s Setup) Shell() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -152,10 +153,9 @@ func (s Setup) Shell() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Module returns an environment module in Tcl, for Environment Modules and for
-// Lmod. about is one line for module whatis. Values must be printable ASCII, or the
-// error matches ErrSetup: module systems wrap lines, and their output of other characters depends on
-// the locale.
+// Module returns an environment module in Tcl, for Environment Modules and for Lmod. about is one
+// line for module whatis. Values must be printable ASCII, otherwise the error matches ErrSetup.
+// Module systems wrap lines, and their output of other characters depends on the locale.
 func (s Setup) Module(about string) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s Setup) Module(about string) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("#%Module1.0\n")
 	for _, r := range s.Remarks {
-		// Tcl joins a comment that ends in a backslash with the next line.
+		// In Tcl a comment that ends in a backslash continues on the next line.
 		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(r, `\`))
 	}
 	fmt.Fprintf(&b, "module-whatis %s\n", tclWord(about))
@@ -198,7 +198,7 @@ foreach tutti_name {%[2]s %[3]s} {
 	return []byte(b.String()), nil
 }
 
-// exports returns settings as lines of a POSIX shell. Values may contain any character but NUL.
+// exports returns settings as lines of a POSIX shell. Values may contain any character except NUL.
 func (s Setup) exports(settings []Setting) []byte {
 	var b bytes.Buffer
 	for _, x := range settings {
@@ -223,23 +223,22 @@ func (s Setup) tcl(settings []Setting, indent string) string {
 	return b.String()
 }
 
-// tclWord quotes text for Tcl. Braces are escaped as well: the word may stand in a
-// block, where Tcl counts them.
+// tclWord quotes text for Tcl. Braces are escaped as well, because Tcl counts them inside a block.
 func tclWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s) + `"`
 }
 
-// orderVar is the variable in which Slurm stores the requested order of a job's ranks: block,
+// orderVar is the variable in which Slurm stores the order of ranks that a job requested: block,
 // block:cyclic, cyclic, plane=4 and so on.
 const orderVar = "SLURM_DISTRIBUTION"
 
-// warning is the text for a job with another order of ranks. It has no character with a special
-// meaning in shells or Tcl.
+// warning returns the warning for a job with another order of ranks. Its text has no special
+// characters of shells or Tcl.
 func warning(o coll.Order) string {
 	return fmt.Sprintf("tutti: these settings hold for ranks in %s order, this job has another one (%s)", o, orderVar)
 }
 
-// shellGuard returns shell text that warns in a Slurm job with another order of ranks.
+// shellGuard returns shell text that warns in a Slurm job whose order of ranks differs from o.
 func shellGuard(o coll.Order) string {
 	if o == "" {
 		return ""
@@ -247,7 +246,7 @@ func shellGuard(o coll.Order) string {
 	return fmt.Sprintf("case \"${%s:-%s}\" in %[2]s*) ;; *) echo '%[3]s' >&2 ;; esac\n", orderVar, o, warning(o))
 }
 
-// moduleGuard is shellGuard in Tcl.
+// moduleGuard returns Tcl text with the same warning as shellGuard.
 func moduleGuard(o coll.Order) string {
 	if o == "" {
 		return ""
@@ -258,8 +257,8 @@ func moduleGuard(o coll.Order) string {
 `, orderVar, o, warning(o))
 }
 
-// WriteFile replaces a file atomically and makes it readable by all. A half-written selection file
-// would stop every job that loads it.
+// WriteFile replaces a file atomically and makes it readable for everybody. An incomplete selection
+// file would stop every job that loads it.
 func WriteFile(path string, content []byte) error {
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

@@ -19,7 +19,7 @@ import (
 
 func layout(nodes, ppn int) coll.Layout { return coll.Layout{Nodes: nodes, PPN: ppn} }
 
-// hostile are values that a careless writer would break.
+// hostile holds values that need careful quoting in shells or Tcl.
 var hostile = []string{
 	"", "plain", "a b", "it's", `"quoted"`, "$HOME ${HOME}", "`id`", "$(id)", `back\slash\`, `[exec id]`, "{", "}", "}{", ";id", "*)", "#no comment",
 	"esac", "a'\\''b", "~", "%s%n", `\n`, "-n", "&& id",
@@ -51,8 +51,8 @@ func TestSetupGolden(t *testing.T) {
 	testutil.CheckGolden(t, "layouts.module", module)
 }
 
-// A job whose ranks are dealt in another order is warned, once, and has its settings; any
-// other job is told nothing.
+// A job with another order of ranks gets one warning and still has its settings. Other jobs get no
+// warning.
 func TestSetupWarns(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
 	shell, err := s.Shell()
@@ -65,7 +65,7 @@ func TestSetupWarns(t *testing.T) {
 	}
 	path := write(t, shell)
 	for _, tc := range []struct {
-		order string // what Slurm says
+		order string // SLURM_DISTRIBUTION of the job
 		warns int
 	}{{"", 0}, {"block", 0}, {"block:cyclic,Pack", 0}, {"cyclic", 1}, {"plane=4", 1}, {"'; id; '", 1}} {
 		var env []string
@@ -78,7 +78,7 @@ func TestSetupWarns(t *testing.T) {
 		}
 		tcl, err := exec.LookPath("tclsh")
 		if err != nil {
-			continue // tests of modules say that it is missing
+			continue // tests of modules report the missing tclsh
 		}
 		script := "proc setenv {name value} { puts $value }\nproc module-whatis {args} {}\nproc module-info {args} { return 1 }\nsource [lindex $argv 0]"
 		checkWarning(t, exec.Command(tcl, write(t, []byte(script)), write(t, module)), env, tc.warns)
@@ -97,7 +97,7 @@ func checkWarning(t *testing.T, cmd *exec.Cmd, env []string, warns int) {
 	}
 }
 
-// interpreters of POSIX shell text on this machine.
+// interpreters returns the POSIX shells on this machine.
 func interpreters(t *testing.T) []string {
 	var out []string
 	for _, name := range []string{"sh", "bash", "dash", "ksh", "zsh"} {
@@ -111,7 +111,7 @@ func interpreters(t *testing.T) []string {
 	return out
 }
 
-// source runs a snippet in a shell and returns variables, "-" when unset.
+// source runs a snippet in a shell and returns the values of variables, "-" if unset.
 func source(t *testing.T, shell, file string, env []string, names ...string) []string {
 	t.Helper()
 	script := `set -eu; . "$1"; shift; for n in "$@"; do eval "printf '%s\0' \"\${$n--}\""; done`
@@ -155,7 +155,7 @@ func TestShellSurvivesHostileValues(t *testing.T) {
 	}
 }
 
-// slurm is what Slurm tells a job, and the settings that fit.
+// slurm lists environments of Slurm jobs and the settings that must apply in them.
 var slurm = []struct {
 	name string
 	env  []string
@@ -187,7 +187,7 @@ func TestShellFindsTheLayout(t *testing.T) {
 	}
 }
 
-// tclsh runs a module file with setenv as Tcl itself has it.
+// tclsh runs a module file in plain Tcl, with its own definition of setenv.
 func tclsh(t *testing.T, module []byte, env []string, names ...string) []string {
 	t.Helper()
 	shell, err := exec.LookPath("tclsh")
@@ -237,7 +237,7 @@ func TestModuleFindsTheLayout(t *testing.T) {
 	}
 	for _, tc := range slurm {
 		if strings.HasSuffix(tc.name, "again") {
-			continue // a module that is unloaded takes its variables along
+			continue // unloading a module removes its variables
 		}
 		if d := cmp.Diff(tc.want, tclsh(t, module, tc.env, "TUTTI_FILE", "TUTTI_ON")); d != "" {
 			t.Errorf("%s: %s", tc.name, d)
@@ -253,7 +253,7 @@ func TestSetupRefuses(t *testing.T) {
 	tests := []struct {
 		name          string
 		setup         selection.Setup
-		shell, module bool // refused
+		shell, module bool // whether Shell and Module must return an error
 	}{
 		{"fine", one("A", "b"), false, false},
 		{"name", one("A B", "c"), true, true},
@@ -295,8 +295,8 @@ func ExampleSetup_Shell() {
 	// <nil>
 }
 
-// moduleCommands are the real module systems of this machine, as commands that
-// print shell text for "load NAME".
+// moduleCommands returns the module systems of this machine, as commands that print shell text for
+// "load NAME".
 func moduleCommands(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	lmod := "/usr/share/lmod/lmod/libexec/lmod"
@@ -314,7 +314,7 @@ func moduleCommands(t *testing.T) map[string][]string {
 	return out
 }
 
-// TestRealModules loads hostile values, and a layout, through what users have.
+// The installed module systems load values with special characters, and the settings of a layout.
 func TestRealModules(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
 	own := selection.LayoutSettings{Layout: layout(2, 4)}
@@ -353,7 +353,7 @@ func TestRealModules(t *testing.T) {
 			if warned := strings.Contains(said.String(), "ranks in block order"); warned != job {
 				t.Errorf("%s, in a job of another order %t: it says %q", name, job, &said)
 			}
-			// Values with shell syntax must come out of the shell as they went in.
+			// Values with shell syntax must not change on their way through the shell.
 			got := source(t, "/bin/sh", write(t, text), []string{"LC_ALL=C.UTF-8"}, names...)
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("%s, in a job %t: %s", name, job, d)

@@ -2,35 +2,35 @@ package selection
 
 import "tutti/coll"
 
-// Option is one algorithm that can run at a point and its predicted time. Only
-// the ratios within a row matter.
+// Option is an algorithm that can run at a point, and its predicted time. Only ratios of times
+// within a row matter.
 type Option struct {
 	Algorithm coll.Algorithm
 	Seconds   float64
 }
 
 // Row is a point with the algorithms that can run there. coll.Default is an option if its time was
-// predicted. A row without options means the library's default.
+// predicted. A row without options selects the library's default.
 type Row struct {
 	Point   coll.Point
 	Options []Option
 }
 
-// Options configure Fit.
+// Options configures Fit.
 type Options struct {
-	// MaxLoss is the largest predicted slowdown, minus one, of the tree's choice compared with the
+	// MaxLoss is the largest predicted slowdown, minus one, of a tree's choice compared with the
 	// best option of a row: 0.01 for 1 %.
 	MaxLoss float64
 
-	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes. It
-	// cannot distinguish layouts with the same number of ranks. Every communicator of a tuned size is
-	// in the tuned range.
+	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes.
+	// Such a library cannot distinguish layouts with the same number of ranks. Every communicator
+	// of a tuned size is then in the tuned range.
 	ByRanks bool
 }
 
-// Tree selects the algorithm of one collective. It is a plain value: levels in ascending order, no
-// pointers, independent of the order of the rows. An empty tree selects the library's default
-// everywhere.
+// Tree selects the algorithm of one collective. It is a plain value without pointers, its levels
+// are in ascending order, and it does not depend on the order of the rows. An empty tree selects
+// the library's default everywhere.
 type Tree struct {
 	Collective coll.Collective `json:"collective"`
 	Comms      []CommRange     `json:"comms"`
@@ -39,24 +39,24 @@ type Tree struct {
 	size func(coll.Point) int64
 }
 
-// CommRange applies to communicators of Low to High ranks, both included.
-// Neighbouring ranges leave no gap.
+// CommRange applies to communicators of Low to High ranks, both included. Neighboring ranges leave
+// no gap.
 type CommRange struct {
 	Low  int        `json:"low"`
 	High int        `json:"high"`
 	PPNs []PPNRange `json:"ppns"`
 }
 
-// PPNRange applies to Low to High processes per node, both included.
-// Neighbouring ranges leave no gap.
+// PPNRange applies to Low to High processes per node, both included. Neighboring ranges leave no
+// gap.
 type PPNRange struct {
 	Low   int    `json:"low"`
 	High  int    `json:"high"`
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to UpTo included, in the measure of Fit.
-// coll.Default selects the library's default, which also applies above the last band.
+// Band applies to message sizes above the previous band, up to and including UpTo, in the measure
+// of Fit. coll.Default selects the library's default, which also applies above the last band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
@@ -71,9 +71,9 @@ type Summary struct {
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
-// Select returns the algorithm of a point, and false outside the tuned range,
-// where the library's default remains. A tree read from JSON has no measure of message size: use
-// Lookup.
+// Select returns the algorithm of a point. It returns false outside the tuned range, where the
+// library's default remains. A tree read from JSON has no measure of message size and needs Lookup
+// instead.
 func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
@@ -81,8 +81,8 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup is Select for a communicator of the given number of ranks, with ppn
-// of them on each node, and a message size in the measure that Fit was given.
+// Lookup is Select for a communicator with the given number of ranks, ppn of them on each node.
+// size is in the measure of Fit.
 func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {
 		if ranks < c.Low || ranks > c.High {
@@ -102,7 +102,7 @@ func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	return coll.Default, false
 }
 
-// summarize compares the tree with the rows that it was fitted to.
+// summarize compares the tree with the rows to which it was fitted.
 func (t *Tree) summarize(rows []Row) Summary {
 	var s Summary
 	for _, c := range t.Comms {
@@ -128,8 +128,8 @@ func (t *Tree) summarize(rows []Row) Summary {
 	return s
 }
 
-// Loss returns the predicted slowdown, minus one, of an algorithm compared with the best option of the
-// row. It returns false if the row has no such option.
+// Loss returns the predicted slowdown, minus one, of an algorithm compared with the best option of
+// the row. It returns false if the row does not have the algorithm.
 func (r Row) Loss(alg coll.Algorithm) (float64, bool) {
 	if len(r.Options) == 0 {
 		return 0, false

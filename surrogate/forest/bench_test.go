@@ -9,9 +9,9 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// costRows draws rows on a grid of benchmark points, (log2 nodes)+1 up to 10, (log2 processes per
-// node)+1 up to 6 and (log2 bytes)+1 up to 21, with the log10 of a cost model that has jumps and
-// 2 % noise as target. Timings of other implementations use the same distribution.
+// costRows returns n random rows on a grid of benchmark points: (log2 nodes)+1 up to 10, (log2
+// processes per node)+1 up to 6 and (log2 bytes)+1 up to 21. The target is log10 of a cost model
+// with jumps and 2 % noise. Timings of other implementations use the same distribution.
 func costRows(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range n {
@@ -27,7 +27,7 @@ func costRows(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// denseRows is costRows with every feature moved off the grid: almost no value comes twice.
+// denseRows is costRows with random offsets added to every feature, so that few values occur twice.
 func denseRows(n int, seed uint64) (x [][]float64, y []float64) {
 	x, y = costRows(n, seed)
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -1,4 +1,4 @@
-// Package forest is random-forest regression: rows of numbers in, a mean and a variance out.
+// Package forest is random-forest regression: it turns rows of numbers into a mean and a variance.
 //
 // A forest is the mean of many regression trees, each grown on its own bootstrap sample of the
 // training rows. Options and defaults have the same meaning as in scikit-learn's
@@ -24,11 +24,11 @@
 //
 // # How it works
 //
-// Values are replaced by dense ranks, and rows with the same ranks form one cell. A tree over a grid
-// of benchmark points thus handles each point once, however often it was measured. A node adds its
-// cells to buckets by rank and reads the buckets in order with a bit mask, which sorts them. Nothing
-// is allocated for a node. Trees consist of eight-byte nodes that compare ranks of thresholds. Eight
-// rows are predicted at the same time without branches.
+// Values are replaced by dense ranks, and rows with the same ranks form one group. A tree over a
+// grid of benchmark points thus handles each point once, however often it was measured. A node adds
+// its groups to buckets by rank and reads the buckets in order with a bit mask, which sorts them.
+// Nothing is allocated for a node. Trees consist of eight-byte nodes that compare ranks of
+// thresholds. Eight rows are predicted at the same time without branches.
 //
 // Source: Breiman, Random Forests, Machine Learning 45 (2001); the variance: Wager, Hastie and
 // Efron, Confidence Intervals for Random Forests, JMLR 15 (2014).

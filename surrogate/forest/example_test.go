@@ -8,7 +8,7 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Learn a small table and ask between its rows, with the doubt about the answer.
+// A forest learns a small table and predicts between its rows, with a variance for each prediction.
 func ExampleFit() {
 	rows := [][]float64{{1, 4}, {2, 4}, {3, 4}, {4, 4}, {1, 8}, {2, 8}, {3, 8}, {4, 8}}
 	targets := []float64{0.10, 0.20, 0.40, 0.45, 0.30, 0.50, 0.90, 0.95}
@@ -28,7 +28,7 @@ func ExampleFit() {
 	// 0.87, variance 0.015
 }
 
-// How good the forest is, without rows to spare for a test.
+// Out-of-bag predictions show how good a forest is without separate test rows.
 func ExampleForest_OutOfBag() {
 	var rows [][]float64
 	var targets []float64

@@ -1,6 +1,6 @@
 package forest
 
-// Nodes returns the number of nodes of each tree, leaves included.
+// Nodes returns the number of nodes of each tree, including leaves.
 func (f *Forest) Nodes() []int {
 	n := make([]int, len(f.trees))
 	for k := range f.trees {
@@ -9,11 +9,11 @@ func (f *Forest) Nodes() []int {
 	return n
 }
 
-// Options returns the options the forest was grown with, zeros replaced by what they mean.
+// Options returns the options of the forest, with defaults in place of zeros.
 func (f *Forest) Options() Options { return f.opt }
 
-// PredictTrees returns what every tree predicts: one slice per row of x, one value per tree.
-// The errors are those of Predict.
+// PredictTrees returns the prediction of every tree: one slice for each row of x, one value for
+// each tree. Its errors are those of Predict.
 func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
 	flat, err := f.checkRows(x)
 	if err != nil {

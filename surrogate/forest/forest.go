@@ -11,19 +11,20 @@ type Forest struct {
 	opt   Options
 	train *table
 	trees []tree
-	cuts  [][]float64 // per feature: the distinct thresholds of all trees, ascending
+	cuts  [][]float64 // for each feature: the distinct thresholds of all trees, ascending
 
 	jackknife func() []float64 // see gram; computed once
 }
 
 // Fit grows a forest.
 //
-// x is n×d with 1 <= n <= 2²² and 1 <= d <= 256; y has one target per row. Both are copied.
+// x is n×d with 1 <= n <= 2²² and 1 <= d <= 256; y has one target for each row. Both are copied.
 // Rows may repeat, and targets may be constant.
 //
-// It returns errors matching ErrOptions, ErrShape for no, ragged or too many rows, and ErrValue
-// for NaN, infinities, targets beyond ±1e150 and, under Poisson, targets below 0.
-// O(Trees·d·n·depth) time on Workers goroutines; for AbsoluteError times log n.
+// It returns an error matching ErrOptions, ErrShape for no rows, rows of different lengths or too
+// many rows, and ErrValue for NaN, infinities, targets beyond ±1e150 and, under Poisson, targets
+// below 0. It takes O(Trees·d·n·depth) time on Workers goroutines; AbsoluteError takes log n times
+// as long.
 func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -45,8 +46,8 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	return f, nil
 }
 
-// grow grows all trees and then replaces their thresholds by ranks. Each worker numbers thresholds in
-// the order in which they occur; the final ranks do not depend on this order.
+// grow grows all trees and then replaces their thresholds by ranks. Each worker numbers thresholds
+// in the order of their first occurrence. The final ranks do not depend on this order.
 func (f *Forest) grow() {
 	f.trees = make([]tree, f.opt.Trees)
 	owner := make([]int, f.opt.Trees)
@@ -66,8 +67,8 @@ func (f *Forest) grow() {
 	})
 }
 
-// rankCuts sets cuts to the thresholds of all workers and returns the rank of each number, by worker
-// and feature.
+// rankCuts sets cuts to the thresholds of all workers. It returns the rank of each threshold
+// number, for each worker and feature.
 func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	f.cuts = make([][]float64, f.train.dim)
 	ranks := make([][][]uint32, len(numbers))
@@ -90,8 +91,8 @@ func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	return ranks
 }
 
-// parallel calls work(0) … work(n-1) on at most the given number of workers. start returns the work
-// function of a worker, numbered from 0, with its own scratch space.
+// parallel calls work(0) … work(n-1) on at most the given number of workers. start is called once
+// by each worker and returns that worker's work function, with its own scratch space.
 func parallel(workers, n int, start func(worker int) (work func(k int))) {
 	workers = min(workers, n)
 	if workers <= 1 {

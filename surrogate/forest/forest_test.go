@@ -119,7 +119,8 @@ func TestPredictRefuses(t *testing.T) {
 	}
 }
 
-// The hard cases of the input: all of them have one right answer at the training rows.
+// Forests accept degenerate input, for example a single row, constant features or repeated rows.
+// Each case has exactly one right prediction at the training rows.
 func TestFitsDegenerateRows(t *testing.T) {
 	const (
 		zeros  = "poisson refuses a child whose targets are all 0"
@@ -159,7 +160,7 @@ func TestFitsDegenerateRows(t *testing.T) {
 			}
 			t.Run(tc.name+"/"+c.String(), func(t *testing.T) {
 				want := tc.want
-				if want == nil { // indistinguishable rows share their mean or median
+				if want == nil { // rows with equal features share their mean or median
 					want = []float64{5, 5, 5}
 					if c == forest.AbsoluteError {
 						want = []float64{3, 3, 3}
@@ -185,7 +186,7 @@ func TestLimitsHold(t *testing.T) {
 			}
 		}
 	}
-	// Without bootstrap, equal predictions at training rows mark the leaves.
+	// Without bootstrap, training rows with equal predictions are in the same leaf.
 	for _, c := range criteria {
 		f := fit(t, x, y, forest.Options{Trees: 1, NoBootstrap: true, MinLeaf: 7, Criterion: c})
 		size := map[float64]int{}
@@ -204,7 +205,8 @@ func TestLimitsHold(t *testing.T) {
 	}
 }
 
-// A forest that tries one random feature differs from one that tries all, and both learn.
+// Forests learn with one random feature for each split, and differ from forests that try all
+// features.
 func TestMaxFeatures(t *testing.T) {
 	x, y := costRows(1000, 4)
 	q, yq := costRows(500, 5)
@@ -218,7 +220,7 @@ func TestMaxFeatures(t *testing.T) {
 	}
 }
 
-// Ranks must hold more values than 16 bits.
+// A feature may have more distinct values than 16 bits can number.
 func TestManyDistinctValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits many rows")

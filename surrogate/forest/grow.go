@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// stat holds the sums of a cell, a bucket or a node.
+// stat holds sums over the rows of a group, a bucket or a node.
 type stat struct {
 	sum float64 // of weight times z
 	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32
@@ -14,34 +14,35 @@ type stat struct {
 func (s stat) weight() float64 { return float64(uint32(s.wn)) }
 func (s stat) rows() int       { return int(s.wn >> 32) }
 
-// split is the best split of a node so far. Ranks up to a go left, ranks from b on go right; the node
-// has no cell in between.
+// split is the best split of a node so far. Ranks up to a go left, ranks from b on go right; no row
+// of the node lies in between.
 type split struct {
 	feature  int // -1 for none
 	a, b     uint32
 	num, den float64 // the cut's score is num/den, larger is better; den > 0
 }
 
-// noSplit is worse than any split.
+// noSplit returns a split that is worse than any valid one.
 func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
 
-// node holds the sums of a node, which the scores of its splits need.
+// node holds the sums of a node that the scores of its splits need.
 type node struct {
 	weight, mean, sum float64
 	rows, minLeaf     int
 }
 
-// allows reports whether a split with n rows on one side leaves enough rows on both sides.
+// allows reports whether a split with the given number of rows on one side leaves enough rows on
+// both sides.
 func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
 
-// grown is a node of a finished tree: a leaf with its value or a split with its threshold.
+// grown is a node of a finished tree: a leaf with its value, or a split with its threshold.
 type grown struct {
 	value   float64
 	feature int32
 	left    int32 // the right child is left+1; 0 for a leaf
 }
 
-// pending is a node whose split is not determined yet.
+// pending is a node that still needs a split.
 type pending struct {
 	lo, hi      int // its cells are grower.idx[lo:hi]
 	node, depth int32
@@ -86,7 +87,7 @@ func newGrower(t *table, opt Options) *grower {
 	return g
 }
 
-// grow returns the nodes of tree n. The next call overwrites them.
+// grow returns the nodes of tree n. The next call overwrites the result.
 func (g *grower) grow(n int) []grown {
 	g.sample(n)
 	for f := range g.order {
@@ -113,7 +114,7 @@ func (g *grower) grow(n int) []grown {
 	return g.nodes
 }
 
-// child adds a node: a leaf if it has a single cell, else an open node.
+// child adds a node: a leaf if its rows are all equal, otherwise a pending node.
 func (g *grower) child(p pending) {
 	if p.hi-p.lo == 1 {
 		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
@@ -122,7 +123,7 @@ func (g *grower) child(p pending) {
 	g.stack = append(g.stack, p)
 }
 
-// between returns a threshold t with a <= t < b: the middle, as in scikit-learn.
+// between returns a threshold t with a <= t < b. It is the middle, as in scikit-learn.
 func between(a, b float64) float64 {
 	if m := a/2 + b/2; a < m && m < b {
 		return m
@@ -130,7 +131,7 @@ func between(a, b float64) float64 {
 	return a
 }
 
-// sample draws the tree's bootstrap sample and adds its rows to their cells.
+// sample draws the tree's bootstrap sample and sums its rows by group.
 func (g *grower) sample(n int) {
 	g.src = treeSource(g.opt.Seed, n)
 	if g.opt.NoBootstrap {
@@ -157,8 +158,8 @@ func (g *grower) sample(n int) {
 	}
 }
 
-// partition moves the cells of idx[lo:hi] with rank at most a to the front and returns the start of
-// the second part. It keeps the order within both parts and has no data-dependent branch.
+// partition moves the groups of idx[lo:hi] with rank at most a to the front and returns the start
+// of the second part. It keeps the order within both parts and has no data-dependent branch.
 func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	cells := g.idx[lo:hi]
 	spare := g.spare[:len(cells)]
@@ -173,7 +174,7 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	return lo + l
 }
 
-// leafValue returns the mean of the leaf's rows, for AbsoluteError the median.
+// leafValue returns the prediction of a leaf: the mean of its rows, for AbsoluteError their median.
 func (g *grower) leafValue(cells []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
 		return g.t.unscale(g.medians.median(g.t, g.stats, cells))
@@ -189,7 +190,7 @@ func (g *grower) leafValue(cells []uint32) float64 {
 // bestSplit returns the best split of a node, or noSplit if the node must be a leaf.
 //
 // Features are tried in random order, so that no feature is preferred in ties. A feature that is
-// constant in the node counts as tried, but the search continues until one varies, as in
+// constant in the node counts as tried, but the search continues until some feature varies, as in
 // scikit-learn.
 func (g *grower) bestSplit(p pending) split {
 	cells := g.idx[p.lo:p.hi]
@@ -220,7 +221,8 @@ func (g *grower) bestSplit(p pending) split {
 	return best
 }
 
-// scan updates best with the splits by one feature. It reports whether the feature varies in the node.
+// scan updates best with the best split by feature f. It reports whether the feature varies in the
+// node.
 func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
@@ -238,8 +240,8 @@ func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 	return true
 }
 
-// splitPair is bestSplit for two cells and a squared error, which are a third of all nodes. Every
-// feature that varies gives the same split, so one of them is drawn.
+// splitPair is bestSplit for a node of two groups and a squared error, which are a third of all
+// nodes. Every feature that varies gives the same split, so one of these features is drawn.
 func (g *grower) splitPair(cells []uint32, n *node) split {
 	c, d := cells[0], cells[1]
 	if !n.allows(g.stats[c].rows()) {
@@ -267,10 +269,10 @@ func (g *grower) splitPair(cells []uint32, n *node) split {
 	return noSplit()
 }
 
-// sameMeans reports whether all cells of a node have the same mean, up to rounding. Then no split
-// changes a prediction. It usually returns at the second cell.
+// sameMeans reports whether all groups of a node have the same mean, up to rounding. Then no split
+// changes a prediction. The loop usually ends at the second group.
 func (g *grower) sameMeans(cells []uint32) bool {
-	// 2⁻⁴⁴ of the targets' scale: a few hundred roundings of a double.
+	// rounding is 2⁻⁴⁴ of the targets' scale: a few hundred rounding errors of a float64.
 	const rounding = 0x1p-44
 	first := g.stats[cells[0]]
 	for _, c := range cells[1:] {
@@ -282,7 +284,7 @@ func (g *grower) sameMeans(cells []uint32) bool {
 	return true
 }
 
-// total returns the sums of a node.
+// total returns the sums over a node.
 func (g *grower) total(cells []uint32) node {
 	var s stat
 	for _, c := range cells {
@@ -293,12 +295,12 @@ func (g *grower) total(cells []uint32) node {
 	return node{weight: w, mean: s.sum / w, sum: s.sum, rows: s.rows(), minLeaf: g.opt.MinLeaf}
 }
 
-// treeSource returns the random generator of tree t. It draws the bootstrap sample first, then the
-// features of each node in the order of growth.
+// treeSource returns the random generator of tree t. The generator first draws the bootstrap
+// sample, then the features of each node in the order of growth.
 func treeSource(seed uint64, t int) *rand.PCG { return rand.NewPCG(seed, uint64(t)) }
 
-// drawCounts sets counts to the number of times each row is in the tree's bootstrap sample, which has
-// as many draws as rows. Each 64-bit number is used for two draws. The bias of the 32-bit
+// drawCounts sets counts to the number of times each row is in the tree's bootstrap sample, which
+// has as many draws as rows. Each 64-bit number is used for two draws. The bias of the 32-bit
 // multiply-shift is at most n/2³², below 0.2 % at the largest n.
 func drawCounts(src *rand.PCG, counts []uint32) {
 	clear(counts)
@@ -313,7 +315,7 @@ func drawCounts(src *rand.PCG, counts []uint32) {
 	}
 }
 
-// below returns a number in [0, n), n small.
+// below returns a random number in [0, n) for a small n.
 func below(src *rand.PCG, n int) int {
 	return int((src.Uint64() >> 32) * uint64(n) >> 32)
 }

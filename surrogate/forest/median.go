@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// medians scores splits by absolute error. Every row is a cell.
+// medians scores splits by absolute error. Every row is a group of its own.
 //
 // enter ranks a node's rows by target. scan then adds rows in feature order to a Fenwick tree over
-// those ranks, first from the left end and then from the right. The error around the two medians of
-// a split thus costs O(log m) for a node of m rows.
+// these ranks, first from the left end and then from the right. For a node of m rows, the error of
+// a split around its two medians thus costs only O(log m).
 type medians struct {
 	byZ    []uint32  // the node's rows by target
 	place  []uint32  // per row: its place in byZ
@@ -28,7 +28,7 @@ func (m *medians) init(rows int) {
 	m.tree.nodes = make([]stat, rows+1)
 }
 
-// enter prepares scan for the rows of one node.
+// enter prepares a scan of one node's rows.
 func (m *medians) enter(t *table, rows []uint32) {
 	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {
@@ -36,7 +36,7 @@ func (m *medians) enter(t *table, rows []uint32) {
 	}
 }
 
-// sort copies rows to to, sorted by rank and then by row, and returns the used part of to.
+// sort copies rows to the start of to, sorted by rank and then by row, and returns that part of to.
 func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	keys := m.keys[:len(rows)]
 	for k, c := range rows {
@@ -49,8 +49,8 @@ func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	return to[:len(rows)]
 }
 
-// scan updates best with the split of the entered node that has the smallest absolute error around the
-// two medians. It reports whether the feature varies.
+// scan updates best with the best split of the entered node by feature f: the smallest absolute
+// error around the two medians. It reports whether the feature varies in the node.
 func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
 	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1
@@ -71,7 +71,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 		if col[s[k]] == col[s[k+1]] || !n.allows(k+1) {
 			continue
 		}
-		// On the way down the first of a feature's equal cuts comes last.
+		// The loop runs downwards, so among equal cuts of a feature the last one found is the first
+		// in order.
 		if e := -(m.left[k] + m.tree.deviation()); e > score || cut >= 0 && e == score {
 			cut, score = k, e
 		}
@@ -82,8 +83,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 	return true
 }
 
-// median returns the weighted median target of some rows, or the middle of two targets that halve the
-// weight exactly.
+// median returns the weighted median target of some rows. If two targets split the weight exactly
+// in half, it returns their middle.
 func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 	byZ, z := m.sort(m.byZ, t.targets, rows), t.z
 	var total uint64
@@ -103,7 +104,7 @@ func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 	panic("forest: median of no rows")
 }
 
-// fenwick holds sums over prefixes of a node's rows ordered by target.
+// fenwick holds prefix sums over a node's rows, ordered by target.
 //
 // Source: Fenwick, A new data structure for cumulative frequency tables (1994).
 type fenwick struct {
@@ -128,7 +129,7 @@ func (f *fenwick) add(place uint32, s stat) {
 	}
 }
 
-// deviation returns the weighted sum of distances of all added rows from their median.
+// deviation returns the weighted sum of the distances of all added rows from their median.
 func (f *fenwick) deviation() float64 {
 	half := f.all.weight() / 2
 	var below stat

@@ -7,18 +7,19 @@ import (
 )
 
 // numbering assigns numbers to distinct values in the order of their first occurrence. It is a hash
-// table with open addressing. A feature of a grid has few values in many rows and few thresholds in
-// many nodes.
+// table with open addressing. A feature of a grid has many rows but few distinct values, and many
+// nodes but few distinct thresholds.
 type numbering struct {
 	values []float64
 	slots  []uint32 // 1 + a number, or 0; 2^(64-shift) of them, at most half used
 	shift  int
 }
 
-// number returns the number of v and assigns one to a new value. -0 and 0 are the same value.
+// number returns the number of v, and assigns the next number to a new value. -0 and 0 are the same
+// value.
 func (c *numbering) number(v float64) uint32 {
 	if v == 0 {
-		v = 0 // -0 has other bits
+		v = 0 // replaces -0, which has other bits
 	}
 	if 2*len(c.values) >= len(c.slots) {
 		c.enlarge()
@@ -31,9 +32,9 @@ func (c *numbering) number(v float64) uint32 {
 	return c.slots[s] - 1
 }
 
-// find returns the slot of v, or the free slot for it.
+// find returns the slot that holds v, or the free slot where v belongs.
 func (c *numbering) find(v float64) uint64 {
-	// Fibonacci hashing: the product with 2⁶⁴/φ mixes all bits into the top ones.
+	// Fibonacci hashing: the product with 2⁶⁴/φ mixes all bits into the highest ones.
 	mask := uint64(len(c.slots) - 1)
 	s := math.Float64bits(v) * 0x9e3779b97f4a7c15 >> c.shift
 	for c.slots[s] != 0 && c.values[c.slots[s]-1] != v {
@@ -50,7 +51,8 @@ func (c *numbering) enlarge() {
 	}
 }
 
-// ranked returns the distinct values of n rows, ascending, and each row's rank among them.
+// ranked returns the distinct values of n rows in ascending order, and the rank of each row's
+// value.
 func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) {
 	var seen numbering
 	ranks = make([]uint32, n)
@@ -64,8 +66,8 @@ func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) 
 	return values, ranks
 }
 
-// merge returns the distinct values of several numberings, ascending, and for each numbering the
-// rank of each of its numbers.
+// merge returns the distinct values of several numberings in ascending order. For each numbering it
+// also returns the rank of each number.
 func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	for _, p := range parts {
 		values = append(values, p.values...)
@@ -82,7 +84,7 @@ func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	return values, ranks
 }
 
-// lowerBound returns the number of the ascending values below v.
+// lowerBound returns how many of the ascending values are below v.
 func lowerBound(values []float64, v float64) uint32 {
 	k, _ := slices.BinarySearch(values, v)
 	return uint32(k)

@@ -14,22 +14,23 @@ var (
 	ErrNoBootstrap = errors.New("forest grown without bootstrap")
 )
 
-// Criterion is the error that a split has to lower.
+// Criterion is the error that a split reduces.
 type Criterion uint8
 
 const (
-	// SquaredError lowers the variance inside the two children; leaves hold means.
+	// SquaredError reduces the variance within the two children. Leaves predict means.
 	SquaredError Criterion = iota
-	// AbsoluteError lowers the mean distance to the median; leaves hold medians.
-	// Growing costs O(d·m·log m) for a node of m rows instead of O(d·m). A row drawn twice
-	// counts as two rows, as it does when scikit-learn is given the row twice; its own forests
-	// weight rows instead, and in 1.2.1 that grows slightly different trees.
+	// AbsoluteError reduces the mean distance to the median. Leaves predict medians. Growing costs
+	// O(d·m·log m) for a node of m rows instead of O(d·m). A row drawn twice counts as two rows, as
+	// if scikit-learn were given the row twice. Its own forests weight rows instead, which in
+	// version 1.2.1 grows slightly different trees.
 	AbsoluteError
-	// FriedmanMSE scores wl·wr·(difference of means)². Inside one node that is the gain of
-	// SquaredError times a constant, so it picks the same splits; the name is kept so that
-	// scikit-learn's list of criteria can be used unchanged.
+	// FriedmanMSE scores wl·wr·(difference of means)². Within a node that is the gain of
+	// SquaredError times a constant, so both select the same splits. It exists because scikit-learn
+	// has this criterion as well.
 	FriedmanMSE
-	// Poisson lowers the half Poisson deviance; targets must not be negative, leaves hold means.
+	// Poisson reduces the half Poisson deviance. Targets must not be negative, and leaves predict
+	// means.
 	Poisson
 )
 
@@ -43,7 +44,7 @@ func (c Criterion) String() string {
 	return fmt.Sprintf("Criterion(%d)", uint8(c))
 }
 
-// ParseCriterion reads the names that String writes.
+// ParseCriterion returns the criterion of a name that String returns.
 func ParseCriterion(name string) (Criterion, error) {
 	for i, n := range criterionNames {
 		if n == name {
@@ -53,24 +54,24 @@ func ParseCriterion(name string) (Criterion, error) {
 	return 0, fmt.Errorf("%w: criterion %q, want one of %v", ErrOptions, name, criterionNames)
 }
 
-// Options configure Fit. The zero value is scikit-learn 1.2.1's default regressor:
-// 100 bootstrapped trees grown to the end on all features.
+// Options configures Fit. The zero value stands for the defaults of scikit-learn 1.2.1: 100
+// bootstrapped trees, grown completely on all features.
 type Options struct {
 	Trees       int       // number of trees; 0 means 100
-	Criterion   Criterion // what a split lowers
-	MaxDepth    int       // splits above a leaf at most; 0 means no limit
+	Criterion   Criterion // the error that a split reduces
+	MaxDepth    int       // maximum number of splits above a leaf; 0 means no limit
 	MinSplit    int       // a node with fewer distinct rows is a leaf; 0 means 2
-	MinLeaf     int       // distinct rows each child must keep; 0 means 1
-	MaxFeatures int       // features tried at a node, drawn for each node; 0 means all
+	MinLeaf     int       // minimum number of distinct rows of a child; 0 means 1
+	MaxFeatures int       // number of features tried at each node, drawn at random; 0 means all
 	NoBootstrap bool      // grow every tree on all rows instead of a bootstrap sample
-	Seed        uint64    // of all random choices
-	Workers     int       // goroutines that grow and predict; 0 means GOMAXPROCS; never changes a result
+	Seed        uint64    // seed of all random choices
+	Workers     int       // number of goroutines that grow and predict; 0 means GOMAXPROCS; does not affect results
 }
 
-// defaultTrees is scikit-learn 1.2.1's n_estimators.
+// defaultTrees is the default of n_estimators in scikit-learn 1.2.1.
 const defaultTrees = 100
 
-// Validate returns every fault of the options at once, joined, each matching ErrOptions.
+// Validate returns all errors of the options, joined. Each matches ErrOptions.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -88,7 +89,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// filled returns the options with zeros replaced by their defaults, except MaxFeatures.
+// filled returns the options with defaults in place of zeros, except MaxFeatures.
 func (o Options) filled() Options {
 	if o.Trees == 0 {
 		o.Trees = defaultTrees

@@ -2,17 +2,18 @@ package forest
 
 import "fmt"
 
-// blockRows is the number of rows predicted together, a multiple of lanes. Their ranks and sums fit in
-// the first-level cache together with one tree.
+// blockRows is the number of rows predicted together, a multiple of lanes. Their ranks and sums fit
+// in the first-level cache together with one tree.
 const blockRows = 512
 
 // query holds the ranks of the rows to predict.
 type query struct {
 	rows  int
-	ranks []laneRanks // for each eight rows: one laneRanks per feature; then padding for walk
+	ranks []laneRanks // one laneRanks per feature for each group of eight rows, then padding for walk
 }
 
-// newQuery ranks row-major rows among the forest's thresholds. O(rows·d·log thresholds) time.
+// newQuery computes the ranks of row-major rows among the forest's thresholds. It takes
+// O(rows·d·log thresholds) time.
 func (f *Forest) newQuery(flat []float64, rows int) query {
 	d := f.train.dim
 	groups := (rows + lanes - 1) / lanes
@@ -21,7 +22,7 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 		var last float64
 		var rank uint32
 		for i := range rows {
-			// Points of a grid have long runs of equal values.
+			// Consecutive points of a grid often have equal values, whose rank is computed once.
 			if v := flat[i*d+j]; i == 0 || v != last {
 				last, rank = v, lowerBound(cuts, v)
 			}
@@ -31,12 +32,12 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 	return q
 }
 
-// group returns the ranks of rows g·lanes to g·lanes+7.
+// group returns the ranks of the rows g·lanes to g·lanes+7.
 func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
 }
 
-// blocks calls work for every block of rows of q, on up to Workers goroutines.
+// blocks calls work for every block of rows of q, on at most Workers goroutines.
 func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
 	parallel(f.opt.Workers, (q.rows+blockRows-1)/blockRows, func(int) func(int) {
 		work := start()
@@ -44,7 +45,7 @@ func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
 	})
 }
 
-// checkRows checks and flattens rows to predict. No rows are not an error.
+// checkRows checks rows to predict and copies them into one slice. Zero rows are valid.
 func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
 	if len(x) == 0 {
 		return nil, nil
@@ -59,9 +60,9 @@ func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
 
 // Predict returns the mean of all trees at each row of x.
 //
-// x is q×d, columns as in Fit; q may be 0. The means are in the units of the targets and lie
-// between the smallest and the largest of them. It returns errors matching ErrShape and ErrValue.
-// O(q·Trees·depth) time.
+// x is q×d with the columns of Fit; q may be 0. The means are in the units of the targets and lie
+// between the smallest and the largest target. It returns errors matching ErrShape and ErrValue. It
+// takes O(q·Trees·depth) time.
 func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	flat, err := f.checkRows(x)
 	if err != nil {
@@ -84,13 +85,14 @@ func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	return mean, nil
 }
 
-// mean turns the sum of all trees into their mean.
+// mean returns the mean of all trees from their sum.
 func (f *Forest) mean(sum float64) float64 { return f.inRange(sum / float64(len(f.trees))) }
 
 // inRange limits a mean to the range of the targets, which rounding may exceed.
 func (f *Forest) inRange(v float64) float64 { return min(max(v, f.train.yMin), f.train.yMax) }
 
-// addTree adds the predictions of tree k for rows lo to hi-1 to sums, whose length is a multiple of lanes.
+// addTree adds the predictions of tree k for rows lo to hi-1 to sums. The length of sums is a
+// multiple of lanes.
 func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	t := &f.trees[k]
 	for i := lo; i < hi; i += lanes {
@@ -102,7 +104,8 @@ func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	}
 }
 
-// perTree sets a row-major rows×trees matrix to the predictions of rows lo to hi-1.
+// perTree writes the predictions of all trees for rows lo to hi-1 to out, a row-major rows×trees
+// matrix.
 func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	trees := len(f.trees)
 	for k := range f.trees {
@@ -117,9 +120,10 @@ func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 }
 
 // OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. rows
-// are the rows, ascending, for which such trees exist, mean the mean prediction of these trees. About
-// (1-1/n)ⁿ, or 37 %, of the trees do not contain a row, so with 100 trees hardly a row is missing.
-// Without bootstrap, or with one row, all are missing. O(n·Trees·depth) time.
+// holds the indices, in ascending order, of the rows with at least one such tree, and mean the mean
+// prediction of these trees. About (1-1/n)ⁿ, or 37 %, of the trees do not contain a given row, so
+// 100 trees predict almost every row. Without bootstrap, or with one row, no row is predicted. It
+// takes O(n·Trees·depth) time.
 func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	if f.opt.NoBootstrap {
 		return nil, nil
@@ -136,8 +140,8 @@ func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	return rows, mean
 }
 
-// sumOutOfBag returns, for each training row, the number of trees whose sample does not contain it and
-// the sum of their predictions.
+// sumOutOfBag adds up, for each training row, the predictions of the trees whose sample does not
+// contain it, and counts these trees in votes.
 func (f *Forest) sumOutOfBag(sums []float64, votes []int) {
 	n := f.train.rows
 	q := f.newQuery(f.train.x, n)

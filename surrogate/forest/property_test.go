@@ -13,7 +13,7 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// The same seed is the same forest, bit for bit, on any number of workers and every time.
+// The same seed gives the same forest, bit for bit, on any number of workers and in every run.
 func TestWorkersDoNotChangeAForest(t *testing.T) {
 	q, _ := costRows(1300, 9)
 	for _, shape := range shapes {
@@ -41,7 +41,7 @@ func TestWorkersDoNotChangeAForest(t *testing.T) {
 	}
 }
 
-// everything is all that a forest can be asked, in bits.
+// everything returns the bits of all results that a forest can give.
 func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	t.Helper()
 	mean, variance, err := f.PredictVariance(q)
@@ -64,7 +64,7 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 // Predict is the mean of PredictTrees, and PredictVariance has the same mean.
 func TestMeansAgree(t *testing.T) {
 	x, y := denseRows(80, 1)
-	q, _ := denseRows(37, 2) // not a multiple of the rows that walk together
+	q, _ := denseRows(37, 2) // 37 is not a multiple of the rows that are predicted together
 	f := fit(t, x, y, forest.Options{Trees: 23})
 	mean := predict(t, f, q)
 	same, _, err := f.PredictVariance(q)
@@ -84,7 +84,7 @@ func TestMeansAgree(t *testing.T) {
 			t.Errorf("row %d: Predict %g, PredictVariance %g, mean of the trees %g", i, mean[i], same[i], want)
 		}
 	}
-	for i := range q { // one row alone is the same row
+	for i := range q { // a row alone has the same prediction
 		if got := predict(t, f, q[i:i+1])[0]; got != mean[i] {
 			t.Errorf("row %d alone: %g, among others %g", i, got, mean[i])
 		}
@@ -118,8 +118,8 @@ func distinct(x [][]float64, y []float64) (ux [][]float64, uy []float64) {
 	return ux, uy
 }
 
-// Repeated rows are one point with several targets: without bootstrap, giving every row twice
-// changes no prediction, and a full tree predicts each point's mean.
+// Repeated rows are one point with several targets. Without bootstrap, repeating every row changes
+// no prediction, and a full tree predicts each point's mean.
 func TestRepeatedRows(t *testing.T) {
 	x, y := distinct(costRows(120, 7))
 	noisy := slices.Clone(y)
@@ -143,8 +143,8 @@ func TestRepeatedRows(t *testing.T) {
 	}
 }
 
-// The order of the features is no more than a name: a permuted table gives a forest as good,
-// and, where no two features tie, the same tree.
+// The order of the features carries no information: a permuted table gives an equally good forest
+// and, if no two features tie, the same tree.
 func TestFeatureOrderIsNoInformation(t *testing.T) {
 	x, y := denseRows(400, 1)
 	q, yq := denseRows(400, 2)
@@ -157,7 +157,7 @@ func TestFeatureOrderIsNoInformation(t *testing.T) {
 	}
 	tree := forest.Options{Trees: 1, NoBootstrap: true, MinLeaf: 5}
 	a, b := predict(t, fit(t, x, y, tree), q), predict(t, fit(t, swap(x), y, tree), swap(q))
-	for i := range a { // sums of cells in another order round otherwise
+	for i := range a { // another order of summation rounds differently
 		if math.Abs(a[i]-b[i]) > 1e-12 {
 			t.Fatalf("one tree, row %d: %g as given, %g permuted", i, a[i], b[i])
 		}
@@ -169,7 +169,8 @@ func TestFeatureOrderIsNoInformation(t *testing.T) {
 	}
 }
 
-// Trees see order and not size: a monotone change of a feature keeps predictions at training rows.
+// Trees use only the order of a feature's values: a monotone transformation keeps the predictions
+// at the training rows.
 func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
 	x, y := denseRows(200, 3)
 	warped := make([][]float64, len(x))
@@ -183,8 +184,8 @@ func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
 	}
 }
 
-// FuzzForest grows forests of arbitrary shape on coarse random rows: nothing fails, and every
-// prediction, near and far, lies between the smallest and the largest target.
+// FuzzForest grows forests of any shape on coarse random rows. Every prediction lies between the
+// smallest and the largest target, also far from the rows.
 func FuzzForest(f *testing.F) {
 	f.Add(uint64(1), uint8(30), uint8(3), uint8(0), uint8(1), uint8(0), false, 1.0, 0.0)
 	f.Add(uint64(2), uint8(1), uint8(1), uint8(3), uint8(2), uint8(1), true, 1e-300, 1e9)

@@ -12,7 +12,7 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// recorded is testdata/sklearn.json, written by testdata/record.py.
+// recorded is the content of testdata/sklearn.json, which testdata/record.py writes.
 type recorded struct {
 	Version string
 	Order   []int
@@ -74,7 +74,8 @@ func broadcastRows(t *testing.T, order []int) (x [][]float64, micros []float64) 
 	return x, micros
 }
 
-// target is record.py's: milliseconds for the poisson criterion, log10 of microseconds else.
+// target scales times as record.py does: milliseconds for the poisson criterion, otherwise log10 of
+// microseconds.
 func target(c forest.Criterion, micros []float64) []float64 {
 	y := make([]float64, len(micros))
 	for i, v := range micros {
@@ -119,7 +120,8 @@ func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 	return p
 }
 
-// A forest is as good as scikit-learn's: mean R² over ten seeds within 0.01 on held-out rows.
+// Forests are as good as scikit-learn's: the mean R² over ten seeds on test rows agrees within
+// 0.01.
 func TestForestsMatchScikitLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("grows hundreds of forests")
@@ -144,7 +146,7 @@ func TestForestsMatchScikitLearn(t *testing.T) {
 	}
 }
 
-// One tree on all rows has no randomness but ties between features, and is scikit-learn's tree.
+// A single tree on all rows equals scikit-learn's tree. Only ties between features are random.
 func TestSingleTreesMatchScikitLearn(t *testing.T) {
 	rec := loadRecorded(t)
 	x, micros := broadcastRows(t, rec.Order)

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// The bits of a word of marks.
+// The layout of the bit masks of buckets.
 const (
 	wordLen   = 64
 	wordShift = 6 // log2 of wordLen
@@ -13,14 +13,14 @@ const (
 	topMask   = wordLen*wordLen - 1 // ranks of a word of tops, minus one
 )
 
-// bin holds the cells of a node with the same rank of one feature.
+// bin holds the groups of a node that have the same rank of one feature.
 type bin struct {
 	stat
 	rank uint32
 }
 
-// buckets sorts a node's cells by rank and sums those with equal ranks. Its memory is reused. Between
-// calls all sums and marks are zero.
+// buckets sorts a node's groups by rank and sums groups of equal rank. Its memory is reused.
+// Between calls all sums and marks are zero.
 type buckets struct {
 	low   [64]stat // sums by rank, for features of at most 64 values
 	sums  []stat   // sums by rank, for wider features
@@ -30,8 +30,8 @@ type buckets struct {
 	bins  []bin
 }
 
-// sortBelow is the node size below which an insertion sort is faster than marks: measured on features
-// of 500 to 20000 distinct values, with a flat optimum between 8 and 24.
+// sortBelow is the node size below which an insertion sort is faster than marks. It was measured on
+// features of 500 to 20000 distinct values; the optimum is flat between 8 and 24.
 const sortBelow = 16
 
 func (b *buckets) init(widest, cells int) {
@@ -44,8 +44,8 @@ func (b *buckets) init(widest, cells int) {
 	b.bins = make([]bin, cells)
 }
 
-// fill returns the bins of the cells for one feature with the given number of values, by ascending
-// rank. The next call overwrites them.
+// fill sorts the groups by one feature and returns their bins by ascending rank. values is the
+// number of distinct values of the feature. The next call overwrites the bins.
 func (b *buckets) fill(col []uint32, values int, stats []stat, cells []uint32) []bin {
 	switch {
 	case values <= len(b.low):
@@ -88,7 +88,7 @@ func (b *buckets) fillSorted(col []uint32, stats []stat, cells []uint32) []bin {
 		keys[j] = key
 	}
 	bins := b.bins[:0]
-	last := uint32(math.MaxUint32) // no rank: there are at most maxRows
+	last := uint32(math.MaxUint32) // not a rank: ranks are below maxRows
 	for _, key := range keys {
 		r, st := uint32(key>>32), &stats[uint32(key)]
 		if r != last {
@@ -129,10 +129,10 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, cells []uin
 	return bins
 }
 
-// scanSquares updates best with the split of largest gain wl·wr·(meanL-meanR)²/w, the decrease of the
-// squared error. The constant factor 1/w is left out. The first of equal splits counts.
+// scanSquares updates best with the split that reduces the squared error most. The reduction is
+// wl·wr·(meanL-meanR)²/w; the constant factor 1/w is left out. The first of equal splits counts.
 //
-// With d = sumL - mean·wl the score is d²/(wl·wr), without the constant w². Scores are compared as
+// With d = sumL - mean·wl the score is d²/(wl·wr), up to the constant w². Scores are compared as
 // fractions, so the loop does not divide.
 func scanSquares(f int, bins []bin, n *node, best *split) {
 	found := -1
@@ -153,8 +153,8 @@ func scanSquares(f int, bins []bin, n *node, best *split) {
 }
 
 // scanPoisson updates best with the split of smallest Poisson deviance, which has the largest
-// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is not allowed: its
-// prediction would be 0.
+// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is not allowed, because
+// its prediction would be 0.
 func scanPoisson(f int, bins []bin, n *node, best *split) {
 	zero := n.sum * 0x1p-52
 	var left stat

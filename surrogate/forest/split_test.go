@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// All three ways to sort a node give the same bins and leave nothing behind.
+// The three ways to sort a node give the same bins, and clear their memory afterwards.
 func TestBucketsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, values := range []int{1, 2, 64, 65, 300, 5000, 70000} {
@@ -41,7 +41,7 @@ func TestBucketsAgree(t *testing.T) {
 	}
 }
 
-// Every criterion's scan finds the cut that a plain search over all cuts finds.
+// Every criterion finds the same split as an exhaustive search over all cuts.
 func TestBestSplitIsTheBestSplit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for trial := range 300 {
@@ -84,7 +84,8 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 	}
 }
 
-// plainError is the criterion's summed error of both sides, or +Inf for a cut that is not allowed.
+// plainError returns the criterion's summed error of both sides, or +Inf for a cut that is not
+// allowed.
 func plainError(g *grower, f int, a uint32) float64 {
 	var side [2][]float64
 	var rows [2]int
@@ -128,9 +129,9 @@ func sideError(c Criterion, y []float64) float64 {
 	return sum
 }
 
-// Draws are uniform: a chi-square over 100 rows and 2000 samples.
+// The draws are uniform, by a chi-square test over 101 rows and 2000 samples.
 func TestDrawCountsAreUniform(t *testing.T) {
-	const n, samples = 101, 2000 // an odd n takes the last half draw too
+	const n, samples = 101, 2000 // an odd n leaves one draw of the last 64-bit number unused
 	total := make([]float64, n)
 	counts := make([]uint32, n)
 	for s := range samples {
@@ -148,7 +149,8 @@ func TestDrawCountsAreUniform(t *testing.T) {
 	for _, c := range total {
 		chi += (c - samples) * (c - samples) / samples
 	}
-	// 100 degrees of freedom: mean 100, standard deviation 14; five of them either side.
+	// With 100 degrees of freedom the mean is 100 and the standard deviation 14; the limits are
+	// five deviations away.
 	if chi < 30 || chi > 170 {
 		t.Errorf("chi-square = %.1f over %d rows", chi, n)
 	}

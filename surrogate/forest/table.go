@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Limits of the eight-byte node (see packed) and, for targets, of a finite variance.
+// Limits of the eight-byte node (see packed). The limit of targets keeps variances finite.
 const (
 	maxFeatures = 1 << 8
 	maxRows     = 1 << 22
 	maxTarget   = 1e150
 )
 
-// table holds the ranked training set. All workers share it; it does not change after newTable.
+// table holds the training set as ranks. All workers share it; it does not change after newTable.
 type table struct {
 	rows, dim int
-	x         []float64 // rows×dim, row-major: a copy of what Fit was given
+	x         []float64 // rows×dim, row-major: a copy of the rows
 	y         []float64 // a copy of the targets
 
 	values [][]float64 // per feature: its distinct values, ascending
 	cols   [][]uint32  // per feature: each cell's rank in values
-	cellOf []uint32    // each row's cell; rows of one cell have equal features
+	cellOf []uint32    // each row's group; rows of a group have equal features
 	cells  int
 
 	z            []float64 // scaled targets (y-shift)/scale, exact, within ±2
@@ -33,8 +33,8 @@ type table struct {
 
 // newTable checks and ranks a training set.
 //
-// Rows with equal features share a cell, except with AbsoluteError, since a median needs all rows.
-// O(d·n·log n) time.
+// Rows with equal features share a group, except with AbsoluteError, since a median needs all rows.
+// It takes O(d·n·log n) time.
 func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	flat, d, err := flatten(x)
 	if err != nil {
@@ -55,8 +55,8 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	return t, nil
 }
 
-// flatten copies rows into one row-major slice and returns their length.
-// It reports every kind of error once, for the first such row.
+// flatten copies rows into one row-major slice and returns their length. It reports each kind of
+// error once, for the first such row.
 func flatten(x [][]float64) (flat []float64, d int, err error) {
 	if len(x) == 0 {
 		return nil, 0, fmt.Errorf("%w: no rows", ErrShape)
@@ -101,9 +101,9 @@ func checkTargets(y []float64, n int, c Criterion) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// scaleTargets sets z so that sums of squares neither overflow nor cancel. It does not round: the
-// scale is a power of two, and a shift is used only if all targets are within a factor of two of each
-// other, where differences are exact (Sterbenz' lemma).
+// scaleTargets sets z so that sums of squares neither overflow nor cancel. It does not round,
+// because the scale is a power of two. It subtracts a shift only if all targets are within a factor
+// of two of each other, where differences are exact (Sterbenz' lemma).
 func (t *table) scaleTargets(c Criterion) {
 	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
 	sameSign := t.yMin > 0 || t.yMax < 0
@@ -123,12 +123,12 @@ func (t *table) scaleTargets(c Criterion) {
 	}
 }
 
-// unscale turns a sum of z over weight into a target, limited to the range of the targets.
+// unscale returns the target for a scaled value z, limited to the range of the targets.
 func (t *table) unscale(z float64) float64 {
 	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
 }
 
-// rank sets values and returns the ranks of all rows by feature.
+// rank sets values and returns the ranks of all rows for each feature.
 func (t *table) rank(workers int) [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
@@ -148,8 +148,8 @@ func (t *table) cellPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupCells numbers the distinct rank vectors in lexicographic order. It sorts by each feature from
-// the last to the first with a counting sort, then starts a new cell wherever a rank changes.
+// groupCells numbers the distinct rank vectors in lexicographic order. It sorts by each feature
+// from the last to the first with a counting sort, then starts a new group wherever a rank changes.
 func (t *table) groupCells(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	next := make([]uint32, t.rows)

@@ -24,8 +24,8 @@ type tree struct {
 	values []float64 // of each node: the prediction of a leaf
 }
 
-// freeze returns the final form of a tree, with the numbers of thresholds, see numbering, instead of
-// ranks.
+// freeze returns the final form of a tree. Its thresholds are numbers, see numbering; renumber
+// replaces them by ranks.
 func freeze(nodes []grown, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
 	for i := range nodes {
@@ -40,7 +40,7 @@ func freeze(nodes []grown, tables []numbering) tree {
 	return t
 }
 
-// renumber replaces numbers of thresholds by ranks[feature][number].
+// renumber replaces the number of each threshold by its rank, ranks[feature][number].
 func (t tree) renumber(ranks [][]uint32) {
 	for i, n := range t.nodes {
 		if uint32(n) != leafRank {
@@ -49,15 +49,15 @@ func (t tree) renumber(ranks [][]uint32) {
 	}
 }
 
-// lanes is the number of rows that walk through a tree at the same time. A walk waits for memory; the
-// waits of eight rows overlap.
+// lanes is the number of rows that walk through a tree at the same time. A walk mostly waits for
+// memory, and the waits of eight rows overlap.
 const lanes = 8
 
 // laneRanks holds the ranks of eight rows for one feature: the number of thresholds below each value.
 // A row goes right at a threshold of rank r if its rank exceeds r.
 type laneRanks = [lanes]uint32
 
-// step returns the child of node n for a row of rank x.
+// step returns the child of node n that a row of rank x goes to.
 func step(n packed, x uint32) uint64 {
 	return uint64(n>>childShift) + (uint64(uint32(n))-uint64(x))>>63
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// hills draws n rows with a smooth target and noise.
+// hills returns n random rows with a smooth target plus noise.
 func hills(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range n {
@@ -19,7 +19,7 @@ func hills(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// The variance is the formula of the paper, summed as it is written.
+// PredictVariance equals the formula of the paper, summed directly.
 func TestVarianceIsTheInfinitesimalJackknife(t *testing.T) {
 	for _, n := range []int{1, 2, 17, 60} {
 		x, y := hills(n, 1)
@@ -78,7 +78,7 @@ func bruteForce(f *Forest, votes []float64) float64 {
 	return sum - float64(n)/(trees*trees)*spread
 }
 
-// With many trees the estimate is the spread of forests grown on fresh training sets.
+// With many trees the estimate agrees with the variance of forests grown on new training sets.
 func TestVarianceIsTheSpreadOfForests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("grows hundreds of forests")
@@ -100,7 +100,7 @@ func TestVarianceIsTheSpreadOfForests(t *testing.T) {
 		mean += m[0] / repeats
 		square += m[0] * m[0] / repeats
 	}
-	// The spread of 60 forests is known to about 18 % and the jackknife runs a little high.
+	// 60 forests give the variance to about 18 %, and the jackknife is slightly too high.
 	if spread := square - mean*mean; estimate < 0.5*spread || estimate > 2.5*spread {
 		t.Errorf("mean variance %g, spread of forests %g", estimate, spread)
 	}
@@ -145,7 +145,7 @@ func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
 	}
 }
 
-// Out-of-bag error stands for the error on new rows.
+// The out-of-bag error agrees with the error on new rows.
 func TestOutOfBagErrorIsHonest(t *testing.T) {
 	x, y := hills(500, 1)
 	q, yq := hills(2000, 2)

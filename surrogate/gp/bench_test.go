@@ -18,8 +18,8 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkPosterior is what a batch is picked with: entries prepared, some conditioned on
-// and the covariances of options with others.
+// BenchmarkPosterior measures the operations of a batch selection: computing a posterior,
+// conditioning on some entries, and covariances of candidates with others.
 func BenchmarkPosterior(b *testing.B) {
 	o := related(100, 5)
 	m, err := Fit(o, relatedOptions)

@@ -5,18 +5,18 @@ package gp
 // stride.
 const blockLen = 48
 
-// The shape of a tile of dot products, and the numbers of a vector register.
+// The shape of a tile of dot products, and the number of float64 values in a vector register.
 const (
 	tileRows  = 4
 	tileCols  = 3
 	vectorLen = 4
 )
 
-// chunkLen bounds the columns of one pass, so that the seven rows of a tile (7·512·8 = 28 kB) fit in
-// a first-level cache of 32 kB.
+// chunkLen limits the columns of one pass. The seven rows of a tile (7·512·8 = 28 kB) then fit in a
+// first-level cache of 32 kB.
 const chunkLen = 512
 
-// newRows returns n rows of width numbers in one array.
+// newRows returns n rows of the given width that share one array.
 func newRows(n, width int) [][]float64 {
 	all := make([]float64, n*width)
 	rows := make([][]float64, n)
@@ -29,8 +29,8 @@ func newRows(n, width int) [][]float64 {
 // block is a scratch matrix of at most blockLen×blockLen numbers with a row stride of blockLen.
 type block [blockLen * blockLen]float64
 
-// mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each.
-// The other entries of c are undefined afterwards.
+// mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each. All
+// other entries of c are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
 	clear(c[:min(len(a)+tileRows-1, blockLen)*blockLen])
 	for from < to {
@@ -44,8 +44,9 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds the products over a range of columns, a multiple of vectorLen of them. It repeats the last
-// row to fill a tile; the excess goes to entries that mul leaves undefined.
+// addTiles adds the products over a range of columns, whose length is a multiple of vectorLen. It
+// repeats the last row to fill a tile; the additional products go to entries that mul leaves
+// undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
 	var ra [tileRows][]float64
 	var rb [tileCols][]float64
@@ -63,7 +64,8 @@ func (c *block) addTiles(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTail adds the products over the last columns, at most three, that do not fill a vector.
+// addTail adds the products over the last columns, at most three, which do not fill a vector
+// register.
 func (c *block) addTail(a, b [][]float64, from, to int) {
 	if from == to {
 		return

@@ -16,7 +16,7 @@ func randomRows(rng *rand.Rand, n, width int) [][]float64 {
 	return rows
 }
 
-// near fails unless got is want up to tol, relative to the larger of 1 and |want|.
+// near fails the test unless got equals want up to tol, relative to the larger of 1 and |want|.
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {

@@ -2,8 +2,8 @@ package gp
 
 import "math"
 
-// scaledRows are rows divided by the length scales of c, of g and of the step function in g. steps
-// is nil without a step function.
+// scaledRows holds rows divided by the length scales of c, of g and of the step function in g (see
+// GP). steps is nil without a step function.
 type scaledRows struct{ common, own, steps columns }
 
 func (p Params) scaled(rows [][]float64) scaledRows {
@@ -14,7 +14,8 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// corrRow holds the correlations, or covariances, of one row with others: of c and of g.
+// corrRow holds the correlations, or covariances, of one row with other rows, for the functions c
+// and g (see GP).
 type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch
@@ -25,13 +26,13 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
 }
 
-// first returns r restricted to the first n rows.
+// first returns r limited to the first n rows.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations of x with the first len(r.common) of rows. Slopes that are not
-// nil are set as by matern; they are valid only without steps and split.
+// correlate sets r to the correlations of x with the first len(r.common) of rows. It also sets
+// slopes that are not nil, as matern does; slopes are valid only without steps and split.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
@@ -53,8 +54,8 @@ func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, 
 	}
 }
 
-// covary sets r to the prior covariances at x and each of rows, of source 0: common for any two
-// tasks, own in addition for equal tasks.
+// covary sets r to the prior covariances between x and each of rows, for source 0. common is the
+// covariance of any two tasks; own is added for equal tasks.
 func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {
@@ -76,7 +77,7 @@ func scaledRow(dst, x, length []float64) []float64 {
 	return dst
 }
 
-// manhattan sets dst to the Manhattan distances of the scaled row x from the first len(dst) rows.
+// manhattan sets dst to the Manhattan distances of the scaled row x to the first len(dst) rows.
 func (c columns) manhattan(dst, x []float64) {
 	clear(dst)
 	for d, col := range c {
@@ -87,8 +88,8 @@ func (c columns) manhattan(dst, x []float64) {
 	}
 }
 
-// corrMatrix holds the correlations of all pairs of rows as lower triangles, and the slopes of
-// matern.
+// corrMatrix holds the correlations of all pairs of rows, and the slopes of matern, as lower
+// triangles.
 type corrMatrix struct {
 	common, own           [][]float64 // of c, of g
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split
@@ -99,13 +100,13 @@ func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: triangle(n), own: triangle(n)}
 }
 
-// withSlopes allocates the slopes.
+// withSlopes allocates the slopes of k and returns k.
 func (k *corrMatrix) withSlopes() *corrMatrix {
 	k.commonSlope, k.ownSlope = triangle(len(k.common)), triangle(len(k.common))
 	return k
 }
 
-// triangle returns a lower triangle of n rows with the diagonal.
+// triangle returns a lower triangle of n rows, including the diagonal.
 func triangle(n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -114,7 +115,7 @@ func triangle(n int) [][]float64 {
 	return out
 }
 
-// compute sets the correlations of rows. O(len(rows)²) exponentials.
+// compute sets the correlations of all pairs of rows. It takes O(len(rows)²) exponentials.
 func (k *corrMatrix) compute(p Params, rows [][]float64) {
 	scaled, r := p.scaled(rows), newCorrRow(len(rows), len(rows[0]))
 	for i, x := range rows {

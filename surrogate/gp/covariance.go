@@ -83,7 +83,8 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 	return t, alpha, true
 }
 
-// commonCov returns the covariance of the common part at two rows. c is the correlation of c there.
+// commonCov returns the covariance of the common part of two observations. c is the correlation of
+// the function c at their rows.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
@@ -95,7 +96,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance of a task's own part at two rows. o is the correlation of g there.
+// ownCov returns the covariance of the own part of two observations of a task. o is the correlation
+// of the function g at their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -142,7 +144,7 @@ func (t *covFactor) arrangeGroups(obs Observations) (source []int) {
 	return source
 }
 
-// lowRank returns T.
+// lowRank returns the matrix T of covFactor.
 func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	jobs, groups := 0, len(t.row)
 	if p.Job > 0 {
@@ -167,8 +169,8 @@ func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	return out
 }
 
-// leadingZeros returns the number of leading zeros of each row of T or W, whose columns are some
-// observations sorted by group.
+// leadingZeros returns the number of leading zeros in each row of T or W. The columns are the given
+// observations, sorted by group.
 func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	out := make([]int, rows)
 	i := len(some)
@@ -181,7 +183,7 @@ func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	return out
 }
 
-// factorJoint computes M from T.
+// factorJoint computes the factor M from T, see covFactor.
 func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	zeros := t.leadingZeros(t.order, len(lowRank))
 	sorted := newRows(len(lowRank), len(t.order))
@@ -198,7 +200,7 @@ func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	return ok
 }
 
-// reduce replaces T by W.
+// reduce replaces T by W, see covFactor.
 func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 	across := newRows(len(t.group), len(lowRank))
 	transpose(across, lowRank)
@@ -214,7 +216,8 @@ func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 	return lowRank
 }
 
-// columns returns the columns of T or W of one task, a row for each group and job.
+// columns returns the columns of T or W that belong to task a. The result has a row for each group
+// and job.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {
@@ -223,7 +226,7 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	return out
 }
 
-// solve returns K⁻¹y.
+// solve returns K⁻¹y, see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	w := make([]float64, len(y))
 	for a, of := range t.tasks {
@@ -255,15 +258,15 @@ func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	return out
 }
 
-// products returns the dot products of each row of a with each row of b.
+// products returns the matrix of dot products of the rows of a with the rows of b.
 func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
 	addProducts(out, a, b, nil, 1)
 	return out
 }
 
-// squares returns the lower triangle of the dot products of rows with each other; the rest of the
-// diagonal blocks is set, too. See addProducts for zeros.
+// squares returns the lower triangle of the dot products of rows with each other; it fills the
+// diagonal blocks completely. zeros is as for addProducts.
 func squares(rows [][]float64, zeros []int) [][]float64 {
 	out := newRows(len(rows), len(rows))
 	for first := 0; first < len(rows); first += blockLen {
@@ -273,8 +276,8 @@ func squares(rows [][]float64, zeros []int) [][]float64 {
 	return out
 }
 
-// addProducts adds sign times the dot products of each row of a with each row of b. zeros holds the
-// number of leading zeros of each row of b, in descending order; nil means none.
+// addProducts adds sign times the dot product of each row of a with each row of b to out. zeros
+// holds the number of leading zeros of each row of b, in descending order; nil means none.
 func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {
@@ -296,7 +299,7 @@ func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	}
 }
 
-// transpose writes the columns of from to the rows of to, in blocks that fit the cache.
+// transpose writes the transposed matrix of from to to, in blocks that fit the cache.
 func transpose(to, from [][]float64) {
 	for first := 0; first < len(from); first += blockLen {
 		last := min(first+blockLen, len(from))

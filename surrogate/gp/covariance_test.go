@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// covFactor gives the same results as one factor of the whole covariance matrix, with several sources,
-// jobs, extra noise, pending entries and observations in any order.
+// covFactor gives the same results as a factor of the whole covariance matrix, with several
+// sources, jobs, extra noise, pending entries and observations in any order.
 func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
-	several := shuffled(related(130, 5)) // blocks
+	several := shuffled(related(130, 5)) // more than one block
 	several.Job = jobs(len(several.Y))
 	for _, o := range []Observations{related(40, 5), disturbed, several, earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
 		o.Extra = make([]float64, len(o.Y))
@@ -47,7 +47,7 @@ func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	}
 }
 
-// shuffled returns the observations in another order.
+// shuffled returns the observations in random order.
 func shuffled(o Observations) Observations {
 	out := Observations{X: o.X}
 	for _, j := range rand.New(rand.NewPCG(1, 1)).Perm(len(o.Y)) {
@@ -56,7 +56,7 @@ func shuffled(o Observations) Observations {
 	return out
 }
 
-// wholeInverse returns K⁻¹ from one factor of K.
+// wholeInverse returns K⁻¹, computed from a factor of the whole matrix K.
 func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	t.Helper()
 	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))
@@ -80,7 +80,7 @@ func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 	rows := [][]float64{m.obs.X[0], m.obs.X[7], {3.3, 2.2, 7.1}, {1, 4, 12}}
 	var entries []Entry
 	for i := range rows {
-		for a := range 6 { // the last was never observed
+		for a := range 6 { // the last task has no observations
 			entries = append(entries, Entry{i, a})
 		}
 	}
@@ -110,7 +110,7 @@ func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 			}
 		}
 	}
-	if p, err = m.Posterior(rows, entries); err != nil { // without what is pending
+	if p, err = m.Posterior(rows, entries); err != nil { // without pending entries
 		t.Fatal(err)
 	}
 	means := m.Means(rows, 6)

@@ -1,22 +1,22 @@
-// Package gp is multi-task Gaussian-process regression: rows of numbers and their targets in,
-// posterior means and variances out.
+// Package gp is multi-task Gaussian-process regression: it turns rows of numbers and their targets
+// into posterior means and variances.
 //
-// [GP] models several related functions, called tasks, and several sources of observations (Bonilla,
-// Chai and Williams, Multi-task Gaussian Process Prediction, NIPS 2007; Kennedy and O'Hagan,
-// Biometrika 87, 2000). An observation of one task at a row informs about the other tasks there.
-// With one task it is ordinary Gaussian-process regression (Rasmussen and Williams, Gaussian
-// Processes for ML, 2006, chapter 2).
+// [GP] models several related functions, called tasks, and several sources of observations
+// (Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction, NIPS 2007; Kennedy and
+// O'Hagan, Biometrika 87, 2000). An observation of one task at a row is informative about the other
+// tasks there. With a single task it is ordinary Gaussian-process regression (Rasmussen and
+// Williams, Gaussian Processes for ML, 2006, chapter 2).
 //
-// [Learn] learns length scales and variances by maximising the log marginal likelihood under
+// [Learn] learns length scales and variances by maximizing the log marginal likelihood under
 // log-normal priors, with analytic gradients. [New] conditions a GP on observations, [Fit] does
-// both. A [Posterior] has means and covariances of entries: tasks at rows. Everything returned is in
-// the units of the targets.
+// both. A [Posterior] has means and covariances of entries; an entry is a task at a row. All
+// results are in the units of the targets.
 //
 // # Batches
 //
 // [Posterior.Condition] makes an entry pending: it counts as observed, although its value is
-// unknown. Variances do not depend on the value. A batch is selected by taking the entry of greatest
-// variance and conditioning on it, one after the other.
+// unknown. Variances do not depend on the value. A batch is selected step by step: each step takes
+// the entry of greatest variance and conditions on it.
 //
 // # Numbers
 //

@@ -7,7 +7,7 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// A batch is selected by variance, each pick counting for the next, before any is observed.
+// A batch is selected by variance. Each pick counts as observed for the following picks.
 func ExamplePosterior_Condition() {
 	obs := gp.Observations{X: [][]float64{{0}, {0.5}, {1}}, At: []int{0, 1, 2}, Task: []int{0, 0, 0}, Y: []float64{0, 0.4, 0.6}}
 	g, err := gp.Fit(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})
@@ -41,7 +41,7 @@ func ExamplePosterior_Condition() {
 	// pick 3
 }
 
-// Task 1 was not observed at the last row. The observation of task 0 there predicts it.
+// Task 1 has no observation at the last row. The observation of task 0 there predicts it.
 func ExampleFit() {
 	var obs gp.Observations
 	observe := func(x float64, tasks ...int) {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// factor is the lower Cholesky factor L of a symmetric positive definite matrix. Its rows have
-// growing lengths, so that a new row costs O(n²) and moves no other row.
+// factor is the lower Cholesky factor L of a symmetric positive definite matrix. Rows have
+// increasing lengths, so appending a row costs O(n²) and moves no other row.
 //
 // It also stores the inverse of each diagonal block, which turns triangular solves into block
 // products.
@@ -20,7 +20,7 @@ type factor struct {
 // reset removes all rows and keeps the storage.
 func (f *factor) reset() { f.n = 0 }
 
-// storage allocates rows up to, not including, to.
+// storage allocates the rows before row to.
 func (f *factor) storage(to int) {
 	for i := len(f.rows); i < to; i++ {
 		f.rows = append(f.rows, make([]float64, i+1))
@@ -28,11 +28,9 @@ func (f *factor) storage(to int) {
 	}
 }
 
-// extend appends rows n to to-1 of the matrix. fill sets the first i+1 entries of row i. extend
+// extend appends rows n to to-1 of the matrix. fill must set the first i+1 entries of row i. extend
 // reports whether every new pivot is finite and above rounding errors. Otherwise the factor keeps
-// the rows up to the last good block.
-//
-// O(to³-n³) operations.
+// the rows up to the last valid block. It takes O(to³-n³) operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {
@@ -54,7 +52,7 @@ func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	return true
 }
 
-// pushRow turns row n of the matrix into a row of L. O(n²) operations.
+// pushRow turns row n of the matrix into a row of L. It takes O(n²) operations.
 func (f *factor) pushRow() bool {
 	x := f.rows[f.n]
 	diagonal := x[f.n]
@@ -89,12 +87,12 @@ func (f *factor) pushBlock(last int) bool {
 	return true
 }
 
-// minPivot is the least accepted square of a pivot, relative to the matrix entry. Less than about
-// n·2⁻⁵² is a rounding error.
+// minPivot is the smallest accepted square of a pivot, relative to the matrix entry. Smaller values
+// can be rounding errors, which are about n·2⁻⁵².
 const minPivot = 1e-13
 
 // pivot completes row i, whose last entry is the square of the pivot, and appends a row to the
-// inverse of its diagonal block. diagonal is the matrix entry. It reports whether the pivot is
+// inverse of its diagonal block. diagonal is the matrix entry. pivot reports whether the pivot is
 // accepted.
 func (f *factor) pivot(i int, diagonal float64) bool {
 	x := f.rows[i]
@@ -113,7 +111,7 @@ func (f *factor) pivot(i int, diagonal float64) bool {
 	return true
 }
 
-// solveRow replaces b by L⁻¹b for the leading len(b) rows. O(len(b)²) operations.
+// solveRow replaces b by L⁻¹b, using the leading len(b) rows of L. It takes O(len(b)²) operations.
 func (f *factor) solveRow(b []float64) {
 	for j := range b {
 		row := f.rows[j]
@@ -121,8 +119,8 @@ func (f *factor) solveRow(b []float64) {
 	}
 }
 
-// solve replaces the first n numbers b of each row of xs by L⁻¹b. Columns before from are zero and
-// remain zero. O(len(xs)·n²) operations in block products.
+// solve replaces b, the first n numbers of each row of xs, by L⁻¹b. Columns before from are zero
+// and remain zero. It takes O(len(xs)·n²) operations in block products.
 func (f *factor) solve(xs [][]float64, from int) {
 	var c, remainder block
 	var lines [blockLen][]float64
@@ -151,7 +149,7 @@ func (f *factor) solve(xs [][]float64, from int) {
 	}
 }
 
-// inverseRoot sets u, n rows of at least n numbers, to L⁻ᵀ: row i of u is column i of L⁻¹.
+// inverseRoot sets u to L⁻ᵀ: row i of u is column i of L⁻¹. u has n rows of at least n numbers.
 func (f *factor) inverseRoot(u [][]float64) {
 	for first := 0; first < f.n; first += blockLen {
 		last := min(first+blockLen, f.n)
@@ -163,7 +161,7 @@ func (f *factor) inverseRoot(u [][]float64) {
 	}
 }
 
-// solveBack replaces b by L⁻ᵀb. O(n²) operations.
+// solveBack replaces b by L⁻ᵀb. It takes O(n²) operations.
 func (f *factor) solveBack(b []float64) {
 	for i := f.n - 1; i >= 0; i-- {
 		row := f.rows[i]
@@ -185,16 +183,16 @@ func (f *factor) halfLogDet() float64 {
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// The jitter that build tries, relative to the diagonal. Rounding makes a matrix of close rows
-// indefinite by about n·2⁻⁵²; 1e-4 is 1 % of the signal's standard deviation.
+// The jitters that build tries, relative to the diagonal. Rounding can make a matrix of close rows
+// indefinite by about n·2⁻⁵². A jitter of 1e-4 is 1 % of the signal's standard deviation.
 const (
 	firstJitter = 1e-10
 	lastJitter  = 1.5e-4
 )
 
 // build factors an n×n matrix as extend does. If a pivot is not accepted, it adds jitter to the
-// diagonal: the least of 1e-10, 1e-9, … 1e-4 times diagonal that works. It returns the jitter, and
-// false if none works.
+// diagonal: the smallest of 1e-10, 1e-9, … 1e-4 times diagonal that works. It returns the jitter,
+// or false if none works.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

@@ -57,7 +57,7 @@ func Fit(obs Observations, opt Options) (*GP, error) {
 
 // New returns the GP with the given hyperparameters, conditioned on the observations, which it
 // keeps. It returns an error matching ErrShape or ErrValue for bad arguments and ErrFactor for a
-// covariance that cannot be factored. O(u²·n) operations for n observations at u rows.
+// covariance that cannot be factored. It takes O(u²·n) operations for n observations at u rows.
 func New(p Params, obs Observations) (*GP, error) {
 	if err := obs.validate(); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func (m *GP) Params() Params { return m.params }
 // variance returns the prior variance of a task at a row.
 func (p Params) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
 
-// Means returns the posterior means of tasks 0 to tasks-1 at each row, tasks×rows. A task without
-// observations has the mean of the common part. O(rows·n) operations.
+// Means returns the posterior means of tasks 0 to tasks-1 at each row, as a tasks×rows matrix. A
+// task without observations has the mean of the common part. It takes O(rows·n) operations.
 func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	here, weight := newCorrRow(len(m.obs.X), len(m.obs.X[0])), m.weights()
 	observed := len(m.cov.tasks)
@@ -95,7 +95,7 @@ func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	return out
 }
 
-// weights returns the sum of alpha over the observations of each row.
+// weights returns for each row the sum of alpha over the row's observations.
 func (m *GP) weights() []float64 {
 	out := make([]float64, len(m.obs.X))
 	for j, a := range m.alpha {
@@ -104,8 +104,8 @@ func (m *GP) weights() []float64 {
 	return out
 }
 
-// meansAt sets means to the posterior means of the observed tasks at a row. The last mean is that of
-// a task without observations.
+// meansAt sets means to the posterior means of the observed tasks at one row. The last element is
+// the mean of a task without observations.
 func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	common := m.params.Mean + dot(here.common, weight)
 	for a := range means {
@@ -116,12 +116,12 @@ func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	}
 }
 
-// LOOResiduals returns the standardised leave-one-out residuals of some observations: the target
-// minus its prediction from all other observations, over the standard deviation of this
-// difference, noise included.
+// LOOResiduals returns the standardized leave-one-out residuals of some observations. A residual is
+// the target minus its prediction from all other observations, divided by the standard deviation of
+// this difference, noise included.
 //
-// With K⁻¹ known no GP is fitted again: the residual is (K⁻¹(y - mean))_j / √(K⁻¹)_jj (Rasmussen
-// and Williams 2006, equations 5.10 to 5.12). O(len(some)·n_a·(n_a + u)) operations for n_a
+// It fits no other GP, because K⁻¹ gives the residual: (K⁻¹(y - mean))_j / √(K⁻¹)_jj (Rasmussen and
+// Williams 2006, equations 5.10 to 5.12). It takes O(len(some)·n_a·(n_a + u)) operations for n_a
 // observations of a task at u rows.
 func (m *GP) LOOResiduals(some []int) []float64 {
 	place := make([]int, len(m.obs.Y)) // of each observation in its task

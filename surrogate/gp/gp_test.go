@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// related returns observations of tasks that differ by a level and a phase. Some are missing.
+// related returns observations of tasks that differ in level and phase. Some observations are
+// missing.
 func related(n, tasks int) Observations {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var o Observations
@@ -67,7 +68,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// jobs returns the jobs of n observations: every fifth has none, the others have six.
+// jobs returns job numbers for n observations. Every fifth observation has no job, the others
+// belong to six jobs.
 func jobs(n int) []int {
 	out := make([]int, n)
 	for j := range out {
@@ -78,7 +80,7 @@ func jobs(n int) []int {
 	return out
 }
 
-// A sample has all observations of its rows, which are distributed evenly.
+// A sample has all observations of the selected rows, which are distributed evenly.
 func TestSample(t *testing.T) {
 	o := related(100, 4)
 	s := o.Sample(120)
@@ -103,7 +105,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A pending entry changes the covariances as an observation does.
+// A pending entry changes the covariances exactly as an observation does.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
 	m, err := Fit(o, relatedOptions)
@@ -223,7 +225,8 @@ func TestTasksInformEachOther(t *testing.T) {
 	}
 }
 
-// The step half of a task's own correlation decreases at once, the smooth half remains.
+// The step function in a task's own part decreases its correlation at once; the smooth part remains
+// correlated.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
@@ -302,7 +305,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Constant targets, a single target and more observations than the sample of Learn are valid.
+// Constant targets, a single target, and more observations than Learn samples are valid.
 func TestExtremes(t *testing.T) {
 	many := related(200, 3)
 	constant := related(5, 2)
@@ -322,7 +325,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// An observation with much extra noise has less effect on the means and the hyperparameters.
+// An observation with large extra noise has less effect on the means and the hyperparameters.
 func TestExtraNoise(t *testing.T) {
 	good := related(30, 3)
 	wrong := good
@@ -345,7 +348,7 @@ func TestExtraNoise(t *testing.T) {
 	}
 }
 
-// The residuals equal those of a GP without the observation.
+// The residuals equal those of a GP that lacks the observation.
 func TestLOOResiduals(t *testing.T) {
 	o := related(30, 4)
 	o.Y[7] += 1

@@ -2,8 +2,8 @@ package gp
 
 import "math"
 
-// maxSquaredDistance is the squared distance beyond which a correlation counts as zero. It is below
-// 1e-300 there: √(5·1e5) = 707, and e^-690 is 1e-300.
+// maxSquaredDistance is the squared distance beyond which a correlation counts as zero. At this
+// distance it is about e^-690 = 1e-300, since √(5·1e5) = 707.
 const maxSquaredDistance = 1e5
 
 // matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation
@@ -52,7 +52,7 @@ func (c columns) push(row, length []float64) {
 	}
 }
 
-// distances sets dst to the squared distances from the scaled row x to the first len(dst) rows.
+// distances sets dst to the squared distances of the scaled row x to the first len(dst) rows.
 func (c columns) distances(dst, x []float64) {
 	clear(dst)
 	for d, col := range c {

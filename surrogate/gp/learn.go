@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Options configure Learn.
+// Options configures Learn.
 type Options struct {
 	Length      []float64 // step length scales, and prior medians of the other length scales, in the columns' units
 	Steps       float64   // part of the variance of a task's own function that is a step function
@@ -16,11 +16,11 @@ type Options struct {
 	Start       *Params // start of the search; nil: the prior medians
 }
 
-// variancePrior is a log-normal prior of a variance, relative to the variance of the targets, with
-// bounds of the search.
+// variancePrior is a log-normal prior of a variance, and the bounds of its search. The values are
+// relative to the variance of the targets.
 type variancePrior struct{ median, sd, low, high float64 }
 
-// variancePriors are our choice, in the order of Params.variances. The common part makes most of the
+// variancePriors are our choice, in the order of Params.variances. The common part has most of the
 // variance, a task's own part 5 %. A standard deviation of 1.5 is a factor of 4.5.
 var variancePriors = []variancePrior{
 	{1, 1.5, 1e-3, 1e3},    // common
@@ -30,13 +30,15 @@ var variancePriors = []variancePrior{
 	{3e-4, 1.5, 1e-6, 1},   // rough
 }
 
-// changePrior is the prior of each variance between sources: 1 % of the targets' standard deviation.
+// changePrior is the prior of each variance between sources. Its median is 1 % of the targets'
+// standard deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
 
 // jobPrior is the prior of the variance between jobs, relative to the measurement noise.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
 
-// Constants of the search, our choice. Differences below 0.01 nats do not matter for predictions.
+// Constants of the search; all are our choice. Differences below 0.01 nats do not matter for
+// predictions.
 const (
 	jobStart          = 10.0 // start for the variance between jobs, relative to the noise; a small one may stay a local optimum
 	lengthSD          = 1.0  // of the prior of the logarithm of a length scale: a factor of 2.7
@@ -50,13 +52,13 @@ const (
 	maxLearned        = 240 // greatest size of the sample to learn from; more cost n³ and change little
 )
 
-// Learn learns the hyperparameters from the observations, or an even sample of rows if there are
-// more than 240 observations.
+// Learn learns the hyperparameters from the observations. With more than 240 observations it uses
+// an even sample of the rows.
 //
-// Mean is the mean of the targets. The other hyperparameters maximise the log marginal likelihood
-// under log-normal priors, with analytic gradients. The likelihood is that of a GP without steps and
-// split: steps alone explain so much that the smooth parts would be underestimated. The result
-// depends on the arguments only. Errors are those of New.
+// Mean is the mean of the targets. The other hyperparameters maximize the log marginal likelihood
+// under log-normal priors, with analytic gradients. The likelihood is that of a GP without steps
+// and split, since steps alone explain so much that the smooth parts would be underestimated. The
+// result depends on the arguments only. Errors are those of New.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), chapter 5.
 func Learn(obs Observations, opt Options) (Params, error) {
@@ -81,7 +83,7 @@ func Learn(obs Observations, opt Options) (Params, error) {
 	return learn(obs.Sample(maxLearned), opt)
 }
 
-// learn is Learn from all observations, in one search.
+// learn is Learn without sampling, in a single search.
 func learn(obs Observations, opt Options) (Params, error) {
 	y, mean, scale, err := standardise(obs.Y)
 	if err != nil {
@@ -132,7 +134,8 @@ func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	return h
 }
 
-// sourceVariances is the number of variances between sources, the last ones of Params.variances.
+// sourceVariances is the number of variances between sources. They are the last ones of
+// Params.variances.
 const sourceVariances = 4
 
 // variances returns the learned variances in the order of theta.
@@ -143,8 +146,9 @@ func (p *Params) variances() []*float64 {
 	}
 }
 
-// paramsOf is the inverse of theta: the logarithms of d common lengths, d own lengths and the
-// variances over unit. The variances between sources are missing in theta without other sources.
+// paramsOf is the inverse of theta. theta holds the logarithms of d common lengths, d own lengths
+// and the variances divided by unit. Without other sources, theta omits the variances between
+// sources.
 func paramsOf(theta []float64, d int, unit float64) Params {
 	e := make([]float64, len(theta))
 	for i, v := range theta {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// likelihood evaluates the log marginal likelihood of centred targets and its gradient at theta, see
-// paramsOf. It reuses its storage: about n² numbers for n observations and 4u² for u rows.
+// likelihood evaluates the log marginal likelihood of centered targets and its gradient at theta,
+// see paramsOf. It reuses its storage: about n² numbers for n observations and 4u² for u rows.
 type likelihood struct {
 	obs   Observations // Y is not used; Extra is in the unit of y
 	y     []float64
@@ -22,11 +22,11 @@ type likelihood struct {
 	jobGradient float64 // sum of G over the pairs whose covariance depends on Params.Job, the diagonal halved
 }
 
-// maxLog bounds the absolute values of theta.
+// maxLog limits the absolute values of theta.
 const maxLog = 50
 
-// value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. O(n³/3)
-// operations, none if theta is the same as in the last call.
+// value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. It takes
+// O(n³/3) operations, or none if theta is the same as in the last call.
 func (l *likelihood) value(theta []float64) float64 {
 	if l.theta != nil && slices.Equal(l.theta, theta) {
 		return l.loglik
@@ -66,9 +66,9 @@ func (l *likelihood) params(theta []float64) Params {
 	return p
 }
 
-// gradient sets grad to the derivatives at theta, or to zero if value is -Inf. They are
+// gradient sets grad to the derivatives at theta, or to zero if value is -Inf. The derivatives are
 // ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y (Rasmussen and Williams 2006, equation 5.9). G is
-// summed by pairs of rows first. O(2n³/3) operations in addition to those of value.
+// first summed by pairs of rows. Gradient takes O(2n³/3) operations in addition to those of value.
 func (l *likelihood) gradient(theta, grad []float64) {
 	clear(grad)
 	if math.IsInf(l.value(theta), -1) {
@@ -119,12 +119,13 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds sums of the lower triangle of G, the diagonal halved, by pairs of rows of X, the
-// greater index first. all sums over all pairs of observations, same over pairs of one task. source
-// and sourceTask sum over the same pairs within one source other than 0; nil without such sources.
+// rowWeights holds sums of the lower triangle of G by pairs of rows of X, the greater index first.
+// Diagonal elements of G count half. all sums over all pairs of observations, same over pairs of
+// one task. source and sourceTask sum over the same pairs within one source other than 0; both are
+// nil without other sources.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-// weights computes the sums and jobGradient.
+// weights computes the sums of rowWeights and jobGradient.
 func (l *likelihood) weights(p Params) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
@@ -162,8 +163,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds G of observation i and observations left to right-1 to the sums. inverse holds K⁻¹ of
-// these pairs.
+// addPairs adds to the sums the elements of G for observation i and the observations left to
+// right-1. inverse holds K⁻¹ for these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {
@@ -189,7 +190,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 	}
 }
 
-// logDensity returns the log density of y under N(0, LLᵀ). z is L⁻¹y.
+// logDensity returns the log density of y under N(0, LLᵀ). The argument z is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
 	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
 }

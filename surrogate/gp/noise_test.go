@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The variance between jobs is learned, and the shifts of jobs do not affect the means.
+// The variance between jobs is learned, and the common shift of a job's observations does not
+// affect the means.
 func TestJobVarianceIsLearned(t *testing.T) {
 	const sd = 0.1
 	for _, part := range []float64{0, 0.9} {
@@ -14,7 +15,7 @@ func TestJobVarianceIsLearned(t *testing.T) {
 		o := related(40, 4)
 		quiet := o.Y
 		o.Y, o.Job, o.Extra = make([]float64, len(quiet)), make([]int, len(quiet)), make([]float64, len(quiet))
-		done := make([]float64, 12) // by each job
+		done := make([]float64, 12) // shift of each job
 		for k := range done {
 			done[k] = sd * math.Sqrt(part) * rng.NormFloat64()
 		}
@@ -42,7 +43,7 @@ func TestJobVarianceIsLearned(t *testing.T) {
 	}
 }
 
-// off returns the root mean square error of the means at the rows of the observations.
+// off returns the root mean square error of the means at the observed rows.
 func off(m *GP, y []float64) float64 {
 	means, sum := m.Means(m.obs.X, len(m.cov.tasks)), 0.0
 	for j, v := range y {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Observations are targets of tasks at rows. The fields but X have one element for each
-// observation, or are nil where noted.
+// Observations are targets of tasks at rows. Except for X, each field has one element for each
+// observation; some may be nil, as noted.
 type Observations struct {
 	X      [][]float64 // distinct rows
 	At     []int       // row in X
@@ -34,7 +34,7 @@ func (o Observations) source(j int) int {
 	return o.Source[j]
 }
 
-// sources reports whether any observation has another source than 0.
+// sources reports whether any observation has a source other than 0.
 func (o Observations) sources() bool {
 	return slices.ContainsFunc(o.Source, func(s int) bool { return s != 0 })
 }
@@ -79,10 +79,10 @@ func (o Observations) validateOne(j int) error {
 	return nil
 }
 
-// sameJob reports whether one job made both observations.
+// sameJob reports whether two observations belong to the same job.
 func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
 
-// job returns the job of observation j, 0 for none.
+// job returns the job of observation j, or 0 for none.
 func (o Observations) job(j int) int {
 	if o.Job == nil {
 		return 0
@@ -90,7 +90,7 @@ func (o Observations) job(j int) int {
 	return o.Job[j]
 }
 
-// jobs returns the number of the last job.
+// jobs returns the greatest job number.
 func (o Observations) jobs() int {
 	last := 0
 	for _, job := range o.Job {
@@ -99,8 +99,8 @@ func (o Observations) jobs() int {
 	return last
 }
 
-// Sample returns the observations at an even sample of the rows, at least most of them, or all if
-// there are fewer; see SampleIndices.
+// Sample returns the observations at an even sample of the rows: at least most observations, or all
+// if there are fewer; see SampleIndices.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o
@@ -129,9 +129,10 @@ func (o Observations) Sample(most int) Observations {
 	return out
 }
 
-// SampleIndices returns the indices of the observations of Sample, in order. Rows are drawn evenly
-// over their order: the k-th row is at the fraction k·(φ-1) modulo one, with the golden ratio φ.
-// Rows with an observation of source 0 come first. All observations of a row are taken.
+// SampleIndices returns the indices of the observations of Sample, in order. The sample has all
+// observations of the selected rows, and the selected rows are distributed evenly over all rows:
+// the k-th is at the fraction k·(φ-1) modulo one, with the golden ratio φ. Rows with an observation
+// of source 0 come first.
 func (o Observations) SampleIndices(most int) []int {
 	n := len(o.X)
 	count, present := make([]int, n), make([]bool, n)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// oneTask returns observations of a single task, one at each row.
+// oneTask returns observations of a single task, one for each row.
 func oneTask(x [][]float64, y []float64) Observations {
 	o := Observations{X: x, At: make([]int, len(y)), Task: make([]int, len(y)), Y: y}
 	for j := range o.At {
@@ -33,7 +33,7 @@ func smooth(n, d int, seed uint64) Observations {
 	return oneTask(x, y)
 }
 
-// matern52 are the parameters of a GP with one Matérn-5/2 covariance and noise.
+// matern52 returns the hyperparameters of a GP with one Matérn-5/2 covariance and noise.
 func matern52(signal, noise float64, length ...float64) Params {
 	return Params{Common: signal, Noise: noise, CommonLength: length, OwnLength: length}
 }
@@ -47,7 +47,7 @@ func mustNew(t testing.TB, p Params, o Observations) *GP {
 	return g
 }
 
-// predict returns mean and variance of task 0 at rows.
+// predict returns the mean and the variance of task 0 at rows.
 func predict(t *testing.T, g *GP, rows [][]float64) (mean, variance []float64) {
 	t.Helper()
 	entries := make([]Entry, len(rows))
@@ -120,7 +120,8 @@ func TestPredictionAgainstScikitLearn(t *testing.T) {
 	}
 }
 
-// The variance of each row of its own takes the place of the noise, which has no derivative.
+// The likelihood and its derivatives equal those of scikit-learn. The noise has no derivative here,
+// so each row's own variance takes its place.
 func TestLikelihoodAgainstScikitLearn(t *testing.T) {
 	const none = -45 // logarithm of a negligible variance
 	for _, r := range readRecorded(t) {
@@ -181,7 +182,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-// Rows that are equal have one index, so targets may differ at one row.
+// Equal rows share one index, so a row may have several targets.
 func TestDegenerateTraining(t *testing.T) {
 	sameRow := oneTask([][]float64{{1}, {2}}, []float64{1, 4})
 	sameRow.At, sameRow.Task, sameRow.Y = []int{0, 0, 0, 1}, []int{0, 0, 0, 0}, []float64{1, 2, 3, 4}

@@ -13,8 +13,8 @@ var (
 	ErrFactor = errors.New("gp: covariance matrix is not positive definite")
 )
 
-// Params are the hyperparameters. Length scales are in the units of the columns. Common to
-// ChangeOwn are variances in the targets' unit squared.
+// Params holds the hyperparameters of a GP. Length scales are in the units of the columns. The
+// fields from Common to ChangeOwn are variances in the targets' unit squared.
 type Params struct {
 	Mean         float64
 	CommonLength []float64 // of c
@@ -31,7 +31,7 @@ type Params struct {
 	Noise        float64 // of every observation; not learned
 	Job          float64 // of the shift by a job
 
-	// Differences of another source; zero without other sources.
+	// Variances of the difference between source 0 and another source; zero without other sources.
 	ChangeLevel    float64 // of d_i
 	Change         float64 // of e_i
 	ChangeOwnLevel float64 // of d_ia
@@ -84,8 +84,8 @@ func checkLengths(lengths []float64, dim int) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkRows returns an error unless every row has dim finite numbers. dim 0 means the length of the
-// first row.
+// checkRows returns an error unless every row has dim finite numbers. If dim is 0, the first row
+// determines the length.
 func checkRows(rows [][]float64, dim int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%w: no rows", ErrShape)
@@ -109,7 +109,7 @@ func checkRows(rows [][]float64, dim int) error {
 	return nil
 }
 
-// noise returns the variance of the noise of observation j, the shift by its job included.
+// noise returns the noise variance of observation j, including the variance between jobs.
 func (p Params) noise(obs Observations, j int) float64 {
 	if obs.job(j) > 0 {
 		return p.Noise + max(obs.extra(j), p.Job)
@@ -117,7 +117,7 @@ func (p Params) noise(obs Observations, j int) float64 {
 	return p.Noise + obs.extra(j)
 }
 
-// addNoise adds the covariances of the noise of observation i with observations 0 to i.
+// addNoise adds to row the noise covariances of observation i with the observations 0 to i.
 func (p Params) addNoise(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
 	if !obs.sameJob(i, i) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Entry is a task at a row.
+// Entry is one task at one row.
 type Entry struct{ Row, Task int }
 
 // Posterior is the joint posterior of entries, given the observations of a GP. Pending entries, see
@@ -30,9 +30,10 @@ type Posterior struct {
 	steps    [][]float64 // of each entry: covariance with each pending entry over its standard deviation
 }
 
-// Posterior returns the posterior of entries. It keeps rows and entries. It returns an error matching
-// ErrShape or ErrValue for invalid rows or entries. O(len(rows)·u² + len(entries)·u·n_a) operations
-// and O(len(entries)·u) numbers for observations at u rows, n_a of them of a task.
+// Posterior returns the posterior of entries. It keeps rows and entries. It returns an error
+// matching ErrShape or ErrValue for invalid rows or entries. For observations at u rows, n_a of
+// them of a task, it takes O(len(rows)·u² + len(entries)·u·n_a) operations and O(len(entries)·u)
+// numbers.
 func (m *GP) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
@@ -62,11 +63,11 @@ func (m *GP) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	return p, nil
 }
 
-// fillCovariances sets alpha and beta to prior covariances and computes the means.
+// fillCovariances sets alpha and beta to prior covariances, and computes the means.
 func (p *Posterior) fillCovariances() {
 	m, last := p.m, -1
 	here, weight := newCorrRow(len(m.obs.X), len(m.obs.X[0])), m.weights()
-	means := make([]float64, len(m.cov.tasks)+1) // of the tasks at a row, and of one never observed
+	means := make([]float64, len(m.cov.tasks)+1) // means of the observed tasks at a row, then of an unobserved task
 	for i, e := range p.entries {
 		if e.Row != last {
 			here.covary(m.params, p.rows[e.Row], m.rows)
@@ -115,7 +116,7 @@ func (p *Posterior) condition(of [][]int) {
 	}
 }
 
-// Mean returns the posterior mean of entry i. Pending entries do not change it.
+// Mean returns the posterior mean of entry i, which pending entries do not change.
 func (p *Posterior) Mean(i int) float64 { return p.mean[i] }
 
 // Variance returns the posterior variance of entry i, without noise.
@@ -146,8 +147,8 @@ func (p *Posterior) prior(i, j int) float64 {
 	return common
 }
 
-// Covariances returns the posterior covariances of the entries with indices rows and cols,
-// len(rows)×len(cols). O(len(rows)·len(cols)·u) operations in block products.
+// Covariances returns the posterior covariances of the entries with indices rows and cols, as a
+// len(rows)×len(cols) matrix. It takes O(len(rows)·len(cols)·u) operations in block products.
 func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	out := products(p.gammas(rows), p.gammas(cols))
 	from, ofRow := p.alphas(rows)
@@ -169,11 +170,11 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	return out
 }
 
-// Pair is two entries at one row.
+// Pair is a pair of entries at the same row.
 type Pair struct{ One, Other int }
 
-// WithDifferences returns the posterior covariances of the entries with indices rows and the
-// differences One - Other of pairs. The common part at a row cancels in a difference.
+// WithDifferences returns the posterior covariances between the entries with indices rows and the
+// differences One - Other of pairs. The common part at a row cancels in a difference. It takes
 // O(len(rows)·len(pairs)·u) operations in block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
@@ -200,13 +201,13 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	return out
 }
 
-// pairTerm is an entry of a pair with its sign in the difference.
+// pairTerm is an entry of a pair with its sign in the pair's difference.
 type pairTerm struct {
 	pair, entry int
 	sign        float64
 }
 
-// pairTerms returns the terms of pairs by task.
+// pairTerms returns the terms of all pairs, grouped by task.
 func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	out := map[int][]pairTerm{}
 	for k, pair := range pairs {
@@ -217,8 +218,8 @@ func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	return out
 }
 
-// eachCorrRow calls visit for each entry of some, the k-th being entry i, with the prior covariances
-// of its row and all rows.
+// eachCorrRow calls visit for each element i = some[k]. here holds the prior covariances of the row
+// of entry i with all rows.
 func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) {
 	here := newCorrRow(len(p.rows), len(p.rows[0]))
 	last := -1
@@ -231,7 +232,7 @@ func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) 
 	}
 }
 
-// gammas returns gamma of some entries.
+// gammas returns the gamma vectors of some entries.
 func (p *Posterior) gammas(some []int) [][]float64 {
 	out := make([][]float64, len(some))
 	for k, i := range some {
@@ -240,7 +241,8 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns alpha of the rows of some entries, each row once, and the index of each entry's row.
+// alphas returns the alpha vectors of the entries' rows, each row once, and for each entry the
+// index of its row's vector.
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
 	for _, i := range some {
@@ -254,15 +256,15 @@ func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	return alpha, of
 }
 
-// Difference returns the posterior variance of entry i minus entry j.
+// Difference returns the posterior variance of the difference of entries i and j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }
 
-// Condition makes entry i pending: from now on covariances are those given one more noisy observation
-// of it. They do not depend on its value. It returns the covariance of each entry with that
-// observation over the observation's standard deviation. Variances fall by the square of it.
-// O(len(entries)·u) operations.
+// Condition makes entry i pending: covariances are then conditioned on one more noisy observation
+// of it, whose value does not matter. It returns the covariance of each entry with that
+// observation, divided by the observation's standard deviation. The variance of an entry falls by
+// the square of this number. It takes O(len(entries)·u) operations.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

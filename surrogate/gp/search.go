@@ -7,15 +7,16 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// hyperprior holds independent normal priors of theta, and bounds of the search.
+// hyperprior holds independent normal priors of the elements of theta, and the bounds of the
+// search.
 type hyperprior struct {
 	median, sd, low, high []float64
 }
 
-// boundWeight is the weight of the squared excess over a bound, in nats.
+// boundWeight is the weight of the squared distance outside a bound, in nats.
 const boundWeight = 100
 
-// add adds an element of theta.
+// add appends the prior and the bounds of one element of theta.
 func (h *hyperprior) add(median, sd, low, high float64) {
 	h.median = append(h.median, median)
 	h.sd = append(h.sd, sd)
@@ -24,8 +25,8 @@ func (h *hyperprior) add(median, sd, low, high float64) {
 }
 
 // penalty returns minus the log density of theta plus a constant, in nats. Outside the bounds it
-// grows with the squared excess, since L-BFGS has no bounds. If grad is not nil, the derivatives
-// are added to it.
+// grows with the squared distance, since L-BFGS has no bounds. It adds the derivatives to grad
+// unless grad is nil.
 func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
@@ -51,11 +52,11 @@ func (h *hyperprior) clamp(theta []float64) []float64 {
 	return theta
 }
 
-// maximise maximises the posterior density of theta by L-BFGS from start and returns the best theta
+// maximise maximizes the posterior density of theta by L-BFGS from start. It returns the best theta
 // of all evaluations.
 func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float64, error) {
 	var best []float64
-	least := math.Inf(1) // cost at best
+	least := math.Inf(1) // smallest cost so far
 	problem := optimize.Problem{
 		Func: func(theta []float64) float64 {
 			cost := h.penalty(theta, nil) - l.value(theta)
@@ -81,7 +82,7 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 		GradientThreshold: gradientTolerance,
 		Converger:         &optimize.FunctionConverge{Absolute: valueTolerance, Iterations: valueIterations},
 	}
-	// After a failed line search the best theta so far counts.
+	// If the line search fails, the best theta so far is the result.
 	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if best == nil {
 		return nil, fmt.Errorf("%w at the start of the search", ErrFactor)
@@ -89,12 +90,12 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 	return best, nil
 }
 
-// constantSpread is the standard deviation of targets, relative to the greatest, up to which they
-// count as constant: the order of rounding errors.
+// constantSpread is the standard deviation of targets, relative to the greatest target, up to which
+// targets count as constant. It is the order of rounding errors.
 const constantSpread = 1e-12
 
-// standardise returns y shifted and scaled to mean 0 and variance 1. Constant targets keep their
-// scale.
+// standardise returns y shifted and scaled to mean 0 and variance 1. It does not scale constant
+// targets.
 func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 	n := float64(len(y))
 	var largest, square float64

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// earlier returns related observations of source 1, changed, and a few unchanged ones of source 0: one
-// of each task at some rows.
+// earlier returns many observations of source 1, with a change added, and a few observations of
+// source 0: one of each task at some rows.
 func earlier(rows, fresh, tasks int, change func(task int) float64) Observations {
 	o := related(rows, tasks)
 	o.Source = make([]int, len(o.Y))
@@ -33,7 +33,7 @@ func relatedAt(x []float64, a int) float64 {
 	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
 }
 
-// taskErrors returns the mean squared error and the mean variance of each task at other rows.
+// taskErrors returns the mean squared error and the mean variance of each task at unobserved rows.
 func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	t.Helper()
 	rows := related(50, 1).X
@@ -57,8 +57,8 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	return squared, variance
 }
 
-// If nothing changed, observations of another source are as good as own ones after a few own
-// observations. If one task changed, only its predictions change.
+// If nothing changed between two sources, a few observations of source 0 make those of source 1
+// equally useful. If one task changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
 	own, err := Fit(related(50, tasks), relatedOptions)
@@ -96,7 +96,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A sample contains observations of source 0 first.
+// A sample takes rows with observations of source 0 first.
 func TestSampleOfSources(t *testing.T) {
 	o := earlier(100, 10, 4, func(int) float64 { return 0 })
 	s := o.Sample(120)

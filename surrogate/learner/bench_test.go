@@ -8,7 +8,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// benchmarked is a learner as campaigns have it: 100 trees, one worker.
+// benchmarked returns the options that campaigns use: 100 trees and one worker.
 func benchmarked(m learner.Model) learner.Options {
 	return learner.Options{Scaling: preprocess.AlgorithmLog10, Model: m, Forest: forest.Options{Workers: 1}}
 }

@@ -16,14 +16,15 @@ type Pair struct {
 	Measured, Predicted float64
 }
 
-// Validation compares predictions with measurements at points that the models were not trained on.
+// Validation compares predictions with measurements at points that were not used for training.
 type Validation struct {
-	Slowdowns []float64    // of the choice at each complete point with two algorithms or more
+	Slowdowns []float64    // of the choice at each completely measured point with two or more algorithms
 	Points    []coll.Point // of Slowdowns
 	Pairs     []Pair       // by point, then by algorithm
 }
 
-// MetricsOptions returns the options for metrics of Slowdowns: threshold and weights of opt.
+// MetricsOptions returns the options for metrics of Slowdowns, with the threshold and the weights
+// of opt.
 func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
 	for _, p := range v.Points {
@@ -32,8 +33,8 @@ func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	return m
 }
 
-// R2 returns R² over the pairs of one algorithm, or of all for the zero Algorithm; see metrics.R2
-// for the errors.
+// R2 returns R² over the pairs of one algorithm, or over all pairs for the zero Algorithm. Its
+// errors are those of metrics.R2.
 func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 	truth, predicted := make([]float64, 0, len(v.Pairs)), make([]float64, 0, len(v.Pairs))
 	for _, p := range v.Pairs {
@@ -45,8 +46,9 @@ func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 	return metrics.R2(truth, predicted)
 }
 
-// FoldsOf assigns the points of the measurements to k folds at random and returns the fold of
-// each measurement. All measurements of a point share a fold. k is at most the number of points.
+// FoldsOf assigns the points of the measurements to k folds at random and returns the fold of each
+// measurement. All measurements of a point are in the same fold. k must not exceed the number of
+// points.
 func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
 	var points []coll.Point
 	for _, m := range ms {
@@ -64,7 +66,7 @@ func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
 }
 
 // assignFolds splits n rows into k folds of nearly equal size at random and returns the fold of
-// each row. k is at most n. The same seed gives the same folds.
+// each row. k must not exceed n. The same seed gives the same folds.
 func assignFolds(n, k int, seed uint64) []int {
 	k = max(1, min(k, n))
 	fold := make([]int, n)
@@ -74,9 +76,10 @@ func assignFolds(n, k int, seed uint64) []int {
 	return fold
 }
 
-// CrossValidate estimates from the measurements alone how good the selection is at other points:
-// k folds by point, each predicted by a model trained on the others. The same seed gives the
-// same folds. It returns an error for fewer than two points. It costs k fits.
+// CrossValidate estimates the quality of the selection at unmeasured points from the measurements
+// alone. It divides the points into k folds and predicts each fold by a model trained on the
+// others. The same seed gives the same folds. It returns an error for fewer than two points. It
+// costs k fits.
 func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) {
 	folds := FoldsOf(d.Measurements, k, seed)
 	last := slices.Max(append(folds, 0))
@@ -115,14 +118,14 @@ func ValidateFold(d Data, folds []int, fold int, opt Options) (Validation, error
 	return l.compare(test, d.Missing)
 }
 
-// Compare compares the learner with measurements that it was not trained on. At each point it
-// chooses among the algorithms that are measured there. If it knows none of them, the slowest
-// counts as its choice. A point with a single algorithm has no slowdown. Every point must be
-// completely measured.
+// Compare compares the learner's choices with measurements that were not used for training. At each
+// point it chooses among the algorithms measured there. If the learner knows none of them, the
+// slowest counts as its choice. A point with a single algorithm has no slowdown. Every point must
+// be completely measured.
 func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return l.compare(test, nil) }
 
-// compare is Compare where points with missing algorithms have no slowdown: the fastest algorithm
-// may be among them.
+// compare is Compare for points that need not be complete. A point with missing algorithms has no
+// slowdown, because one of them may be the fastest.
 func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
@@ -175,8 +178,8 @@ func compareMeasurements(a, b coll.Measurement) int {
 	return coll.CompareCandidates(a.Candidate, b.Candidate)
 }
 
-// Slowdowns returns the time of the choice over the least time at each point of truth. A choice
-// that is not measured there counts as the slowest algorithm.
+// Slowdowns returns, for each point of truth, the time of the choice divided by the shortest time.
+// A choice without a measurement counts as the slowest algorithm.
 func Slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
 	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
 	chosen := map[coll.Point]float64{}

@@ -34,7 +34,7 @@ func TestFoldsOf(t *testing.T) {
 		t.Errorf("points in the folds: %v, want 4 4 5 5 5", size)
 	}
 
-	// The order of the measurements does not matter.
+	// The order of the measurements must not matter.
 	reversed := slices.Clone(ms)
 	slices.Reverse(reversed)
 	for i, f := range learner.FoldsOf(reversed, 5, 1) {
@@ -93,15 +93,15 @@ func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 			t.Errorf("%d points: error = %v, want one matching ErrEmpty", len(points), err)
 		}
 	}
-	// More folds than points: each point is predicted from the other.
+	// With more folds than points, each of the two points is predicted from the other.
 	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
 	if err != nil || len(held.Slowdowns) != 2 {
 		t.Errorf("two points: slowdowns %v, %v, want two", held.Slowdowns, err)
 	}
 }
 
-// Points where an algorithm is missing have pairs, but no slowdown: the fastest
-// may be what is missing.
+// A point with a missing algorithm has pairs, but no slowdown, because the missing algorithm may be
+// the fastest.
 func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 10 {
@@ -128,8 +128,7 @@ func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Against the truth of the whole machine, by hand: at each point the chosen time
-// over the best one.
+// Slowdowns are the chosen time over the shortest time at each point of the complete machine.
 func TestCompare(t *testing.T) {
 	var train []coll.Measurement
 	for i := range 4 {
@@ -186,7 +185,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A learner compared with what it learnt, without bootstrap, has learnt it by heart.
+// A forest without bootstrap predicts its training set exactly.
 func TestCompareWithTheTrainingSet(t *testing.T) {
 	ms := synthetic.Measurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)

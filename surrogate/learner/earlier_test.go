@@ -9,7 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// slower returns measurements in which one algorithm takes so many times as long.
+// slower returns measurements with the times of one algorithm multiplied by a factor.
 func slower(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Measurement {
 	out := slices.Clone(ms)
 	for i := range out {
@@ -20,9 +20,9 @@ func slower(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Mea
 	return out
 }
 
-// Two new points and a complete earlier campaign choose within half a per cent as well as
-// everything measured now does, be it that nothing changed or that one algorithm was twice
-// as slow then. The two points alone do not.
+// Two new points and a complete earlier campaign choose almost as well as a complete new campaign,
+// within half a percent. That holds if nothing changed and if one algorithm was twice as slow
+// earlier. The two points alone do not suffice.
 func TestEarlierCampaigns(t *testing.T) {
 	all := synthetic.Measurements(dense(t))
 	points := dense(t)
@@ -40,7 +40,7 @@ func TestEarlierCampaigns(t *testing.T) {
 	}
 }
 
-// An algorithm that only an earlier campaign measured is predicted all the same.
+// An algorithm with measurements in an earlier campaign alone is predicted as well.
 func TestEarlierAlgorithm(t *testing.T) {
 	known := synthetic.Algorithms()[1]
 	now := few(t, 25)

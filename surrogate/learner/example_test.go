@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// exampleGrid is a bcast on 16 nodes of sizes that double from 8 bytes on.
+// exampleGrid returns points of a bcast on 16 nodes, with sizes that double from 8 bytes.
 func exampleGrid() []coll.Point {
 	g := coll.Grid{Nodes: []int{16}, PPN: []int{1}}
 	for size := int64(8); size <= 1<<24; size *= 2 {
@@ -23,7 +23,7 @@ func exampleGrid() []coll.Point {
 	return points
 }
 
-// How good the choices would be at points that were not measured.
+// Cross-validation estimates the quality of choices at unmeasured points.
 func ExampleCrossValidate() {
 	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements(exampleGrid())}, 5, 1, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
@@ -41,7 +41,7 @@ func ExampleCrossValidate() {
 	// Output: 22 points, slowdown below 1.03: true
 }
 
-// A choice is less certain the farther it is from the measurements.
+// Choices are less certain far away from the measurements.
 func ExampleLearner_Uncertainties() {
 	points := exampleGrid()
 	l, err := learner.Fit(learner.Data{Measurements: synthetic.Measurements(points[:6])}, learner.Options{
@@ -64,7 +64,7 @@ func ExampleLearner_Uncertainties() {
 	// less certain far away: true
 }
 
-// A rival that is a tenth faster or slower, as likely as not.
+// The rival is expected to be equally fast; its time has a standard deviation of a tenth.
 func ExampleRiskOf() {
 	risk := learner.RiskOf([]learner.Rival{{Gap: 0, SD: 0.04}}, metrics.Options{})
 	fmt.Printf("expected slowdown %.3f, mistake with probability %.2f\n", 1+risk.Loss, risk.Mistake)

@@ -40,8 +40,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Every row has the same chance of every fold. Over 3000 seeds a share of 1/3 has
-// a standard error of sqrt(2/9/3000) = 0.0086; five of them are allowed.
+// Every row is in every fold with equal probability. Over 3000 seeds a share of 1/3 has a standard
+// error of sqrt(2/9/3000) = 0.0086; the test allows five standard errors.
 func TestFoldsAreFair(t *testing.T) {
 	const seeds, rows, folds = 3000, 7, 3
 	var count [rows][folds]int
@@ -50,7 +50,7 @@ func TestFoldsAreFair(t *testing.T) {
 			count[row][f]++
 		}
 	}
-	// Seven rows in three folds: fold 0 has three of them, the others two.
+	// With seven rows in three folds, fold 0 has three rows and the others two.
 	want := [folds]float64{3. / 7, 2. / 7, 2. / 7}
 	for row := range rows {
 		for f := range folds {

@@ -25,7 +25,7 @@ func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, erro
 	}, nil
 }
 
-// predictGaussian returns the posterior means less the lowest mean at each point.
+// predictGaussian returns the posterior means minus the lowest mean at each point.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
@@ -40,21 +40,23 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	return out
 }
 
-// Noise returns the noise of the measurements, estimated from replicates by a Gaussian process.
+// Noise returns the noise of the measurements as a Gaussian process estimates it from replicates.
 func (l *Learner) Noise() preprocess.Noise { return l.noise }
 
 const (
 	// A measurement is noisy if its variance exceeds this multiple of preprocess.MeasurementNoise,
-	// which is 6 % of the time. The fastest of several noisy algorithms is fastest by chance.
+	// which means a deviation of 6 % of the time. The fastest of several noisy measurements is
+	// often fast by chance.
 	noisyFactor = 9
 	// A noisy measurement that differs from the posterior mean by this many standard deviations of
-	// its noise is trusted: the Gaussian process does not explain it.
+	// its noise is trusted, because the Gaussian process cannot explain it.
 	trustedSigma = 3
 )
 
-// TrustedMeasurements returns those of ms that replace the predictions of their candidates.
-// The learner was trained on ms. A noisy measurement near its prediction is left out, since the
-// prediction also uses its neighbours. Forests trust every measurement. O(n²) operations.
+// TrustedMeasurements returns the measurements of ms that replace the predictions of their
+// candidates. ms must be the learner's training data. A noisy measurement near its prediction is
+// left out, because the prediction is more accurate: it also uses neighboring measurements. Forests
+// trust every measurement. It takes O(n²) operations.
 func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]coll.Measurement {
 	out := make(map[coll.Candidate]coll.Measurement, len(ms))
 	var noisy []coll.Measurement

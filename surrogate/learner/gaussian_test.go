@@ -20,7 +20,7 @@ func optionsOf(m learner.Model) learner.Options {
 	return opt
 }
 
-// qualityOf trains on d and summarises the choices at the dense points.
+// qualityOf trains on d and summarizes the choices at the points of dense.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation, err := fitData(t, d, opt).Compare(synthetic.Measurements(dense(t)))
@@ -34,7 +34,7 @@ func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summar
 	return sum
 }
 
-// few are the measurements at every k-th point in a fixed disorder.
+// few returns the measurements at every k-th point of dense, in a fixed shuffled order.
 func few(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point
@@ -46,7 +46,7 @@ func few(t testing.TB, k int) []coll.Measurement {
 	return synthetic.Measurements(some)
 }
 
-// On a machine without jumps the Gaussian process chooses better from few points.
+// On a machine without jumps, a Gaussian process chooses better than forests from few points.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := few(t, 25)
 	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
@@ -56,7 +56,7 @@ func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	}
 }
 
-// Single candidates are enough: no point has to be complete.
+// A Gaussian process learns from single candidates; no point has to be complete.
 func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	var train []coll.Measurement
 	for i, m := range few(t, 10) {
@@ -69,7 +69,7 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	}
 }
 
-// The same measurements give the same predictions, to the bit.
+// The same measurements give the same predictions, bit for bit.
 func TestGaussianProcessIsDeterministic(t *testing.T) {
 	train := few(t, 20)
 	a, b := predictions(t, train, learner.GaussianProcess), predictions(t, train, learner.GaussianProcess)
@@ -85,9 +85,9 @@ func TestGaussianProcessIsDeterministic(t *testing.T) {
 	}
 }
 
-// The order of few measurements moves the predictions of a Gaussian process by no more
-// than rounding: of more, hyperparameters are learnt from the first. Forests draw bootstrap
-// samples by row, so theirs depend on it.
+// The order of up to 32 measurements changes the predictions of a Gaussian process only by
+// rounding. With more measurements it matters, because hyperparameters are learned from the first
+// ones. Forests depend on the order, because they draw bootstrap samples by row.
 func TestGaussianProcessKnowsNoOrder(t *testing.T) {
 	train := few(t, 20)[:32]
 	want := predictions(t, train, learner.GaussianProcess)
@@ -106,7 +106,8 @@ func TestGaussianProcessKnowsNoOrder(t *testing.T) {
 	}
 }
 
-// predictions are those of a model trained on some measurements, at the dense points.
+// predictions returns the predictions at the points of dense by a model trained on some
+// measurements.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
 	out, err := fit(t, train, optionsOf(m)).Predict(dense(t))

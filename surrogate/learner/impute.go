@@ -9,11 +9,11 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// imputeFastest returns the measurements plus, at each point where algorithms are missing, a
-// measurement with an imputed time of the fastest missing one.
+// imputeFastest adds a measurement with an imputed time at each point with missing algorithms, for
+// the fastest of them.
 //
-// Forests of log10 seconds predict the missing algorithms. The mean residual of the measured
-// algorithms at the point, out of bag, is added: it estimates the effect of the point on all
+// Forests of log10 seconds predict the missing algorithms. The mean out-of-bag residual of the
+// measured algorithms at the point is added, since it estimates the effect of the point on all
 // algorithms.
 func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	ms := d.Measurements
@@ -56,7 +56,7 @@ func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	return out, nil
 }
 
-// incompletePoints returns the measured points where algorithms are missing, in order, and these
+// incompletePoints returns the measured points with missing algorithms, in order, and these
 // algorithms.
 func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
 	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
@@ -67,7 +67,7 @@ func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Alg
 	return points, absent
 }
 
-// meanResiduals returns the mean of target minus out-of-bag prediction at each point.
+// meanResiduals returns for each point the mean of target minus out-of-bag prediction.
 func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
 	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
 	for a, f := range l.forests {
@@ -84,7 +84,7 @@ func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[co
 	return sum
 }
 
-// pointsOf returns the points of measurements sorted by point, each once.
+// pointsOf returns the distinct points of measurements that are sorted by point.
 func pointsOf(sorted []coll.Measurement) []coll.Point {
 	var points []coll.Point
 	for i, m := range sorted {

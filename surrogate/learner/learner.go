@@ -13,10 +13,10 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Model names what predicts the times of the algorithms.
+// Model names the kind of model that predicts the times of the algorithms.
 type Model string
 
-// The models. GaussianProcess needs the scaling algorithm_log10.
+// The models. GaussianProcess requires the scaling algorithm_log10.
 const (
 	GaussianProcess Model = "gp"     // one Gaussian process of all algorithms, see gp.GP
 	Forest          Model = "forest" // a random forest for each algorithm
@@ -25,7 +25,8 @@ const (
 // Models returns the known models.
 func Models() []Model { return []Model{GaussianProcess, Forest} }
 
-// ParseModel returns the model called s. The error lists the known models.
+// ParseModel returns the model of the given name. An error for an unknown name lists the known
+// models.
 func ParseModel(s string) (Model, error) {
 	var names []string
 	for _, m := range Models() {
@@ -37,16 +38,17 @@ func ParseModel(s string) (Model, error) {
 	return "", fmt.Errorf("model %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// Options configure a model. The zero value of Scaling is an error; preprocess.AlgorithmLog10 is
+// Options configures a model. The zero value of Scaling is an error; preprocess.AlgorithmLog10 is
 // the usual choice.
 type Options struct {
 	Model   Model // empty means Forest
 	Scaling preprocess.Scaling
 	Forest  forest.Options // Seed is combined with the algorithm's name
 	Prior   *Prior         // of a Gaussian process; nil means DefaultPrior
-	// Allowed holds the criteria of the selection. Uncertainties weigh slowdown and mistakes by them.
+	// Allowed holds the criteria of the selection, by which Uncertainties weighs slowdown and
+	// mistakes.
 	Allowed metrics.Allowed
-	// Weight returns the weight of a point, 0 or more. Nil means 1 everywhere.
+	// Weight returns the weight of a point, 0 or more. If it is nil, all weights are 1.
 	Weight func(coll.Point) float64
 }
 
@@ -66,24 +68,24 @@ func (o Options) weight(p coll.Point) float64 {
 	return o.Weight(p)
 }
 
-// Data is what a model is trained on. All measurements are of one collective.
+// Data is the training data of a model. All measurements are of one collective.
 type Data struct {
 	Measurements []coll.Measurement
-	// Replicates are candidates measured twice. A Gaussian process estimates the noise from them;
-	// forests ignore them.
+	// Replicates are the candidates that were measured twice. A Gaussian process estimates the
+	// noise from them; forests ignore them.
 	Replicates []preprocess.Replicate
-	// Earlier holds the measurements of earlier campaigns, of algorithms that can still be
-	// selected. A Gaussian process learns how far times changed since; forests ignore them.
+	// Earlier holds the measurements of earlier campaigns, limited to algorithms that can still be
+	// selected. A Gaussian process learns how far times have changed since; forests ignore Earlier.
 	Earlier [][]coll.Measurement
-	// Missing returns the algorithms that can run at a point and are not measured there. Nil
-	// means that every measured point is complete.
+	// Missing returns the algorithms that can run at a point and are not measured there. If it is
+	// nil, every measured point is complete.
 	Missing func(coll.Point) []coll.Algorithm
-	// Posterior is the posterior given Measurements, Replicates and Earlier; nil: Fit computes it.
+	// Posterior is the posterior given Measurements, Replicates and Earlier. If it is nil, Fit
+	// computes it.
 	Posterior *Posterior
 }
 
-// Learner predicts the times of every algorithm that it was trained on. It is safe for
-// concurrent use.
+// Learner predicts the time of every algorithm in its training data. It is safe for concurrent use.
 type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // sorted by coll.CompareAlgorithms
@@ -94,12 +96,12 @@ type Learner struct {
 	noise      preprocess.Noise // of the measurements
 }
 
-// Fit trains a model. It returns an error for no measurements and for a scaling that the model
-// does not support. Forests take O(algorithms · trees · n log n) operations, a Gaussian process
-// O(n³), for n measurements, 1500 at most.
+// Fit trains a model. It returns an error for no measurements and for a scaling that the model does
+// not support. For n measurements forests take O(algorithms · trees · n log n) operations, a
+// Gaussian process O(n³) for at most 1500 measurements.
 //
-// The algorithm scalings divide by the fastest time at the point. Forests need an imputed time
-// where an algorithm is missing, see imputeFastest. A Gaussian process predicts it.
+// The algorithm scalings divide by the fastest time at the point. If an algorithm is missing there,
+// forests need an imputed time, see imputeFastest, while a Gaussian process predicts it.
 func Fit(d Data, opt Options) (*Learner, error) {
 	complete := d.Measurements
 	switch opt.Model {
@@ -128,7 +130,7 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// fitForests trains one forest for each algorithm on targets, one for each measurement.
+// fitForests trains a forest for each algorithm. targets holds the target of each measurement.
 func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
@@ -157,7 +159,8 @@ func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*
 	return l, nil
 }
 
-// algorithmSeed returns the seed of an algorithm's forest, which other algorithms do not change.
+// algorithmSeed returns the seed of an algorithm's forest, which is independent of the other
+// algorithms.
 func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(alg.String()))
@@ -168,13 +171,13 @@ func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 // The caller must not change the slice.
 func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 
-// index returns the index of an algorithm in Algorithms, and false for an unknown one.
+// index returns the index of an algorithm in Algorithms, or false for an unknown algorithm.
 func (l *Learner) index(alg coll.Algorithm) (int, bool) {
 	return slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms)
 }
 
-// Predict returns the prediction of each algorithm at each point in scaled units, one row for
-// each of Algorithms. Lower is faster.
+// Predict returns the predictions at points in scaled units, one row for each of Algorithms. Lower
+// is faster.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	if l.gaussian != nil {
 		return l.predictGaussian(points), nil
@@ -191,6 +194,6 @@ func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	return out, nil
 }
 
-// Relative turns scaled predictions of several algorithms at one point into numbers proportional
+// Relative converts scaled predictions of several algorithms at one point into numbers proportional
 // to their times; see preprocess.Scaler.Relative.
 func (l *Learner) Relative(scaled []float64) ([]float64, error) { return l.scaler.Relative(scaled) }

@@ -16,8 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// dense is a grid on which neighbours are close: every doubling of nodes, ppn and
-// size.
+// dense returns a grid with every power of two of nodes, ppn and size.
 func dense(t testing.TB) []coll.Point {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
@@ -35,7 +34,7 @@ func options(s preprocess.Scaling) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: 30, Seed: 1}}
 }
 
-// fit trains on measurements alone.
+// fit trains a learner on measurements alone, without replicates or earlier campaigns.
 func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Learner {
 	t.Helper()
 	return fitData(t, learner.Data{Measurements: ms}, opt)
@@ -50,7 +49,7 @@ func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner
 	return l
 }
 
-// line is a bcast of 2^i bytes on a fixed layout.
+// line returns a bcast of 2^i bytes on a fixed layout.
 func line(i int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i}
 }
@@ -59,8 +58,8 @@ func timed(p coll.Point, algorithm string, seconds float64) coll.Measurement {
 	return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: algorithm}}, Seconds: seconds}
 }
 
-// Each algorithm has a forest of its own: one that joins, never the fastest,
-// leaves the others as they are to the bit.
+// Each algorithm has its own forest. An additional algorithm that is never the fastest does not
+// change the other forests by a single bit.
 func TestForestsAreIndependent(t *testing.T) {
 	all := synthetic.Measurements(dense(t))
 	without := slices.DeleteFunc(slices.Clone(all), func(m coll.Measurement) bool { return m.Algorithm.Name == "linear" })
@@ -87,7 +86,7 @@ func TestForestsAreIndependent(t *testing.T) {
 	}
 }
 
-// The forests depend on the seed, not on who grows them.
+// The forests depend on the seed and not on the number of workers.
 func TestSeed(t *testing.T) {
 	ms := synthetic.Measurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
@@ -109,15 +108,14 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Every scaling goes from measurements to a choice. On a dense grid the choice is
-// good, and no number on the way is not finite.
+// Every scaling leads to good choices on a dense grid, with finite predictions.
 func TestScalings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learns a dense grid with every scaling")
 	}
 	points := dense(t)
 	ms := synthetic.Measurements(points)
-	const bound = 1.02 // measured: 1.0016 with algorithm_log10, the best, to 1.0050
+	const bound = 1.02 // measured: 1.0016 (algorithm_log10, the best) to 1.0050
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
 			l := fit(t, ms, options(scaling))

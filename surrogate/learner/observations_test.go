@@ -17,7 +17,7 @@ func TestLengthScalesMatchColumns(t *testing.T) {
 	}
 }
 
-// The samples of a measurement add extra noise.
+// The variance of a measurement's samples becomes extra noise.
 func TestObservationsHaveExtraNoise(t *testing.T) {
 	m := coll.Measurement{Seconds: 1e-6, Low: 1e-6, High: math.Pow(10, 0.392) * 1e-6}
 	o := learner.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
@@ -52,7 +52,8 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// Jobs are numbered in their order, those of each campaign for themselves; what has no job has none.
+// Jobs are numbered in the order of their first measurement, separately for each campaign. A
+// measurement without a job has the number 0.
 func TestObservationsOfJobs(t *testing.T) {
 	a := coll.Algorithm{Name: "a"}
 	m := func(job string) coll.Measurement {

@@ -13,7 +13,7 @@ import (
 )
 
 // Posterior is the Gaussian-process posterior of log10 seconds of all algorithms, see gp.GP. The
-// same posterior selects what to measure, predicts the quality of the choices and selects the
+// same posterior selects candidates to measure, predicts the quality of the choices and selects the
 // algorithms. It is safe for concurrent use.
 type Posterior struct {
 	prior      Prior
@@ -27,32 +27,32 @@ type Posterior struct {
 }
 
 const (
-	// maxObservations bounds the observations that a posterior is conditioned on. Of more, an even
-	// sample of the points is taken, since the cost is cubic.
+	// maxObservations is the largest number of observations that a posterior is conditioned on. If
+	// there are more, an even sample of the points is used, since the cost is cubic.
 	maxObservations = 1500
-	// minJobShare is the part of preprocess.MeasurementNoise below which the variance between jobs
-	// is set to 0. Less would change next to nothing and cost time.
+	// minJobShare is a share of preprocess.MeasurementNoise. A smaller variance between jobs is set
+	// to 0, because it would change little and cost time.
 	minJobShare = 0.25
-	// Hyperparameters are learned again each time the measurements have grown by a seventh, and
-	// after every measurement up to 32. In between they hardly change. Our choice.
+	// Hyperparameters are learned after every measurement up to 32, and then each time the number
+	// of measurements has grown by a seventh. In between they hardly change. Our choice.
 	relearnGrowth = 7
 	relearnFirst  = 32
 )
 
-// EmptyPosterior returns the posterior given no measurements; Update is its only useful method.
-// A nil prior means DefaultPrior.
+// EmptyPosterior returns a posterior without measurements, on which Update can be called. A nil
+// prior means DefaultPrior.
 func EmptyPosterior(prior *Prior) *Posterior {
 	return &Posterior{prior: Options{Prior: prior}.prior()}
 }
 
 // NewPosterior returns the posterior given the data, with the default prior. It depends on its
-// argument alone: hyperparameters are learned from a prefix of the measurements, see
-// learnedPrefix. O(n³) operations for n measurements.
+// argument alone: hyperparameters are learned from the first measurements, see learnedPrefix. It
+// takes O(n³) operations for n measurements.
 func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Update(d) }
 
-// Update returns the posterior given d, equal to that of NewPosterior with the prior of p. It
-// costs less if the measurements of d extend, or are a prefix of, those of p and the earlier
-// campaigns are the same.
+// Update returns the posterior given d. The result equals that of NewPosterior with the prior of p.
+// Update costs less than NewPosterior if d extends the measurements of p, or is a prefix of them,
+// and the earlier campaigns are the same.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	next := &Posterior{prior: p.prior, learned: learnedPrefix(len(d.Measurements))}
 	next.noise = noiseKnownAt(next.learned, d.Replicates)
@@ -62,7 +62,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 	return next, nil
 }
 
-// follow computes what differs from the previous posterior.
+// follow computes the posterior and reuses unchanged parts of the previous one.
 func (p *Posterior) follow(previous *Posterior, d Data) error {
 	p.observe(d)
 	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
@@ -72,15 +72,15 @@ func (p *Posterior) follow(previous *Posterior, d Data) error {
 		return err
 	}
 	p.noise = p.noise.WithJob(p.params.Job)
-	if sameParams && reflect.DeepEqual(p.obs, previous.obs) { // a replicate that changed no time
+	if sameParams && reflect.DeepEqual(p.obs, previous.obs) { // for example after a replicate that changed no time
 		p.gaussian, p.smooth = previous.gaussian, previous.smooth
 		return nil
 	}
 	return p.condition()
 }
 
-// learnedFrom reports whether params were learned from the first of ms. A replicate may have
-// changed the time of one of them.
+// learnedFrom reports whether params were learned from the beginning of ms. That is not the case
+// after a replicate has changed the time of one of these measurements.
 func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
 	for j, m := range ms[:p.learned] {
 		if math.Log10(m.Seconds) != p.obs.Y[j] {
@@ -91,7 +91,7 @@ func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
 }
 
 // noiseKnownAt returns the noise estimated from the replicates made before the n-th measurement.
-// Later replicates must not change what is learned from the first n measurements.
+// Later replicates must not affect hyperparameters that are learned from the first n measurements.
 func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	known := 0
 	for known < len(replicates) && replicates[known].Seen < n {
@@ -100,7 +100,8 @@ func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	return preprocess.NoiseOf(replicates[:known])
 }
 
-// learnedPrefix returns how many of the first of n measurements hyperparameters are learned from.
+// learnedPrefix returns the number of first measurements, out of n, from which hyperparameters are
+// learned.
 func learnedPrefix(n int) int {
 	prefix := min(n, relearnFirst)
 	for next := prefix; next <= n; next += max(1, next/relearnGrowth) {
@@ -109,7 +110,7 @@ func learnedPrefix(n int) int {
 	return prefix
 }
 
-// observe turns the measurements into observations.
+// observe converts the measurements into observations.
 func (p *Posterior) observe(d Data) {
 	for _, measured := range append([][]coll.Measurement{d.Measurements}, d.Earlier...) {
 		for _, m := range measured {
@@ -121,7 +122,7 @@ func (p *Posterior) observe(d Data) {
 	p.obs = p.observations(d.Measurements, d.Earlier)
 }
 
-// learn learns params from the first measurements.
+// learn learns the hyperparameters from the first measurements.
 func (p *Posterior) learn(d Data) (err error) {
 	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
 	p.params, err = gp.Learn(first, p.prior.Options())
@@ -131,7 +132,7 @@ func (p *Posterior) learn(d Data) (err error) {
 	return err
 }
 
-// condition conditions the Gaussian processes on the observations.
+// condition conditions both Gaussian processes on the observations.
 func (p *Posterior) condition() (err error) {
 	seen := p.obs.Sample(maxObservations)
 	p.gaussian, err = gp.New(p.params, seen)
@@ -143,7 +144,7 @@ func (p *Posterior) condition() (err error) {
 	return err
 }
 
-// observations returns the observations of measurements, by the algorithms of p.
+// observations converts measurements into observations whose tasks are the algorithms of p.
 func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
@@ -152,21 +153,21 @@ func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measure
 	return Observations(ms, index, p.noise, earlier...)
 }
 
-// Smooth returns the Gaussian process without steps and split, for deciding what to measure. With
-// steps every algorithm would be measured everywhere.
+// Smooth returns the Gaussian process without steps and split, which selects what to measure. With
+// steps, every algorithm would be measured everywhere.
 func (p *Posterior) Smooth() (*gp.GP, error) { return p.smooth() }
 
-// LOOResiduals returns the standardised leave-one-out residuals of measurements first up to
-// before end: log10 of the time minus its prediction from all others, over the standard
-// deviation. The process is that of Smooth. A measurement outside the sample that the posterior
-// is conditioned on has the residual 0.
+// LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices
+// first to end-1. A residual is log10 of the time minus its prediction from all other measurements,
+// divided by the standard deviation. The predictions are those of Smooth. A measurement that the
+// posterior is not conditioned on, see maxObservations, has the residual 0.
 func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
 	smooth, err := p.Smooth()
 	if err != nil {
 		return nil, err
 	}
 	var some, at []int
-	for k, j := range p.obs.SampleIndices(maxObservations) { // the sample of condition
+	for k, j := range p.obs.SampleIndices(maxObservations) { // the same sample as in condition
 		if j >= first && j < end {
 			some, at = append(some, k), append(at, j-first)
 		}
@@ -178,8 +179,8 @@ func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
 	return out, nil
 }
 
-// Task returns the task of an algorithm in the Gaussian processes. The i-th of the algorithms
-// that were not measured has a task of its own, without observations.
+// Task returns the task of an algorithm in the Gaussian processes. The i-th algorithm without
+// measurements has its own task without observations.
 func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	if at, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms); known {
 		return at
@@ -187,19 +188,19 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	return len(p.algorithms) + i
 }
 
-// Prior holds the hyperparameters that are not learned. Values other than those of DefaultPrior
-// serve experiments.
+// Prior holds the hyperparameters that are not learned. Campaigns use DefaultPrior, experiments
+// also other values.
 type Prior struct {
 	Lengths float64 // factor of LengthScales
-	// Steps is the part of each algorithm's own variance that is a step function: libraries switch
-	// protocols and algorithms at thresholds.
+	// Steps is the part of each algorithm's own variance that is a step function, because libraries
+	// switch protocols and algorithms at thresholds.
 	Steps float64
-	// Split is the part of it that is independent between message sizes, in all layouts: protocols
-	// switch at sizes, so a time may differ from those on either side.
+	// Split is the part of each algorithm's own variance that is independent between message sizes.
+	// Protocols switch at sizes, so a time may differ from those of both neighboring sizes.
 	Split float64
 }
 
-// DefaultPrior is our choice, see docs/experiments.
+// DefaultPrior returns the prior of campaigns, which is our choice; see docs/experiments.
 func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
 
 // Validate returns an error for a number outside its range.
@@ -228,17 +229,17 @@ func (p Prior) Options() gp.Options {
 }
 
 // LengthScales returns the prior length scale of each column of preprocess.SurrogateRows: 4
-// doublings of nodes and ppn and 6 of bytes. The last column is 0 or 1; its scale is long, since
-// times at powers of two mostly hold between them. Our choice.
+// doublings of nodes and ppn, and 6 of bytes. The last column is 0 or 1. Its scale is long, since
+// times at powers of two mostly agree with those in between. Our choice.
 func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
 
-// Observations returns the measurements as observations of a Gaussian process: log10 seconds at
-// the SurrogateRows of the points. The task is the algorithm's index. Noise beyond
+// Observations converts measurements into observations of a Gaussian process: log10 seconds at the
+// SurrogateRows of the points. The task is the algorithm's index. Noise above
 // preprocess.MeasurementNoise is extra noise.
 //
-// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source
-// 2, and so on. index must contain every algorithm of ms. Earlier measurements of other
-// algorithms are left out.
+// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source 2,
+// and so on. index must contain every algorithm of ms. Earlier measurements of other algorithms are
+// left out.
 func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations
 	row := map[coll.Point]int{}
@@ -279,7 +280,8 @@ type sourceJob struct {
 	name   string
 }
 
-// jobNumbers numbers jobs from 1 in their order; 0 stands for a job without a name.
+// jobNumbers numbers jobs from 1 in the order of their first occurrence. A job without a name has
+// the number 0.
 func jobNumbers(jobs []sourceJob) []int {
 	number, out := map[sourceJob]int{}, make([]int, len(jobs))
 	for i, j := range jobs {

@@ -13,7 +13,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// A learner with a given posterior predicts the same as one that computes it.
+// A learner with a given posterior makes the same predictions as a learner that computes it.
 func TestFitWithPosterior(t *testing.T) {
 	train := few(t, 20)
 	posterior, err := learner.NewPosterior(learner.Data{Measurements: train})
@@ -38,8 +38,8 @@ func TestFitWithPosterior(t *testing.T) {
 	}
 }
 
-// The smooth process agrees with the measurements, and an algorithm that was never measured has a
-// task of its own.
+// The smooth process agrees with the measurements. An algorithm without measurements has its own
+// task.
 func TestSmoothPosterior(t *testing.T) {
 	train := few(t, 20)
 	posterior, err := learner.NewPosterior(learner.Data{Measurements: train})
@@ -69,11 +69,11 @@ func TestSmoothPosterior(t *testing.T) {
 	}
 }
 
-// The effect of a job on all its measurements is not attributed to the algorithms.
+// A job's common effect on all its measurements is not attributed to the algorithms.
 func TestPosteriorSeparatesJobs(t *testing.T) {
 	train := few(t, 20)
 	rng := rand.New(rand.NewPCG(3, 4))
-	done := make([]float64, 12) // by each job, natural logarithms
+	done := make([]float64, 12) // effect of each job, natural logarithm
 	for k := range done {
 		done[k] = 0.5 * rng.NormFloat64()
 	}
@@ -100,7 +100,7 @@ func BenchmarkNewPosterior(b *testing.B) {
 	}
 }
 
-// An update with a corrected measurement learns the hyperparameters again: it equals a new
+// An update with a corrected measurement learns the hyperparameters again, so it equals a new
 // posterior.
 func TestUpdateAfterACorrection(t *testing.T) {
 	wrong := few(t, 20)[:42]
@@ -128,7 +128,8 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	}
 }
 
-// A replicate that agrees with the first measurement changes nothing: the process is reused.
+// A replicate that agrees with the first measurement changes nothing, so the Gaussian process is
+// reused.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := few(t, 20)
 	before, err := learner.NewPosterior(learner.Data{Measurements: train})
@@ -170,8 +171,8 @@ func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) [
 	return z
 }
 
-// A posterior after several updates equals a new one, whether hyperparameters were learned again in
-// between or not, and for fewer measurements, too.
+// A posterior after several updates equals a new posterior, whether or not hyperparameters were
+// learned in between. The same holds for an update to fewer measurements.
 func TestUpdateEqualsANewPosterior(t *testing.T) {
 	all := few(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}

@@ -13,7 +13,7 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Risk is the expected quality of a choice at a point, given the measurements.
+// Risk is the expected quality of the choice at one point, given the measurements.
 type Risk struct {
 	Loss    float64 // expected slowdown, minus one
 	Square  float64 // expected square of the slowdown minus one
@@ -21,14 +21,15 @@ type Risk struct {
 	Best    float64 // probability that no algorithm is faster by more than a tie
 }
 
-// MeasuredTime is log10 of seconds and the variance of its noise.
+// MeasuredTime is a measured time as log10 of seconds, with the variance of its noise.
 type MeasuredTime struct{ Log, Noise float64 }
 
-// RiskQuery asks for the risk of one choice at each point.
+// RiskQuery describes the choices whose risks are computed, one choice at each point.
 type RiskQuery struct {
 	Points  []coll.Point
 	Choices []coll.Algorithm // at each point; need not be the learner's own
-	// Open returns the algorithms that the choice at Points[i] is compared with, the choice included.
+	// Open returns the algorithms with which the choice at Points[i] is compared, including the
+	// choice.
 	Open     func(i int) []coll.Algorithm
 	Measured map[coll.Candidate]MeasuredTime // replace predictions
 	Scale    func(coll.Point) float64        // factor of the predicted standard deviations at a point
@@ -36,18 +37,18 @@ type RiskQuery struct {
 }
 
 const (
-	// maxLoss bounds the expected loss: ten times as slow as the rival.
+	// maxLoss limits the expected loss to that of a choice ten times as slow as its rival.
 	maxLoss = 9
-	// The standard deviation of the natural logarithm of a ratio is kept within these bounds, so
-	// that division and powers up to e^10² are finite.
+	// These bounds of the standard deviation of a ratio's natural logarithm keep divisions and
+	// powers up to e^10² finite.
 	minRatioSD, maxRatioSD = 1e-9, 10
 )
 
-// Risks returns the risk of each choice, see RiskOf. Measured times have their own noise only,
-// other times are predicted by the Gaussian process.
+// Risks returns the risk of each choice, see RiskOf. The Gaussian process predicts all times that
+// are not measured; measured times have only their own noise.
 //
-// It returns an error for the model Forest and for a choice that is unknown to the Gaussian
-// process or not open. O(points · algorithms · n²) operations for n measurements.
+// It returns an error for the model Forest, and for a choice that is not open or unknown to the
+// Gaussian process. It takes O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Risks(q RiskQuery) ([]Risk, error) {
 	if l.gaussian == nil {
 		return nil, errForests
@@ -72,15 +73,16 @@ func (l *Learner) Risks(q RiskQuery) ([]Risk, error) {
 	return out, nil
 }
 
-// comparison holds the algorithms open at some points and which of them is chosen.
+// comparison holds the algorithms that are compared at several points, and the choice at each
+// point.
 type comparison struct {
 	at      []coll.Point
-	chosen  []int // of each point, an index of all
+	chosen  []int // index of the choice at each point, in all
 	all     []alternative
-	entries []gp.Entry // of the predicted ones
+	entries []gp.Entry // of the alternatives with predicted times
 }
 
-// alternative is an algorithm at a point, with its time.
+// alternative is an algorithm at a point, with its predicted or measured time.
 type alternative struct {
 	point int
 	entry int     // -1 for a measured time
@@ -88,7 +90,7 @@ type alternative struct {
 	noise float64 // variance; 0 for a predicted time
 }
 
-// add adds the algorithms that are open at a point.
+// add adds the open algorithms of one point and marks the choice.
 func (b *comparison) add(algorithms []coll.Algorithm, point int, choice coll.Algorithm, open []coll.Algorithm, measured map[coll.Candidate]MeasuredTime) error {
 	b.chosen[point] = -1
 	for a, alg := range algorithms {
@@ -113,7 +115,8 @@ func (b *comparison) add(algorithms []coll.Algorithm, point int, choice coll.Alg
 	return nil
 }
 
-// rivals returns the rivals of the choice at each point.
+// rivals returns for each point the rivals of its choice: the gap and the standard deviation of
+// each.
 func (b *comparison) rivals(gaussian *gp.GP, scale func(coll.Point) float64) ([][]Rival, error) {
 	posterior, err := gaussian.Posterior(preprocess.SurrogateRows(b.at), b.entries)
 	if err != nil {
@@ -135,8 +138,8 @@ func (b *comparison) rivals(gaussian *gp.GP, scale func(coll.Point) float64) ([]
 	return out, nil
 }
 
-// differenceVariance returns the variance of the difference of two times: the scaled variance of
-// predicted ones plus the noise of measured ones.
+// differenceVariance returns the variance of the difference of two log times. A predicted time
+// contributes its scaled posterior variance, a measured time its noise.
 func differenceVariance(p *gp.Posterior, a, b alternative, scale float64) float64 {
 	v := 0.0
 	switch {
@@ -150,9 +153,9 @@ func differenceVariance(p *gp.Posterior, a, b alternative, scale float64) float6
 	return v*scale*scale + a.noise + b.noise
 }
 
-// StandardisedErrors returns, for measurements that the learner was not trained on, log10 seconds
-// minus the prediction over the predicted standard deviation, noise included. known holds the
-// measurements that the errors belong to: those of unknown algorithms are left out.
+// StandardisedErrors returns prediction errors of measurements that were not used for training:
+// log10 seconds minus the prediction, divided by the predicted standard deviation including noise.
+// known holds the measurement of each error; measurements of unknown algorithms are left out.
 func (l *Learner) StandardisedErrors(ms []coll.Measurement) (known []coll.Measurement, errors []float64, err error) {
 	if l.gaussian == nil {
 		return nil, nil, errForests
@@ -179,14 +182,15 @@ func (l *Learner) StandardisedErrors(ms []coll.Measurement) (known []coll.Measur
 	return known, errors, nil
 }
 
-// Rival is an algorithm that was not chosen. Log10 of its time over the time of the choice is
-// normal with mean Gap and standard deviation SD.
+// Rival is an algorithm that was not chosen. The logarithm of its time over the time of the choice,
+// in decades, is normal with mean Gap and standard deviation SD.
 type Rival struct {
 	Gap, SD float64 // decades
 }
 
 // RiskOf returns the risk of a choice compared with its rivals. Each figure is that of the worst
-// rival. A sum over the rivals would count the uncertainty of the choice's own time several times.
+// rival, because a sum over the rivals would count the uncertainty of the choice's own time several
+// times.
 func RiskOf(rivals []Rival, opt metrics.Options) Risk {
 	mistake, tie := opt.Thresholds()
 	out := Risk{Best: 1}

@@ -14,8 +14,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// One rival, normal: the probability is the distribution's, the loss that of a
-// log-normal variable above one.
+// With a single rival, the mistake probability follows from the normal distribution, and the loss
+// from the mean of a log-normal variable above one.
 func TestRiskOfOneRival(t *testing.T) {
 	for _, r := range []learner.Rival{{Gap: 0, SD: 0.02}, {Gap: 0.03, SD: 0.05}, {Gap: -0.1, SD: 0.01}, {Gap: 0.2, SD: 0.02}} {
 		got := learner.RiskOf([]learner.Rival{r}, metrics.Options{})
@@ -46,7 +46,7 @@ func TestRiskOfOneRival(t *testing.T) {
 	}
 }
 
-// Measured candidates have no more risk than noise; distant ones have more.
+// Measured candidates have only the risk of noise; candidates far from measurements have more.
 func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	var points []coll.Point
 	for i := range 12 {
@@ -92,7 +92,8 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	}
 }
 
-// The risk is that of the worst rival, not the sum. An extreme standard deviation gives a finite risk.
+// The risk is that of the worst rival and not the sum over rivals. An extreme standard deviation
+// gives a finite risk.
 func TestRiskOfRivals(t *testing.T) {
 	near, far := learner.Rival{Gap: 0.05, SD: 0.05}, learner.Rival{Gap: 1, SD: 0.05}
 	one := learner.RiskOf([]learner.Rival{near}, metrics.Options{})
@@ -107,7 +108,7 @@ func TestRiskOfRivals(t *testing.T) {
 	}
 }
 
-// A measurement with a wide interval has more risk than one with a narrow interval.
+// A measurement with a wide confidence interval has more risk than one with a narrow interval.
 func TestRisksKnowTheNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
 	ms := synthetic.Measurements([]coll.Point{point})
@@ -134,7 +135,7 @@ func TestRisksKnowTheNoise(t *testing.T) {
 	}
 }
 
-// scaled returns the same scale everywhere.
+// scaled returns a function that gives the same scale at every point.
 func scaled(scale float64) func(coll.Point) float64 {
 	return func(coll.Point) float64 { return scale }
 }

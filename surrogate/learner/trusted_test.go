@@ -9,7 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// noisy returns replicates that differ by the given number of decades.
+// noisy returns replicates whose two times differ by the given number of decades.
 func noisy(ms []coll.Measurement, decades float64) []preprocess.Replicate {
 	var out []preprocess.Replicate
 	for _, m := range ms {
@@ -20,8 +20,8 @@ func noisy(ms []coll.Measurement, decades float64) []preprocess.Replicate {
 	return out
 }
 
-// If replicates agree, every measurement is trusted. If they do not, only measurements far from the
-// prediction are.
+// If replicates agree, every measurement is trusted. If they differ, only measurements far from
+// their predictions are trusted.
 func TestTrustedMeasurements(t *testing.T) {
 	ms := few(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}

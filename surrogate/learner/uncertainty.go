@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Uncertainty compares the choice at a point, the algorithm of lowest prediction, with the rival
-// to which it is expected to lose most.
+// Uncertainty compares the choice at a point, the algorithm with the lowest prediction, with one
+// rival: the one to which the choice is expected to lose most.
 type Uncertainty struct {
 	Point    coll.Point
 	Choice   coll.Algorithm
@@ -25,22 +25,22 @@ type Uncertainty struct {
 }
 
 const (
-	// tieSigma bounds the Gap of a tie, in standard deviations of the difference of two
+	// tieSigma is the largest Gap of a tie, in standard deviations of the difference of two
 	// measurements with preprocess.MeasurementNoise.
 	tieSigma = 2
-	// blockPoints is the number of points whose posterior is in memory at the same time.
+	// blockPoints is the number of points whose posterior is in memory at once.
 	blockPoints = 128
-	// rivalTieBreak prefers the rival with the smaller gap among rivals with no expected loss.
+	// rivalTieBreak selects the rival with the smallest gap if no rival has an expected loss.
 	rivalTieBreak = 1e-6
 )
 
-// errForests is what learners of forests return when asked for uncertainties or risks.
+// errForests is the error of a forest learner that is asked for uncertainties or risks.
 var errForests = errors.New("forests have no posterior: want model gp")
 
 // Uncertainties returns the uncertainty of the choice at each point. can returns the algorithms
-// that can run at a point; nil means all. It returns an error for the model Forest and for a
-// point where no known algorithm can run. O(points · algorithms · n²) operations for n
-// measurements.
+// that can run at a point; if it is nil, all can. It returns an error for the model Forest and for
+// a point at which no known algorithm can run. It takes O(points · algorithms · n²) operations for
+// n measurements.
 func (l *Learner) Uncertainties(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Uncertainty, error) {
 	if l.gaussian == nil {
 		return nil, errForests
@@ -81,7 +81,7 @@ func (l *Learner) uncertaintiesOfBlock(points []coll.Point, can func(coll.Point)
 	return out, nil
 }
 
-// predictedBlock holds the predictions of some algorithms at some points.
+// predictedBlock holds the predictions of all algorithms at a block of points.
 type predictedBlock struct {
 	l         *Learner
 	means     [][]float64 // by algorithm and point
@@ -89,7 +89,7 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty returns that of a point, whose entries are first up to before end.
+// uncertainty returns the uncertainty at one point, whose entries have the indices first to end-1.
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
@@ -115,16 +115,15 @@ func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	return u
 }
 
-// gap returns the difference of log10 seconds between a rival and the best, and its standard
-// deviation.
+// gap returns log10 of the rival's time over the best time, and its standard deviation.
 func (b predictedBlock) gap(best, rival int) (gap, sd float64) {
 	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
 	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
 }
 
-// expectedLoss returns the expected slowdown of a choice over the faster of it and a rival, minus
-// one, and the probability that the choice is slower by more than the threshold. The rival is
-// slower by gap decades, a normal variable with standard deviation sd.
+// expectedLoss returns the expected slowdown of a choice compared with the faster of choice and
+// rival, minus one, and the probability that the choice is slower by more than the threshold. The
+// rival is slower by gap decades on average, a normal variable with standard deviation sd.
 func expectedLoss(gap, sd, threshold float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0

@@ -11,8 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// twins are measurements with 2 % noise of two algorithms that are equally fast and
-// of one that is twice as slow.
+// twins returns measurements with 2 % noise of two equally fast algorithms and one that takes twice
+// as long.
 func twins(t *testing.T) []coll.Measurement {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var out []coll.Measurement
@@ -69,8 +69,9 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	}
 }
 
-// Fewer measurements leave more uncertainty. Between a quarter and six times as many mistakes are
-// expected as occur: this machine has no steps and no exceptional sizes, for which the prior allows.
+// With fewer measurements the uncertainty is larger. Between a quarter and six times as many
+// mistakes are expected as occur, because the prior allows for steps and exceptional sizes, which
+// this machine does not have.
 func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
