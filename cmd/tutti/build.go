@@ -28,7 +28,7 @@ type buildOptions struct {
 	format   *string
 }
 
-func (a *app) buildCommand() *cobra.Command {
+func buildCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build {benchmark|runtime}",
 		Short: "Compile the benchmark program or the runtime library",

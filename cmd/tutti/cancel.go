@@ -11,7 +11,7 @@ import (
 	"tutti/journal"
 )
 
-func (a *app) cancelCommand() *cobra.Command {
+func cancelCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the jobs that an interrupted campaign left in the queue",

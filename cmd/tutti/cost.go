@@ -14,9 +14,9 @@ import (
 	"tutti/campaign/assembly"
 )
 
-// confirm prints which parts of a campaign cannot be measured, and asks for confirmation
+// confirmCampaign prints which parts of a campaign cannot be measured, and asks for confirmation
 // above runner.confirm.
-func (a *app) confirm(ctx context.Context, b *assembly.Campaign, yes bool) error {
+func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool) error {
 	if !b.Config.Runner.Live() {
 		return nil
 	}
@@ -31,13 +31,13 @@ func (a *app) confirm(ctx context.Context, b *assembly.Campaign, yes bool) error
 		return nil
 	}
 	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", formatHours(h.Expected), formatHours(h.Most))
-	return a.confirmCost(cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
+	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
 // confirmCost asks whether to start when more node-hours are expected than runner.confirm
 // allows without a question. If standard input is no terminal, it returns an error that
 // says what to do instead.
-func (a *app) confirmCost(cost string, expected, limit float64, instead string) error {
+func confirmCost(a *app, cost string, expected, limit float64, instead string) error {
 	if expected <= limit {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (a *app) confirmCost(cost string, expected, limit float64, instead string) 
 
 // printForecast prints the jobs of the first round, a row for each problem that cannot be
 // measured, the reasons for that, and with scripts the commands and scripts of the jobs.
-func (a *app) printForecast(f assembly.Forecast, scripts bool, format string) error {
+func printForecast(a *app, f assembly.Forecast, scripts bool, format string) error {
 	if format == formatJSON {
 		return a.printJSON(f)
 	}

@@ -40,7 +40,7 @@ type doctorOptions struct {
 	format   *string
 }
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what campaigns on this machine need, and test it",
@@ -90,7 +90,7 @@ func (o *doctorOptions) run(ctx context.Context) error {
 			return withCode(codeInput, err)
 		}
 		opt.Needs, opt.Dir = needsOf(c), nearestFolder(c.Output)
-		if err := o.addRefused(ctx, opt.Needs, c); err != nil {
+		if err := addRefused(ctx, o.app, opt.Needs, c); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ const capacityTime = 20 * time.Second
 
 // addRefused adds to the needs of a campaign which parts of its grid cannot be measured here.
 // It returns an error if its programs can measure nothing.
-func (a *app) addRefused(ctx context.Context, n *doctor.Needs, c *config.Campaign) error {
+func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (a *app) addRefused(ctx context.Context, n *doctor.Needs, c *config.Campaig
 
 // preflight prints what a campaign that measures needs and this machine does not have. The
 // error matches errNotReady if none of its benchmarks can run.
-func (a *app) preflight(ctx context.Context, c *config.Campaign) error {
+func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	if !c.Runner.Live() {
 		return nil
 	}
@@ -206,7 +206,7 @@ func printExamination(w io.Writer, r *doctor.Report, format string) error {
 
 // measureNetwork measures pairs of a campaign's nodes and prints which are slow.
 func (o *doctorOptions) measureNetwork(ctx context.Context) error {
-	c, err := o.loadMeasuring(o.file)
+	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 // confirmNetwork asks for confirmation if the pairs are expected to cost more than
 // runner.confirm.
 func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
-	c, err := o.loadMeasuring(o.file)
+	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.confirmPairs(append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
+	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
 // networkTree reads the named topology, or else the measured one; nil if neither exists.

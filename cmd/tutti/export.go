@@ -38,7 +38,7 @@ var exportable = []string{exportAll, exportRules, exportTrees, exportSelection, 
 // selectionJSON is the file of the selection with its trees, for scripts.
 const selectionJSON = "selection.json"
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FOLDER",
 		Short: "Write selection files, modules, tables and measurements of a campaign from its journal",

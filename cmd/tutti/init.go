@@ -23,7 +23,7 @@ type initOptions struct {
 	kind *string
 }
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a commented campaign file",

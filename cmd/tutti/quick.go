@@ -33,7 +33,7 @@ type quickOptions struct {
 	format      *string
 }
 
-func (a *app) quickCommand() *cobra.Command {
+func quickCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quick FOLDER",
 		Short: "Tune the MPI library of this machine without a campaign file",
@@ -95,11 +95,11 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 		fmt.Fprint(o.stdout, text)
 		return err
 	}
-	c, err := o.prepareQuick(ctx, dir, text, with)
+	c, err := prepareQuick(ctx, o.app, dir, text, with)
 	if err != nil {
 		return err
 	}
-	err = o.tune(ctx, c, o.yes, *o.format)
+	err = startCampaign(ctx, o.app, c, o.yes, *o.format)
 	if (err == nil || errors.Is(err, errNotConverged)) && *o.format == formatTable {
 		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
 	}
@@ -122,7 +122,7 @@ func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable
 }
 
 // prepareQuick writes the campaign file and builds the benchmark program in the folder.
-func (a *app) prepareQuick(ctx context.Context, dir, text string, with doctor.Launchable) (*config.Campaign, error) {
+func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Launchable) (*config.Campaign, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, withOutputCode(err)
 	}

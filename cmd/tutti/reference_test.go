@@ -15,7 +15,7 @@ import (
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nGenerated from the help texts: `go test ./cmd/tutti -run Reference -update`.\n\n")
-	root := (&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+	root := rootCommand(&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}})
 	var list func(cmd *cobra.Command)
 	list = func(cmd *cobra.Command) {
 		if cmd.HasAvailableSubCommands() && cmd.Name() != "completion" {

@@ -16,7 +16,7 @@ import (
 	"tutti/report"
 )
 
-func (a *app) reportCommand() *cobra.Command {
+func reportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
 		Short: "Write the report and the selection files of a campaign from its journal",
@@ -30,13 +30,13 @@ are no measurements, it says why and writes nothing.`,
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.report(cmd.Context(), args[0], *format)
+		return writeReport(cmd.Context(), a, args[0], *format)
 	}
 	return cmd
 }
 
-// report writes the results of the campaign in a folder.
-func (a *app) report(ctx context.Context, folder, format string) error {
+// writeReport writes the results of the campaign in a folder.
+func writeReport(ctx context.Context, a *app, folder, format string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *app) report(ctx context.Context, folder, format string) error {
 	facts, err := writeResults(ctx, c, results, contents.State(), folder)
 	switch {
 	case errors.Is(err, export.ErrNothing):
-		return a.printEmptyResult(newEmptyResult(contents, resumeCommandOf(c)), format)
+		return printEmptyResult(a, newEmptyResult(contents, resumeCommandOf(c)), format)
 	case err != nil:
 		return err
 	case format == formatJSON:
@@ -113,7 +113,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 }
 
 // printEmptyResult prints why there is no report yet.
-func (a *app) printEmptyResult(e emptyResult, format string) error {
+func printEmptyResult(a *app, e emptyResult, format string) error {
 	if format == formatJSON {
 		return a.printJSON(e)
 	}

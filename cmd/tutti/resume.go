@@ -19,7 +19,7 @@ import (
 	"tutti/report"
 )
 
-func (a *app) resumeCommand() *cobra.Command {
+func resumeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume FOLDER",
 		Short: "Resume an interrupted campaign",
@@ -40,14 +40,14 @@ again.`,
 		if *trials < 0 || *trials == 0 && cmd.Flags().Changed("hpo") {
 			return usageError(cmd, fmt.Errorf("--hpo %d: want 1 or more", *trials))
 		}
-		return a.resume(cmd.Context(), args[0], *trials, *format)
+		return resumeCampaign(cmd.Context(), a, args[0], *trials, *format)
 	}
 	return cmd
 }
 
-// resume resumes the campaign in a folder, with so many trials of the hyperparameter study;
+// resumeCampaign resumes the campaign in a folder, with so many trials of the hyperparameter study;
 // 0 trials: as the campaign file says.
-func (a *app) resume(ctx context.Context, folder string, trials int, format string) error {
+func resumeCampaign(ctx context.Context, a *app, folder string, trials int, format string) error {
 	jnl, contents, err := journal.Open(folder)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *app) resume(ctx context.Context, folder string, trials int, format stri
 		}
 	}
 	a.warn(contents.Warnings)
-	return a.runAndFinish(ctx, session{c, state, jnl, command, format})
+	return runAndFinish(ctx, a, session{c, state, jnl, command, format})
 }
 
 // measured reports whether every problem of a campaign has stopped measuring.
@@ -102,10 +102,10 @@ type session struct {
 
 // runAndFinish tunes every problem, writes the results and prints a summary. It closes the
 // journal.
-func (a *app) runAndFinish(ctx context.Context, s session) (err error) {
+func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	defer func() { err = errors.Join(err, s.journal.Close()) }()
 	c := s.campaign
-	results, facts, err := a.runAndWrite(ctx, s)
+	results, facts, err := runAndWrite(ctx, a, s)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Resume with:\n  %s\n", openJobsNotice(c), s.resume)
@@ -121,7 +121,7 @@ func (a *app) runAndFinish(ctx context.Context, s session) (err error) {
 	case err != nil:
 		return fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, s.resume)
 	}
-	if err := a.printSummary(facts, s.format, displayPath(c.Config.Output)); err != nil {
+	if err := printSummary(a, facts, s.format, displayPath(c.Config.Output)); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -145,7 +145,7 @@ func withdraw(ctx context.Context, s session, cause error) error {
 	return cause
 }
 
-func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, report.Facts, error) {
+func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
 	a.waits.printTo(show.line)
 	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
@@ -164,7 +164,7 @@ func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, re
 }
 
 // printSummary prints the results of a campaign: tables, warnings and the main files.
-func (a *app) printSummary(f report.Facts, format, dir string) error {
+func printSummary(a *app, f report.Facts, format, dir string) error {
 	if format == formatJSON {
 		return report.WriteJSON(a.stdout, f)
 	}

@@ -25,7 +25,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	out := &stickyWriter{to: stdout}
 	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
 	a.waits = newWaitNotices("the scheduler", a.printLine)
-	root := a.root()
+	root := rootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if out.err != nil && (err == nil || errorIsShown(err) || errors.Is(err, out.err)) {
@@ -52,7 +52,7 @@ func (w *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (a *app) root() *cobra.Command {
+func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "tutti",
 		Version: version,
@@ -77,13 +77,13 @@ Exit codes:
 		commands  []*cobra.Command
 	}{
 		{"campaign", "Campaign:", []*cobra.Command{
-			a.initCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(),
-			a.reportCommand(), a.verifyCommand(), a.exportCommand(),
+			initCommand(a), quickCommand(a), tuneCommand(a), resumeCommand(a), statusCommand(a), cancelCommand(a),
+			reportCommand(a), verifyCommand(a), exportCommand(a),
 		}},
-		{"machine", "Machine:", []*cobra.Command{a.doctorCommand(), a.buildCommand(), a.topologyCommand()}},
-		{"application", "Applications:", []*cobra.Command{a.runCommand(), a.traceCommand(), a.tableCommand(), a.onlineCommand()}},
-		{"service", "Service:", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},
-		{"", "", []*cobra.Command{a.versionCommand()}},
+		{"machine", "Machine:", []*cobra.Command{doctorCommand(a), buildCommand(a), topologyCommand(a)}},
+		{"application", "Applications:", []*cobra.Command{runCommand(a), traceCommand(a), tableCommand(a), onlineCommand(a)}},
+		{"service", "Service:", []*cobra.Command{serveCommand(a), tokenCommand(a)}},
+		{"", "", []*cobra.Command{versionCommand(a)}},
 	} {
 		if g.id != "" {
 			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

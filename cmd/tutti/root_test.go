@@ -85,7 +85,7 @@ func TestHelp(t *testing.T) {
 			checkExample(t, strings.TrimSpace(line))
 		}
 	}
-	visit((&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root())
+	visit(rootCommand(&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}))
 }
 
 func checkExample(t *testing.T, line string) {
@@ -95,7 +95,7 @@ func checkExample(t *testing.T, line string) {
 		t.Errorf("example %q does not run tutti", line)
 		return
 	}
-	root := (&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+	root := rootCommand(&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}})
 	cmd, rest, err := root.Find(words[1:])
 	if err == nil {
 		err = cmd.ParseFlags(rest)

@@ -31,7 +31,7 @@ type runOptions struct {
 	library string
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] [--within] -- PROGRAM [ARGUMENT...]",
 		Short: "Run an application that is traced, tuned by a table, or learns",
@@ -78,7 +78,7 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 		if err != nil {
 			return err
 		}
-		return a.runProgram(cmd, args, env)
+		return runProgram(a, cmd, args, env)
 	}
 	return cmd
 }
@@ -168,7 +168,7 @@ func preloaded(environ []string, library string, files []pathVariable) ([]string
 
 // runProgram runs a command with the standard streams of tutti. If it fails, the error
 // matches errProgram and has the exit code of the command; a signal n counts as 128+n.
-func (a *app) runProgram(cmd *cobra.Command, args, env []string) error {
+func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }

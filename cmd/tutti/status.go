@@ -38,7 +38,7 @@ type campaignStatus struct {
 	Problems []problemStatus `json:"problems"`
 }
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "status FOLDER",
 		Short:             "Show the progress of a campaign",
@@ -57,7 +57,7 @@ func (a *app) statusCommand() *cobra.Command {
 		if *format == formatJSON {
 			return a.printJSON(s)
 		}
-		a.printStatus(s)
+		printStatus(a, s)
 		return nil
 	}
 	return cmd
@@ -126,7 +126,7 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 	return p
 }
 
-func (a *app) printStatus(s campaignStatus) {
+func printStatus(a *app, s campaignStatus) {
 	fmt.Fprintf(a.stdout, "campaign %s, started %s, %d records\n", s.Campaign, s.Created, s.Records)
 	var rows []table.Row
 	for _, p := range s.Problems {

@@ -16,12 +16,12 @@ import (
 	"tutti/selection"
 )
 
-func (a *app) tableCommand() *cobra.Command {
+func tableCommand(a *app) *cobra.Command {
 	return verbs(&cobra.Command{
 		Use:     "table",
 		Short:   "Show and join selection tables of the runtime library",
 		Example: indent("tutti table show tuned/tutti.table"),
-	}, a.tableShowCommand(), a.tableJoinCommand())
+	}, tableShowCommand(a), tableJoinCommand(a))
 }
 
 // tableIn returns the path of the selection table in a folder.
@@ -40,7 +40,7 @@ func readTable(path string) (libtutti.Table, error) {
 	return t, nil
 }
 
-func (a *app) tableShowCommand() *cobra.Command {
+func tableShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show TABLE",
 		Short:             "Show which algorithm a table selects for which calls",
@@ -58,7 +58,7 @@ func (a *app) tableShowCommand() *cobra.Command {
 		if *format == formatJSON {
 			return a.printJSON(rulesOf(t))
 		}
-		a.printRules(t)
+		printRules(a, t)
 		return nil
 	}
 	return cmd
@@ -110,7 +110,7 @@ func rulesOf(t libtutti.Table) shownRules {
 	return s
 }
 
-func (a *app) printRules(t libtutti.Table) {
+func printRules(a *app, t libtutti.Table) {
 	if t.For != "" {
 		fmt.Fprintf(a.stdout, "only for %s\n", t.For)
 	}
@@ -134,7 +134,7 @@ func formatRange(r libtutti.Range, format func(int64) string) string {
 	return format(r.Low) + " to " + format(r.High)
 }
 
-func (a *app) tableJoinCommand() *cobra.Command {
+func tableJoinCommand(a *app) *cobra.Command {
 	var tables []libtutti.OrderTable
 	var paths []string
 	cmd := &cobra.Command{

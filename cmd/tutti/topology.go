@@ -15,7 +15,7 @@ import (
 	"tutti/topology/files"
 )
 
-func (a *app) topologyCommand() *cobra.Command {
+func topologyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topology",
 		Short: "Discover, show, compare and convert machine topologies",
@@ -27,7 +27,7 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
 	}
 	name := cmd.PersistentFlags().String("topology", "", "`NAME` of the topology in a topology.yaml; default: that of the cluster")
-	return verbs(cmd, a.topologyDiscoverCommand(), a.topologyShowCommand(name), a.topologyCompareCommand(name), a.topologyExportCommand(name), a.topologySlowCommand(name))
+	return verbs(cmd, topologyDiscoverCommand(a), topologyShowCommand(a, name), topologyCompareCommand(a, name), topologyExportCommand(a, name), topologySlowCommand(a, name))
 }
 
 // readTopology reads the tree of a file.
@@ -48,7 +48,7 @@ type shownTopology struct {
 	Conflicts []topology.Conflict `json:"conflicts"`
 }
 
-func (a *app) topologyShowCommand(name *string) *cobra.Command {
+func topologyShowCommand(a *app, name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
 		Short: "Show the levels of a machine",
@@ -69,13 +69,13 @@ they contradict each other.`,
 			s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
 			return a.printJSON(s)
 		}
-		a.printTopology(s)
+		printTopology(a, s)
 		return nil
 	}
 	return cmd
 }
 
-func (a *app) printTopology(s shownTopology) {
+func printTopology(a *app, s shownTopology) {
 	for _, l := range s.Levels {
 		fmt.Fprintf(a.stdout, "%v, confidence %.3g\n", l, l.Confidence)
 	}
@@ -112,7 +112,7 @@ func noneNil[T any](list []T) []T {
 	return list
 }
 
-func (a *app) topologyCompareCommand(name *string) *cobra.Command {
+func topologyCompareCommand(a *app, name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DECLARED MEASURED",
 		Short: "Compare a measured topology with a declared one",
@@ -148,7 +148,7 @@ file, node by node and switch by switch, and prints the differences.`,
 	return cmd
 }
 
-func (a *app) topologyExportCommand(name *string) *cobra.Command {
+func topologyExportCommand(a *app, name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE...",
 		Short: "Convert a topology to the file format of another program",
@@ -186,16 +186,16 @@ It warns about everything that the format cannot express.`,
 			return err
 		}
 		if *out == "" {
-			return a.writeTopology(a.stdout, &merged.Tree, opt)
+			return writeTopology(a, a.stdout, &merged.Tree, opt)
 		}
-		err = export.WriteFile(*out, func(w io.Writer) error { return a.writeTopology(w, &merged.Tree, opt) })
+		err = export.WriteFile(*out, func(w io.Writer) error { return writeTopology(a, w, &merged.Tree, opt) })
 		return withOutputCode(err)
 	}
 	return cmd
 }
 
 // writeTopology writes a topology and prints warnings about what the format leaves out.
-func (a *app) writeTopology(w io.Writer, t *topology.Tree, opt files.WriteOptions) error {
+func writeTopology(a *app, w io.Writer, t *topology.Tree, opt files.WriteOptions) error {
 	gaps, err := files.Write(w, t, opt)
 	if err != nil {
 		return withCode(codeInput, err)
@@ -204,7 +204,7 @@ func (a *app) writeTopology(w io.Writer, t *topology.Tree, opt files.WriteOption
 	return nil
 }
 
-func (a *app) topologySlowCommand(name *string) *cobra.Command {
+func topologySlowCommand(a *app, name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "slow TREE PAIRS",
 		Short: "Find slow nodes and links in measured pairs of nodes",

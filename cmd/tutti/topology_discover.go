@@ -24,7 +24,7 @@ type discoverOptions struct {
 	format   *string
 }
 
-func (a *app) topologyDiscoverCommand() *cobra.Command {
+func topologyDiscoverCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discover -c FILE",
 		Short: "Measure the topology of a campaign's machine",
@@ -71,7 +71,7 @@ campaign uses another benchmark.`,
 }
 
 // loadMeasuring loads the campaign whose machine is measured.
-func (a *app) loadMeasuring(file string) (*assembly.Campaign, error) {
+func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 	c, err := config.Load(file, config.Layers{Environ: a.environ})
 	if err != nil {
 		return nil, withCode(codeInput, err)
@@ -86,7 +86,7 @@ func (a *app) loadMeasuring(file string) (*assembly.Campaign, error) {
 // forecast prints the jobs of a discovery, or asks for confirmation if they are expected to
 // cost more than runner.confirm.
 func (o *discoverOptions) forecast(ctx context.Context) error {
-	c, err := o.loadMeasuring(o.file)
+	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
 		return err
 	}
@@ -96,17 +96,17 @@ func (o *discoverOptions) forecast(ctx context.Context) error {
 	}
 	switch {
 	case o.dry:
-		return o.printPlanned(jobs, *o.format)
+		return printPlanned(o.app, jobs, *o.format)
 	case o.yes:
 		return nil
 	}
-	return o.confirmPairs(jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
+	return confirmPairs(o.app, jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
 }
 
 // confirmPairs asks for confirmation if jobs are expected to take more node-hours than limit.
-func (a *app) confirmPairs(jobs []pairs.Planned, limit float64, instead string) error {
+func confirmPairs(a *app, jobs []pairs.Planned, limit float64, instead string) error {
 	most, expected := costOf(jobs)
-	return a.confirmCost(fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
+	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
 }
 
 // costOf returns the maximum and the expected node-hours of jobs.
@@ -119,7 +119,7 @@ func costOf(jobs []pairs.Planned) (most, expected float64) {
 }
 
 // printPlanned prints the jobs of a discovery and their cost.
-func (a *app) printPlanned(jobs []pairs.Planned, format string) error {
+func printPlanned(a *app, jobs []pairs.Planned, format string) error {
 	if format == formatJSON {
 		return a.printJSON(jobs)
 	}
@@ -135,7 +135,7 @@ func (a *app) printPlanned(jobs []pairs.Planned, format string) error {
 
 // run measures, writes the files and prints the topology.
 func (o *discoverOptions) run(ctx context.Context) (err error) {
-	c, err := o.loadMeasuring(o.file)
+	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if err := d.Measure(ctx); err != nil {
-		return o.discoverError(ctx, err)
+		return discoverError(ctx, o.app, err)
 	}
 	found, err := d.Found()
 	if err != nil {
@@ -160,13 +160,13 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 		s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
 		return o.printJSON(s)
 	}
-	o.printTopology(s)
+	printTopology(o.app, s)
 	fmt.Fprintf(o.stdout, "%s and the pairs are in %s\n", pairs.TreeFile, displayPath(filepath.Clean(d.Dir)))
 	return nil
 }
 
 // discoverError adds to the error of a discovery how to resume it.
-func (a *app) discoverError(ctx context.Context, err error) error {
+func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.stderr, "tutti: stopped; the measurements are kept. Run the same command to resume.")

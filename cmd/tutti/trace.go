@@ -24,7 +24,7 @@ type traceOptions struct {
 	format   *string
 }
 
-func (a *app) traceCommand() *cobra.Command {
+func traceCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace FILE",
 		Short: "Show where the collective time of an application goes",

@@ -30,7 +30,7 @@ type tuneOptions struct {
 	bound      map[string]*pflag.Flag // flags that override a key of the campaign file
 }
 
-func (a *app) tuneCommand() *cobra.Command {
+func tuneCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune -c FILE",
 		Short: "Run a tuning campaign and write the selection files",
@@ -90,11 +90,11 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 		return o.dryRun(cmd, c)
 	}
 	if !o.skipChecks {
-		if err := o.preflight(cmd.Context(), c); err != nil {
+		if err := preflight(cmd.Context(), o.app, c); err != nil {
 			return err
 		}
 	}
-	return o.tune(cmd.Context(), c, o.yes, *o.format)
+	return startCampaign(cmd.Context(), o.app, c, o.yes, *o.format)
 }
 
 // bindFlags adds the flags that override a key of the campaign file.
@@ -155,11 +155,11 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	if err != nil {
 		return err
 	}
-	return o.printForecast(forecast, o.scripts, *o.format)
+	return printForecast(o.app, forecast, o.scripts, *o.format)
 }
 
-// tune starts a new campaign.
-func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, format string) error {
+// startCampaign starts a new campaign.
+func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, format string) error {
 	b, err := assembly.New(c)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, format str
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
-	if err := a.confirm(ctx, b, yes); err != nil {
+	if err := confirmCampaign(ctx, a, b, yes); err != nil {
 		return err
 	}
 	spec, err := json.Marshal(c)
@@ -183,5 +183,5 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, format str
 	if err != nil {
 		return withOutputCode(err)
 	}
-	return a.runAndFinish(ctx, session{b, &journal.State{}, jnl, resumeCommandOf(b), format})
+	return runAndFinish(ctx, a, session{b, &journal.State{}, jnl, resumeCommandOf(b), format})
 }

@@ -44,7 +44,7 @@ type verifyOptions struct {
 	format      *string
 }
 
-func (a *app) verifyCommand() *cobra.Command {
+func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FOLDER",
 		Short: "Prove on the machine that the selection files make nothing slower",
@@ -107,7 +107,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 			return usageError(cmd, err)
 		}
 		if cmd.Flags().Changed("drift") {
-			return a.measureDrift(cmd.Context(), args[0], o.drift, *o.format)
+			return measureDrift(cmd.Context(), a, args[0], o.drift, *o.format)
 		}
 		return o.run(cmd.Context(), args[0])
 	}
@@ -228,18 +228,18 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 		if o.dry {
-			return o.printEstimates(estimates, *o.format)
+			return printEstimates(o.app, estimates, *o.format)
 		}
-		if err := o.confirmVerify(c, estimates, o.yes); err != nil {
+		if err := confirmVerify(o.app, c, estimates, o.yes); err != nil {
 			return err
 		}
 	}
-	return o.prove(ctx, p, chosen, *o.format, c)
+	return verifyAndWrite(ctx, o.app, p, chosen, *o.format, c)
 }
 
-// prove verifies libraries, writes the files again and prints the outcome.
-func (a *app) prove(ctx context.Context, p *verification.Verifier, chosen []config.Library, format string, c *assembly.Campaign) error {
-	proved, err := a.verifyAll(ctx, p, chosen, folderWord(c))
+// verifyAndWrite verifies libraries, writes the files again and prints the outcome.
+func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, format string, c *assembly.Campaign) error {
+	proved, err := verifyAll(ctx, a, p, chosen, folderWord(c))
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (a *app) prove(ctx context.Context, p *verification.Verifier, chosen []conf
 	if format == formatJSON {
 		err = report.WriteJSON(a.stdout, facts)
 	} else {
-		err = a.printVerification(facts, displayPath(c.Config.Output))
+		err = printVerification(a, facts, displayPath(c.Config.Output))
 	}
 	if err == nil && !proved {
 		return errNotProved
@@ -259,10 +259,10 @@ func (a *app) prove(ctx context.Context, p *verification.Verifier, chosen []conf
 }
 
 // verifyAll verifies libraries one after another and reports whether all were proved.
-func (a *app) verifyAll(ctx context.Context, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
+func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
 	proved = true
 	for _, lib := range chosen {
-		ok, err := a.verifyLibrary(ctx, p, lib, folder)
+		ok, err := verifyLibrary(ctx, a, p, lib, folder)
 		if err != nil {
 			return false, err
 		}
@@ -273,7 +273,7 @@ func (a *app) verifyAll(ctx context.Context, p *verification.Verifier, chosen []
 
 // verifyLibrary verifies one library and reports whether it was proved. A library that
 // cannot be measured is skipped. An exhausted budget is printed and is no error.
-func (a *app) verifyLibrary(ctx context.Context, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
+func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
@@ -334,7 +334,7 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 }
 
 // printVerification prints the outcome of each library and what remains to be done.
-func (a *app) printVerification(f report.Facts, dir string) error {
+func printVerification(a *app, f report.Facts, dir string) error {
 	if err := report.WriteVerification(a.stdout, f); err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (a *app) printVerification(f report.Facts, dir string) error {
 
 // measureDrift measures so many candidates of a campaign again and prints how far the times
 // differ from the recorded ones.
-func (a *app) measureDrift(ctx context.Context, folder string, candidates int, format string) error {
+func measureDrift(ctx context.Context, a *app, folder string, candidates int, format string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
 		return err
@@ -401,7 +401,7 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verific
 }
 
 // printEstimates prints the expected costs.
-func (a *app) printEstimates(estimates []verification.Estimate, format string) error {
+func printEstimates(a *app, estimates []verification.Estimate, format string) error {
 	if format == formatJSON {
 		return a.printJSON(estimates)
 	}
@@ -414,7 +414,7 @@ func (a *app) printEstimates(estimates []verification.Estimate, format string) e
 }
 
 // confirmVerify prints the expected costs, and asks for confirmation above runner.confirm.
-func (a *app) confirmVerify(c *assembly.Campaign, estimates []verification.Estimate, yes bool) error {
+func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estimate, yes bool) error {
 	nodeHours := 0.0
 	for _, e := range estimates {
 		if e.Points > 0 {
@@ -426,7 +426,7 @@ func (a *app) confirmVerify(c *assembly.Campaign, estimates []verification.Estim
 		return nil
 	}
 	price := fmt.Sprintf("the verification will take about %s node-hours", formatHours(nodeHours))
-	return a.confirmCost(price, nodeHours, c.Config.Runner.Confirm, "agree with --yes, set --machine-time, or look with --dry-run")
+	return confirmCost(a, price, nodeHours, c.Config.Runner.Confirm, "agree with --yes, set --machine-time, or look with --dry-run")
 }
 
 // verifyProgress prints the progress of verifications.

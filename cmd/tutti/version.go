@@ -32,7 +32,7 @@ func versions() []report.Version {
 	return out
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the versions of tutti and its numeric libraries",

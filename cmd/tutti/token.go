@@ -11,7 +11,7 @@ import (
 	"tutti/service/api"
 )
 
-func (a *app) tokenCommand() *cobra.Command {
+func tokenCommand(a *app) *cobra.Command {
 	return verbs(&cobra.Command{
 		Use:   "token",
 		Short: "Create, list and revoke the tokens of a service",
@@ -19,7 +19,7 @@ func (a *app) tokenCommand() *cobra.Command {
 a token is printed only when it is created. Changes apply to a running service at
 once.`,
 		Example: indent("tutti token create -c service.yaml --role read --name grafana"),
-	}, a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand())
+	}, tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 }
 
 // serviceFlag adds -c and returns a function that opens the token file of that service file.
@@ -41,7 +41,7 @@ func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 	}
 }
 
-func (a *app) tokenCreateCommand() *cobra.Command {
+func tokenCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create a token and print it",
@@ -77,7 +77,7 @@ create and stop campaigns, and see all their files, variables and errors.`,
 	return cmd
 }
 
-func (a *app) tokenListCommand() *cobra.Command {
+func tokenListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the tokens",
@@ -108,7 +108,7 @@ func (a *app) tokenListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) tokenRevokeCommand() *cobra.Command {
+func tokenRevokeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke NAME",
 		Short:   "Revoke a token",

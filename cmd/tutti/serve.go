@@ -23,7 +23,7 @@ import (
 	"tutti/service/page"
 )
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve -c FILE",
 		Short: "Run campaigns unattended, with a page, an API and metrics",
@@ -58,15 +58,15 @@ Logs go to standard error as JSON lines.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		return a.serve(cmd.Context(), c, *once)
+		return runService(cmd.Context(), a, c, *once)
 	}
 	return cmd
 }
 
-// serve runs a service until ctx is cancelled, or with once until no campaign is due or waits.
-func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
+// runService runs a service until ctx is cancelled, or with once until no campaign is due or waits.
+func runService(ctx context.Context, a *app, c *config.Service, once bool) error {
 	log := slog.New(slog.NewJSONHandler(a.stderr, nil))
-	options, err := a.serviceOptions(c, log)
+	options, err := serviceOptions(a, c, log)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func shownFiles() []string {
 
 // serviceOptions returns the options of a service whose campaigns run this program. Its
 // TUTTI_ variables, which override keys of campaign files, do not reach the campaigns.
-func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Options, error) {
+func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Options, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return service.Options{}, fmt.Errorf("path of this program: %w", err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/assembly"
@@ -19,6 +20,14 @@ import (
 	"tutti/online"
 	"tutti/preprocess"
 )
+
+func onlineCommand(a *app) *cobra.Command {
+	return verbs(&cobra.Command{
+		Use:     "online",
+		Short:   "Learning while applications run",
+		Example: indent("tutti online update learned"),
+	}, onlineUpdateCommand(a))
+}
 
 // update is what the flags of tutti online update say.
 type update struct {
@@ -33,7 +42,7 @@ type update struct {
 	format   string
 }
 
-func (a *app) onlineUpdateCommand() *cobra.Command {
+func onlineUpdateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update FOLDER",
 		Short: "Make a table of what jobs of tutti run --learn have measured",
@@ -69,12 +78,12 @@ explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and w
 		if u.policy != online.PolicyTutti && u.policy != online.PolicyIOTA {
 			return usageError(cmd, fmt.Errorf("--policy %s: want %s or %s", u.policy, online.PolicyTutti, online.PolicyIOTA))
 		}
-		return a.update(u)
+		return updateTable(a, u)
 	}
 	return cmd
 }
 
-func (a *app) update(u update) error {
+func updateTable(a *app, u update) error {
 	excluded, base, sources, err := u.read()
 	if err != nil {
 		return withCode(codeInput, err)
@@ -116,7 +125,7 @@ func (a *app) update(u update) error {
 	if err := x.Write(u.folder); err != nil {
 		return withOutputCode(err)
 	}
-	return a.tellLearnt(u, learnt, sources)
+	return recordUpdate(a, u, learnt, sources)
 }
 
 // openLearner opens a release of libtutti.
@@ -136,8 +145,8 @@ func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
 	return build, cat, nil
 }
 
-// tellLearnt writes down what changed, and shows what was learnt.
-func (a *app) tellLearnt(u update, learnt online.Result, sources []source) error {
+// recordUpdate writes down what changed, and shows what was learnt.
+func recordUpdate(a *app, u update, learnt online.Result, sources []source) error {
 	updates, err := online.ReadUpdates(u.folder)
 	if err != nil {
 		return withCode(codeInput, err)
@@ -154,7 +163,7 @@ func (a *app) tellLearnt(u update, learnt online.Result, sources []source) error
 	if u.format == formatJSON {
 		return a.printJSON(report)
 	}
-	a.showLearnt(report)
+	printLearnt(a, report)
 	return nil
 }
 
@@ -283,4 +292,47 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 		})
 	}
 	return rules, mixes
+}
+
+// printLearnt prints what tutti online update has learnt.
+func printLearnt(a *app, r online.Report) {
+	fmt.Fprintf(a.stdout, "calls %d, jobs %d\n", r.Calls, r.AllJobs)
+	if r.Calls > 0 {
+		printPrice(a, r.Price)
+	}
+	for _, d := range r.Drift {
+		if d.Candidates > 0 {
+			fmt.Fprintf(a.stdout, "%s: %d candidates timed by applications since differ by %.1f %%, times are %.3f of what they were\n",
+				d.Source, d.Candidates, 100*d.Change, d.Ratio)
+		}
+	}
+	for _, t := range r.TimeChanges {
+		if t.Point == nil {
+			fmt.Fprintf(a.stdout, "%s: all calls took %.2f times as long\n", t.Job, t.Factor)
+		} else {
+			fmt.Fprintf(a.stdout, "%s: from here on %s takes %.2f times as long at %s\n", t.Job, t.Algorithm, t.Factor, t.Point)
+		}
+	}
+	if len(r.Classes) == 0 {
+		return
+	}
+	var rows []table.Row
+	for _, c := range r.Classes {
+		since, between := "", ""
+		if !c.Since.IsZero() {
+			since = c.Since.Format("2006-01-02 15:04")
+		}
+		if c.FasterLow > 0 {
+			between = fmt.Sprintf("%.2f to %.2f", c.FasterLow, c.FasterHigh)
+		}
+		rows = append(rows, table.Row{c.Point, c.Calls, c.Selected, fmt.Sprintf("%.2f", c.Faster), between, fmt.Sprintf("%d of %d", c.Explored, c.Of), since, c.Why})
+	}
+	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since", "why"}, rows)
+}
+
+func printPrice(a *app, p online.Price) {
+	fmt.Fprintf(a.stdout, "exploring in %.0f %% of calls took %.1f %% of collective time\n", 100*p.Explore, 100*p.Cost)
+	if p.OverDefault > 0 {
+		fmt.Fprintf(a.stdout, "all calls, these among them, took %.3f of the default (%.3f to %.3f)\n", p.OverDefault, p.Low, p.High)
+	}
 }
