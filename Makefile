@@ -14,7 +14,8 @@ export CGO_ENABLED = 0
 LDFLAGS = -s -w
 TOOL = $(GO) tool -modfile=scripts/tools.mod
 # gotestsum prints a line a package, then the tests that were skipped and those that failed.
-GOTEST = $(TOOL) gotestsum --format pkgname --hide-summary output -- -count=1
+# lint runs go vet on the tests, too.
+GOTEST = $(TOOL) gotestsum --format pkgname --hide-summary output -- -count=1 -vet=off
 # Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
 SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxE 'tutti/(cmd/tutti|benchrunner/live|csource|doctor)')

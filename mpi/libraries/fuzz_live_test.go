@@ -139,7 +139,6 @@ func number(t *testing.T, name string, otherwise int) int {
 // and of the MPI library's algorithms serve them, and no object of MPI is left. FUZZ_STEPS
 // and FUZZ_TABLES ask for more of them than the gate does, FUZZ_FIRST for other ones.
 func TestLiveFuzz(t *testing.T) {
-	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime)
 }
 
@@ -153,6 +152,7 @@ func TestLiveFuzzExploring(t *testing.T) {
 // TestLiveFuzzWithin: the same where ranks learn within the run, from the first call of a class
 // on.
 func TestLiveFuzzWithin(t *testing.T) {
+	testutil.NeedAllCases(t)
 	eager := csource.Runtime
 	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0", "-DRUN_LENGTH=1", "-DRUN_LENGTH_FACTOR=1") // and is alarmed all the time
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
