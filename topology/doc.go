@@ -16,6 +16,6 @@
 //
 // Merge joins the trees of several jobs, each of its own nodes. Compare compares a declared
 // tree with a measured one. Package topology/files reads and writes the files that describe
-// machines, topology/cluster finds levels from distances of pairs, and topology/discover
-// finds trees, slow nodes and slow links from measured pairs.
+// machines. Package topology/discover finds levels, slow nodes and slow links from measured
+// pairs.
 package topology

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 func (a *app) clusterCommand() *cobra.Command {
@@ -77,7 +77,7 @@ func (a *app) printHeights(path, format string) error {
 	if err != nil {
 		return err
 	}
-	d, err := clustering.Agglomerate(m, cluster.Average)
+	d, err := clustering.Agglomerate(m, discover.Average)
 	if err != nil {
 		return err
 	}

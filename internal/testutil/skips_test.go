@@ -22,7 +22,7 @@ var reasons = map[string]string{
 	"internal/testutil NeedAllCases": "the test belongs to make test-all",
 	"internal/testutil Missing":      "it fails where the need is demanded",
 	"journal TestStaleLocks":         "other systems than Linux",
-	"topology/cluster cores":         "measurements of others, in the folder that CORES names",
+	"topology/discover cores":        "measurements of others, in the folder that CORES names",
 	"doctor TestNeeds":               "only root is warned of being root",
 	"surrogate/forest FuzzForest":    "inputs that are no rows",
 }

@@ -9,7 +9,6 @@ import (
 
 	"tutti/metrics"
 	"tutti/topology"
-	"tutti/topology/cluster"
 )
 
 // nodes returns what pairs of nodes took, the shortest round trip of empty messages of
@@ -69,15 +68,15 @@ func (r Measurements) switches() (topology.Tree, error) {
 	if len(r.Hosts) == 1 {
 		return topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: r.Hosts[0]}}, nil
 	}
-	found, members, err := Levels(r.nodes())
-	if err != nil && !errors.Is(err, cluster.ErrMatrix) {
+	found, members, err := FindPairLevels(r.nodes())
+	if err != nil && !errors.Is(err, ErrMatrix) {
 		return topology.Tree{}, err
 	}
 	gap := ""
 	switch lost := without(r.Hosts, members); {
 	case err != nil:
 		gap = "too few pairs of nodes were measured to tell levels: " + err.Error()
-		found, members = cluster.Result{}, r.Hosts
+		found, members = LevelReport{}, r.Hosts
 	case len(lost) > 0:
 		gap = fmt.Sprintf("never measured: %q", lost)
 	}
@@ -109,8 +108,8 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	if len(pairs) == 0 {
 		return node, nil, nil
 	}
-	found, members, err := Levels(pairs)
-	if errors.Is(err, cluster.ErrMatrix) {
+	found, members, err := FindPairLevels(pairs)
+	if errors.Is(err, ErrMatrix) {
 		return node, []string{"too few pairs were measured to tell levels"}, nil
 	}
 	if err != nil {
@@ -128,16 +127,16 @@ func (p Endpoint) core() string {
 	return fmt.Sprintf("core%d", p.Core)
 }
 
-// Levels finds the levels among the members that pairs were measured of. Of the times of
+// FindPairLevels finds the levels among the members that pairs were measured of. Of the times of
 // a pair every other one goes into each half; without two of any pair there are no
 // halves. The members are in the order of the pairs; errors count them from 0.
 //
 // It returns an error matching ErrPair for a pair that nobody can have measured,
-// and one matching cluster.ErrMatrix when more than half of a member's pairs are missing.
-func Levels(pairs []PairTime) (found cluster.Result, members []string, err error) {
+// and one matching ErrMatrix when more than half of a member's pairs are missing.
+func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err error) {
 	m, err := gather(pairs)
 	if err != nil {
-		return cluster.Result{}, nil, err
+		return LevelReport{}, nil, err
 	}
 	found, err = m.discover()
 	return found, m.members, err
@@ -171,23 +170,23 @@ func gather(pairs []PairTime) (pairTimes, error) {
 	return m, nil
 }
 
-func (m pairTimes) discover() (cluster.Result, error) {
+func (m pairTimes) discover() (LevelReport, error) {
 	first, err := m.half(0)
 	if err != nil {
-		return cluster.Result{}, err
+		return LevelReport{}, err
 	}
 	if m.most == 1 {
-		return cluster.DiscoverSingle(first)
+		return FindLevelsUnconfirmed(first)
 	}
 	second, err := m.half(1)
 	if err != nil {
-		return cluster.Result{}, err
+		return LevelReport{}, err
 	}
-	return cluster.Discover(first, second)
+	return FindLevels(first, second)
 }
 
 // half returns the medians of every other time of each pair, from the given one on.
-func (m pairTimes) half(from int) (cluster.Matrix, error) {
+func (m pairTimes) half(from int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
 		rows[i] = slices.Repeat([]float64{math.NaN()}, i)
@@ -199,5 +198,75 @@ func (m pairTimes) half(from int) (cluster.Matrix, error) {
 		}
 		rows[pair[0]][pair[1]] = metrics.Quantile(own, 0.5)
 	}
-	return cluster.New(rows)
+	return NewMatrix(rows)
+}
+
+// Tree returns the tree that the levels make of nodes with these names, one for each
+// member. Every level is one of switches; one more switch holds all, without confidence
+// where there is no clear level. What is not clear is among the gaps.
+//
+// It returns the errors of topology.Build.
+func (r LevelReport) Tree(names []string) (topology.Tree, error) {
+	root := topology.Vertex{
+		Kind:    topology.Switch,
+		Name:    fmt.Sprintf("%s%d-1", topology.Switch, len(r.Levels)),
+		Seconds: r.Seconds,
+	}
+	if len(r.Levels) > 0 {
+		root.Confidence = 1
+	}
+	nodes := make([]topology.Vertex, len(names))
+	for i, name := range names {
+		nodes[i] = topology.Vertex{Kind: topology.Node, Name: name}
+	}
+	t, err := topology.Build(root, nodes, r.divisions(topology.Switch))
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	t.Gaps = r.gaps(names)
+	return t, nil
+}
+
+// Inside returns the tree of one node that the levels make of its cores with these
+// names, one for each member. Every level is one of groups.
+//
+// It returns the errors of topology.Build.
+func (r LevelReport) Inside(node topology.Vertex, names []string) (topology.Tree, error) {
+	node.Seconds = r.Seconds
+	if len(r.Levels) > 0 {
+		node.Confidence = 1
+	}
+	cores := make([]topology.Vertex, len(names))
+	for i, name := range names {
+		cores[i] = topology.Vertex{Kind: topology.Core, Name: name}
+	}
+	t, err := topology.Build(node, cores, r.divisions(topology.Group))
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	t.Gaps = r.gaps(names)
+	return t, nil
+}
+
+func (r LevelReport) divisions(kind topology.Kind) []topology.Division {
+	var out []topology.Division
+	for _, l := range r.Levels {
+		out = append(out, topology.Division{Kind: kind, Groups: l.Labels, Seconds: l.Seconds, Confidence: l.Confidence})
+	}
+	return out
+}
+
+func (r LevelReport) gaps(names []string) []string {
+	var out []string
+	if len(r.Levels) == 0 {
+		out = append(out, "no clear level")
+	}
+	for _, u := range r.Unclear {
+		out = append(out, fmt.Sprintf("%d groups are nearer inside than outside, but see one another as in no tree of switches: left out", u.Groups))
+	}
+	for _, f := range r.Far {
+		out = append(out, fmt.Sprintf("%s is %.2g times as far from all others as they are from one another: slow, or alone behind its switch",
+			names[f.Member], f.Times))
+	}
+	return out
 }

@@ -86,7 +86,7 @@ func readPairs(r io.Reader, name string) (topology.Tree, error) {
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	found, nodes, err := discover.Levels(pairs)
+	found, nodes, err := discover.FindPairLevels(pairs)
 	if err != nil {
 		return topology.Tree{}, fmt.Errorf("%s: %w", name, err)
 	}

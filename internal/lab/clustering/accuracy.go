@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"math"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Accuracy returns the share of the members that are in the right group, for the best one-to-one
 // assignment of groups to true groups. Members that are noise count as wrong. O(k³) for k groups.
 //
-// It returns an error matching cluster.ErrMatrix when the lengths differ or are 0.
+// It returns an error matching discover.ErrMatrix when the lengths differ or are 0.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.7
 // to 3.9; for the assignment Kuhn, Naval Research Logistics Quarterly 2 (1955).
-func Accuracy(labels, truth cluster.Labels) (float64, error) {
+func Accuracy(labels, truth discover.Labels) (float64, error) {
 	if len(labels) != len(truth) || len(labels) == 0 {
-		return 0, fmt.Errorf("%w: %d labels and %d true ones", cluster.ErrMatrix, len(labels), len(truth))
+		return 0, fmt.Errorf("%w: %d labels and %d true ones", discover.ErrMatrix, len(labels), len(truth))
 	}
 	k := max(labels.Groups(), truth.Groups())
 	shared := make([][]float64, k)
@@ -24,7 +24,7 @@ func Accuracy(labels, truth cluster.Labels) (float64, error) {
 		shared[i] = make([]float64, k)
 	}
 	for i, g := range labels {
-		if g != cluster.Noise && truth[i] != cluster.Noise {
+		if g != discover.NoGroup && truth[i] != discover.NoGroup {
 			shared[g][truth[i]]--
 		}
 	}
@@ -117,8 +117,8 @@ func Search(low, high float64, points int, try func(x float64) (score float64, e
 }
 
 // Range returns the shortest and the longest distance, the range of thresholds for Components and
-// DBSCAN. It returns an error matching cluster.ErrMatrix when a pair is missing.
-func Range(m cluster.Matrix) (shortest, longest float64, err error) {
+// DBSCAN. It returns an error matching discover.ErrMatrix when a pair is missing.
+func Range(m discover.Matrix) (shortest, longest float64, err error) {
 	if err := m.CheckComplete(); err != nil {
 		return 0, 0, err
 	}

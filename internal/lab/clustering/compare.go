@@ -18,7 +18,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"tutti/topology/cluster"
 	"tutti/topology/discover"
 )
 
@@ -26,46 +25,46 @@ import (
 // gets the number of true groups, or the parameter with the best accuracy.
 type Method struct {
 	Name     string
-	Accuracy func(m cluster.Matrix, truth cluster.Labels) (float64, error)
+	Accuracy func(m discover.Matrix, truth discover.Labels) (float64, error)
 }
 
 // Methods returns the methods that Compare runs.
 func Methods() []Method {
 	return []Method{
-		{"k-medoids", withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+		{"k-medoids", withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
 			d, err := KMedoids(m, k)
 			return d.Labels, err
 		})},
-		{"average", cutOf(cluster.Average, false)},
-		{"complete", cutOf(cluster.Complete, false)},
-		{"single", cutOf(cluster.Single, false)},
-		{"ward on profiles", cutOf(cluster.Ward, true)},
-		{"spectral", withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+		{"average", cutOf(discover.Average, false)},
+		{"complete", cutOf(discover.Complete, false)},
+		{"single", cutOf(discover.Single, false)},
+		{"ward on profiles", cutOf(discover.Ward, true)},
+		{"spectral", withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
 			labels, _, err := Spectral(m, k)
 			return labels, err
 		})},
 		{"components", withThreshold(Components)},
-		{"DBSCAN", withThreshold(func(m cluster.Matrix, x float64) (cluster.Labels, error) { return DBSCAN(m, x, 2) })},
-		{"SSSTree", func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
-			return bestAccuracy(0, 5, Points, truth, func(x float64) ([]cluster.Labels, error) { return SSSTree(m, x) })
+		{"DBSCAN", withThreshold(func(m discover.Matrix, x float64) (discover.Labels, error) { return DBSCAN(m, x, 2) })},
+		{"SSSTree", func(m discover.Matrix, truth discover.Labels) (float64, error) {
+			return bestAccuracy(0, 5, Points, truth, func(x float64) ([]discover.Labels, error) { return SSSTree(m, x) })
 		}},
-		{"HDBSCAN", func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+		{"HDBSCAN", func(m discover.Matrix, truth discover.Labels) (float64, error) {
 			most := m.Len() / 2
-			return bestAccuracy(1, float64(1+most), min(Points, most), truth, func(x float64) ([]cluster.Labels, error) {
+			return bestAccuracy(1, float64(1+most), min(Points, most), truth, func(x float64) ([]discover.Labels, error) {
 				mass, err := HDBSCAN(m, int(x), Mass)
 				if err != nil {
 					return nil, err
 				}
 				leaves, err := HDBSCAN(m, int(x), Leaves)
-				return []cluster.Labels{mass, leaves}, err
+				return []discover.Labels{mass, leaves}, err
 			})
 		}},
 	}
 }
 
 // withGroups returns the accuracy of a method that gets the number of true groups.
-func withGroups(divide func(m cluster.Matrix, k int) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
-	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+func withGroups(divide func(m discover.Matrix, k int) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
+	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
 		labels, err := divide(m, truth.Groups())
 		if err != nil {
 			return 0, err
@@ -76,11 +75,11 @@ func withGroups(divide func(m cluster.Matrix, k int) (cluster.Labels, error)) fu
 
 // cutOf returns the accuracy of agglomerative clustering of a matrix, or of its profile. The
 // dendrogram is cut into the number of true groups.
-func cutOf(by cluster.Linkage, profile bool) func(cluster.Matrix, cluster.Labels) (float64, error) {
-	return withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) (float64, error) {
+	return withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
 		if profile {
 			var err error
-			if m, err = cluster.Profile(m); err != nil {
+			if m, err = discover.Profile(m); err != nil {
 				return nil, err
 			}
 		}
@@ -94,22 +93,22 @@ func cutOf(by cluster.Linkage, profile bool) func(cluster.Matrix, cluster.Labels
 
 // withThreshold returns the accuracy of a method with the best threshold between the shortest and
 // the longest distance.
-func withThreshold(divide func(m cluster.Matrix, x float64) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
-	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+func withThreshold(divide func(m discover.Matrix, x float64) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
+	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
 		low, high, err := Range(m)
 		if err != nil {
 			return 0, err
 		}
-		return bestAccuracy(low, high, Points, truth, func(x float64) ([]cluster.Labels, error) {
+		return bestAccuracy(low, high, Points, truth, func(x float64) ([]discover.Labels, error) {
 			labels, err := divide(m, x)
-			return []cluster.Labels{labels}, err
+			return []discover.Labels{labels}, err
 		})
 	}
 }
 
 // bestAccuracy returns the best accuracy over the values of a parameter and over the divisions
 // that a method returns for each value.
-func bestAccuracy(low, high float64, points int, truth cluster.Labels, divide func(x float64) ([]cluster.Labels, error)) (float64, error) {
+func bestAccuracy(low, high float64, points int, truth discover.Labels, divide func(x float64) ([]discover.Labels, error)) (float64, error) {
 	_, score, err := Search(low, high, points, func(x float64) (float64, error) {
 		all, err := divide(x)
 		if err != nil {
@@ -175,7 +174,7 @@ func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, s
 }
 
 // worstAccuracy returns the accuracy of a method at the level where it is lowest.
-func worstAccuracy(method Method, m cluster.Matrix, truth []cluster.Labels) (float64, error) {
+func worstAccuracy(method Method, m discover.Matrix, truth []discover.Labels) (float64, error) {
 	worst := 1.0
 	for _, labels := range truth {
 		share, err := method.Accuracy(m, labels)
@@ -190,14 +189,14 @@ func worstAccuracy(method Method, m cluster.Matrix, truth []cluster.Labels) (flo
 // input is a named matrix.
 type input struct {
 	name   string
-	matrix cluster.Matrix
+	matrix discover.Matrix
 }
 
 // plogpBytes is the message size of the PLogP distances and profiles.
 const plogpBytes = 1024
 
 // plogpInputs measures the PLogP parameters of simulated links between all members.
-func plogpInputs(machine Machine, truth []cluster.Labels, noise Noise, seed uint64) ([]input, error) {
+func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uint64) ([]input, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(machine.Members())+1))
 	roundTrip := Nested(truth, machine.Seconds)
 	pairs := make([][]discover.Parameters, machine.Members())
@@ -224,7 +223,7 @@ func plogpInputs(machine Machine, truth []cluster.Labels, noise Noise, seed uint
 		name string
 		rows [][]float64
 	}{{"PLogP distances", distances}, {"PLogP profiles", profiles}} {
-		m, err := cluster.New(in.rows)
+		m, err := discover.NewMatrix(in.rows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.name, err)
 		}

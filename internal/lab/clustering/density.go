@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"tutti/metrics"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Components divides the members into connected components. Two members are connected if their
 // distance is at most threshold seconds. O(n²).
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing.
-func Components(m cluster.Matrix, threshold float64) (cluster.Labels, error) {
+// It returns an error matching discover.ErrMatrix when a pair is missing.
+func Components(m discover.Matrix, threshold float64) (discover.Labels, error) {
 	return DBSCAN(m, threshold, 1)
 }
 
@@ -22,11 +22,11 @@ func Components(m cluster.Matrix, threshold float64) (cluster.Labels, error) {
 // within eps of these cores. All other members are noise. A member near cores of two groups
 // belongs to the first group. O(n²).
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another when
 // minPoints is below 1.
 //
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
-func DBSCAN(m cluster.Matrix, eps float64, minPoints int) (cluster.Labels, error) {
+func DBSCAN(m discover.Matrix, eps float64, minPoints int) (discover.Labels, error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, err
 	}
@@ -43,16 +43,16 @@ func DBSCAN(m cluster.Matrix, eps float64, minPoints int) (cluster.Labels, error
 	}
 	raw := make([]int, m.Len())
 	for i := range raw {
-		raw[i] = cluster.Noise
+		raw[i] = discover.NoGroup
 	}
 	for i := range raw {
-		if raw[i] != cluster.Noise || len(near[i]) < minPoints {
+		if raw[i] != discover.NoGroup || len(near[i]) < minPoints {
 			continue
 		}
 		raw[i] = i
 		for reach := []int{i}; len(reach) > 0; reach = reach[1:] {
 			for _, j := range near[reach[0]] {
-				if raw[j] != cluster.Noise {
+				if raw[j] != discover.NoGroup {
 					continue
 				}
 				raw[j] = i
@@ -62,7 +62,7 @@ func DBSCAN(m cluster.Matrix, eps float64, minPoints int) (cluster.Labels, error
 			}
 		}
 	}
-	return cluster.NewLabels(raw), nil
+	return discover.NewLabels(raw), nil
 }
 
 // Selection is how HDBSCAN selects groups from its hierarchy.
@@ -78,31 +78,31 @@ const (
 // is also the number of neighbours, itself included, that determine the density at a member. The
 // result never has all members in one group. O(n²).
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when size is
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another when size is
 // not in 2 to n.
 //
 // Source: Campello, Moulavi and Sander, PAKDD 2013.
-func HDBSCAN(m cluster.Matrix, size int, by Selection) (cluster.Labels, error) {
+func HDBSCAN(m discover.Matrix, size int, by Selection) (discover.Labels, error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, err
 	}
 	if size < 2 || size > m.Len() {
 		return nil, fmt.Errorf("groups of %d members: want 2 to %d", size, m.Len())
 	}
-	c := condenser{tree: cluster.Agglomerate(m.Len(), reachability(m, size), cluster.Single), size: size}
+	c := condenser{tree: discover.Agglomerate(m.Len(), reachability(m, size), discover.Single), size: size}
 	c.condense(c.tree.N+len(c.tree.Merges)-1, 0)
 	c.choose(by)
 	raw := make([]int, m.Len())
 	for i := range raw {
-		raw[i] = cluster.Noise
+		raw[i] = discover.NoGroup
 	}
-	c.label(0, cluster.Noise, raw)
-	return cluster.NewLabels(raw), nil
+	c.label(0, discover.NoGroup, raw)
+	return discover.NewLabels(raw), nil
 }
 
 // reachability returns the mutual reachability distance of each pair. It is the maximum of three
 // distances: that of the two members, and that of each to its size-th neighbour, itself included.
-func reachability(m cluster.Matrix, size int) []float64 {
+func reachability(m discover.Matrix, size int) []float64 {
 	reach := make([]float64, m.Len())
 	for i := range reach {
 		reach[i] = metrics.KthSmallest(slices.Clone(m.Row(i)), size-1)
@@ -120,7 +120,7 @@ func reachability(m cluster.Matrix, size int) []float64 {
 
 // condenser builds the hierarchy of groups of at least a size.
 type condenser struct {
-	tree cluster.Dendrogram
+	tree discover.Dendrogram
 	size int
 	all  []condensed
 }
@@ -216,10 +216,10 @@ func (c *condenser) choose(by Selection) {
 }
 
 // label labels the members of a group with the outermost chosen group that contains it. label is
-// that group, or cluster.Noise if none of the parents is chosen.
+// that group, or discover.NoGroup if none of the parents is chosen.
 func (c *condenser) label(at, label int, raw []int) {
 	g := c.all[at]
-	if label == cluster.Noise && g.chosen {
+	if label == discover.NoGroup && g.chosen {
 		label = at
 	}
 	for _, i := range g.direct {

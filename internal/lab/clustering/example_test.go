@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // times returns round trips between 8 nodes, 4 on each of 2 switches, with 3 % noise.
-func times(seed uint64) cluster.Matrix {
+func times(seed uint64) discover.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]float64, 8)
 	for i := range rows {
@@ -21,7 +21,7 @@ func times(seed uint64) cluster.Matrix {
 			rows[i] = append(rows[i], seconds*(1+0.03*rng.NormFloat64()))
 		}
 	}
-	m, err := cluster.New(rows)
+	m, err := discover.NewMatrix(rows)
 	if err != nil {
 		panic(err)
 	}
@@ -29,12 +29,12 @@ func times(seed uint64) cluster.Matrix {
 }
 
 func ExampleAgglomerate() {
-	rows, err := cluster.Profile(times(1))
+	rows, err := discover.Profile(times(1))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	tree, err := clustering.Agglomerate(rows, cluster.Ward)
+	tree, err := clustering.Agglomerate(rows, discover.Ward)
 	fmt.Println(tree.Cut(2), err)
 	// Output: [0 0 0 0 1 1 1 1] <nil>
 }
@@ -74,7 +74,7 @@ func ExampleSearch() {
 		if err != nil {
 			return 0, err
 		}
-		return clustering.Accuracy(labels, cluster.Labels{0, 0, 0, 0, 1, 1, 1, 1})
+		return clustering.Accuracy(labels, discover.Labels{0, 0, 0, 0, 1, 1, 1, 1})
 	})
 	fmt.Println(score, err)
 	// Output: 1 <nil>

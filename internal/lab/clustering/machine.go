@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Machine is a tree of equal parts for which random matrices of times are drawn.
@@ -46,12 +46,12 @@ func (m Machine) Members() int {
 
 // Truth returns the group of each member at each level, coarsest level first. order has the place
 // of each member in the tree.
-func (m Machine) Truth(order []int) []cluster.Labels {
-	var out []cluster.Labels
+func (m Machine) Truth(order []int) []discover.Labels {
+	var out []discover.Labels
 	size := m.Members()
 	for _, parts := range m.Shape[:len(m.Shape)-1] {
 		size /= parts
-		labels := make(cluster.Labels, len(order))
+		labels := make(discover.Labels, len(order))
 		for i, place := range order {
 			labels[i] = place / size
 		}
@@ -62,7 +62,7 @@ func (m Machine) Truth(order []int) []cluster.Labels {
 
 // Draw returns two random matrices, one for each half of the repetitions, and the true levels,
 // coarsest first.
-func (m Machine) Draw(noise Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels, err error) {
+func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
 	order := rng.Perm(m.Members())
 	if m.InOrder {
@@ -77,7 +77,7 @@ func (m Machine) Draw(noise Noise, seed uint64) (a, b cluster.Matrix, truth []cl
 
 // Nested returns the distance function of nested divisions, coarsest first. seconds has the
 // distance of each level, innermost first.
-func Nested(divisions []cluster.Labels, seconds []float64) func(i, j int) float64 {
+func Nested(divisions []discover.Labels, seconds []float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		level := len(seconds) - 1
 		for _, labels := range divisions {
@@ -91,7 +91,7 @@ func Nested(divisions []cluster.Labels, seconds []float64) func(i, j int) float6
 
 // Measure draws two matrices, one for each half of the repetitions, from the true distances of n
 // members.
-func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Rand) (a, b cluster.Matrix, err error) {
+func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix, err error) {
 	var halves [2][][]float64
 	for h := range halves {
 		halves[h] = make([][]float64, n)
@@ -111,15 +111,15 @@ func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Ran
 			}
 		}
 	}
-	if a, err = cluster.New(halves[0]); err != nil {
+	if a, err = discover.NewMatrix(halves[0]); err != nil {
 		return a, b, err
 	}
-	b, err = cluster.New(halves[1])
+	b, err = discover.NewMatrix(halves[1])
 	return a, b, err
 }
 
 // Mean returns the matrix of the means of two complete matrices.
-func Mean(a, b cluster.Matrix) (cluster.Matrix, error) {
+func Mean(a, b discover.Matrix) (discover.Matrix, error) {
 	rows := make([][]float64, a.Len())
 	for i := range rows {
 		rows[i] = make([]float64, i)
@@ -127,5 +127,5 @@ func Mean(a, b cluster.Matrix) (cluster.Matrix, error) {
 			rows[i][j] = (a.At(i, j) + b.At(i, j)) / 2
 		}
 	}
-	return cluster.New(rows)
+	return discover.NewMatrix(rows)
 }

@@ -8,12 +8,12 @@ import (
 	"math"
 	"strconv"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Read reads a matrix from CSV, one row a line. An empty cell or NaN means that the pair was not
 // measured. Errors contain the name file.
-func Read(r io.Reader, file string) (cluster.Matrix, error) {
+func Read(r io.Reader, file string) (discover.Matrix, error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord = -1
 	c.TrimLeadingSpace = true
@@ -24,20 +24,20 @@ func Read(r io.Reader, file string) (cluster.Matrix, error) {
 			break
 		}
 		if err != nil {
-			return cluster.Matrix{}, fmt.Errorf("%s: %w", file, err)
+			return discover.Matrix{}, fmt.Errorf("%s: %w", file, err)
 		}
 		row := make([]float64, len(cells))
 		for i, cell := range cells {
 			if row[i], err = number(cell); err != nil {
 				line, _ := c.FieldPos(i)
-				return cluster.Matrix{}, fmt.Errorf("%s:%d: column %d: %w", file, line, i+1, err)
+				return discover.Matrix{}, fmt.Errorf("%s:%d: column %d: %w", file, line, i+1, err)
 			}
 		}
 		rows = append(rows, row)
 	}
-	m, err := cluster.New(rows)
+	m, err := discover.NewMatrix(rows)
 	if err != nil {
-		return cluster.Matrix{}, fmt.Errorf("%s: %w", file, err)
+		return discover.Matrix{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return m, nil
 }
@@ -55,7 +55,7 @@ func number(cell string) (float64, error) {
 }
 
 // values returns a copy of the distances, row after row.
-func values(m cluster.Matrix) []float64 {
+func values(m discover.Matrix) []float64 {
 	var out []float64
 	for i := range m.Len() {
 		out = append(out, m.Row(i)...)
@@ -66,20 +66,20 @@ func values(m cluster.Matrix) []float64 {
 // Agglomerate merges the two nearest groups of a matrix until one group remains. O(n²) time and
 // memory.
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another for
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another for
 // an unknown linkage.
-func Agglomerate(m cluster.Matrix, by cluster.Linkage) (cluster.Dendrogram, error) {
-	if by < cluster.Single || by > cluster.Ward {
-		return cluster.Dendrogram{}, fmt.Errorf("unknown linkage %d", by)
+func Agglomerate(m discover.Matrix, by discover.Linkage) (discover.Dendrogram, error) {
+	if by < discover.Single || by > discover.Ward {
+		return discover.Dendrogram{}, fmt.Errorf("unknown linkage %d", by)
 	}
 	if err := m.CheckComplete(); err != nil {
-		return cluster.Dendrogram{}, err
+		return discover.Dendrogram{}, err
 	}
-	return cluster.Agglomerate(m.Len(), values(m), by), nil
+	return discover.Agglomerate(m.Len(), values(m), by), nil
 }
 
 // Heights returns the distance at each merge of a dendrogram, ascending.
-func Heights(d cluster.Dendrogram) []float64 {
+func Heights(d discover.Dendrogram) []float64 {
 	out := make([]float64, len(d.Merges))
 	for t, m := range d.Merges {
 		out[t] = m.Height

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Medoids is a division of the members by their nearest medoid.
 type Medoids struct {
-	Labels  cluster.Labels
+	Labels  discover.Labels
 	Members []int   // the medoid of each group
 	Cost    float64 // sum of the distances to the medoids, in seconds
 }
@@ -18,12 +18,12 @@ type Medoids struct {
 // replaces one medoid at a time until no replacement lowers the sum of the distances to the
 // medoids. O(k·n²) for the initial medoids and O(n²) for each replacement.
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when k is not
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another when k is not
 // in 1 to n.
 //
 // Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are
 // evaluated as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
-func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
+func KMedoids(m discover.Matrix, k int) (Medoids, error) {
 	if err := m.CheckComplete(); err != nil {
 		return Medoids{}, err
 	}
@@ -34,7 +34,7 @@ func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
 	p.build(k)
 	for k > 1 && p.replace() {
 	}
-	out := Medoids{Labels: cluster.NewLabels(p.near), Members: make([]int, k), Cost: p.cost()}
+	out := Medoids{Labels: discover.NewLabels(p.near), Members: make([]int, k), Cost: p.cost()}
 	for j, g := range out.Labels {
 		out.Members[g] = p.medoids[p.near[j]]
 	}
@@ -43,7 +43,7 @@ func KMedoids(m cluster.Matrix, k int) (Medoids, error) {
 
 // pam is the state of KMedoids.
 type pam struct {
-	m       cluster.Matrix
+	m       discover.Matrix
 	medoids []int
 	medoid  []bool    // whether each member is a medoid
 	near    []int     // the nearest medoid of each member, as an index into medoids
@@ -151,12 +151,12 @@ const maxDepth = 8
 // division at each depth, coarsest first. It stops when the number of groups stays the same or
 // exceeds half the number of members.
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when alpha is
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another when alpha is
 // not above 0.
 //
 // Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of
 // Interconnect Topologies (NTNU 2023), figure 2.5.
-func SSSTree(m cluster.Matrix, alpha float64) ([]cluster.Labels, error) {
+func SSSTree(m discover.Matrix, alpha float64) ([]discover.Labels, error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func SSSTree(m cluster.Matrix, alpha float64) ([]cluster.Labels, error) {
 		all[i] = i
 	}
 	groups := [][]int{all}
-	var out []cluster.Labels
+	var out []discover.Labels
 	for range maxDepth {
 		var next [][]int
 		for _, g := range groups {
@@ -180,7 +180,7 @@ func SSSTree(m cluster.Matrix, alpha float64) ([]cluster.Labels, error) {
 				raw[member] = i
 			}
 		}
-		out = append(out, cluster.NewLabels(raw))
+		out = append(out, discover.NewLabels(raw))
 		if len(next) == len(groups) || len(next) > m.Len()/2 {
 			break
 		}
@@ -190,7 +190,7 @@ func SSSTree(m cluster.Matrix, alpha float64) ([]cluster.Labels, error) {
 }
 
 // selectCentres divides one group. The first member of each new group is its centre.
-func selectCentres(m cluster.Matrix, group []int, alpha float64) [][]int {
+func selectCentres(m discover.Matrix, group []int, alpha float64) [][]int {
 	radius := 0.0
 	for _, member := range group {
 		radius = max(radius, m.At(group[0], member))

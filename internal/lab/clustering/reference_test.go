@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // unzip opens a file of testdata/reference.
@@ -30,7 +30,7 @@ func unzip(t testing.TB, name string) *gzip.Reader {
 	return z
 }
 
-func reference(t testing.TB, name string) cluster.Matrix {
+func reference(t testing.TB, name string) discover.Matrix {
 	t.Helper()
 	m, err := clustering.Read(unzip(t, name+".csv.gz"), name)
 	if err != nil {
@@ -48,11 +48,11 @@ func decode(t testing.TB, name string, to any) {
 
 // same reports whether two divisions are equal except for the numbers of groups. noise is the
 // number of the noise in want.
-func same(got cluster.Labels, want []int, noise int) bool {
+func same(got discover.Labels, want []int, noise int) bool {
 	if len(got) != len(want) {
 		return false
 	}
-	toWant, toGot := map[int]int{cluster.Noise: noise}, map[int]int{noise: cluster.Noise}
+	toWant, toGot := map[int]int{discover.NoGroup: noise}, map[int]int{noise: discover.NoGroup}
 	for i, g := range got {
 		w, mapped := toWant[g]
 		b, mappedBack := toGot[want[i]]
@@ -115,14 +115,14 @@ func cutLast(key string) (method, parameter string, found bool) {
 	return key[:i], key[i+1:], true
 }
 
-type check func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error
+type check func(t *testing.T, m discover.Matrix, p python, key, parameter string) error
 
 var checks = map[string]check{
 	"kmedoids":             checkMedoids,
-	"agglomerative":        checkCut(cluster.Average, false),
-	"rowward":              checkCut(cluster.Ward, true),
-	"average_heights":      checkHeights(cluster.Average, false),
-	"rowward_heights":      checkHeights(cluster.Ward, true),
+	"agglomerative":        checkCut(discover.Average, false),
+	"rowward":              checkCut(discover.Ward, true),
+	"average_heights":      checkHeights(discover.Average, false),
+	"rowward_heights":      checkHeights(discover.Ward, true),
 	"profile_row0":         checkProfile,
 	"spectral":             checkSpectral,
 	"spectral_eigenvalues": checkEigenvalues,
@@ -141,7 +141,7 @@ func whole(parameter string) int {
 	return k
 }
 
-func checkMedoids(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+func checkMedoids(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 	var want struct {
 		Medoids, Labels []int
 		Cost            float64
@@ -158,18 +158,18 @@ func checkMedoids(t *testing.T, m cluster.Matrix, p python, key, parameter strin
 }
 
 // tree returns the dendrogram of a matrix, or of its profile.
-func tree(m cluster.Matrix, by cluster.Linkage, profile bool) (cluster.Dendrogram, error) {
+func tree(m discover.Matrix, by discover.Linkage, profile bool) (discover.Dendrogram, error) {
 	if profile {
 		var err error
-		if m, err = cluster.Profile(m); err != nil {
-			return cluster.Dendrogram{}, err
+		if m, err = discover.Profile(m); err != nil {
+			return discover.Dendrogram{}, err
 		}
 	}
 	return clustering.Agglomerate(m, by)
 }
 
-func checkCut(by cluster.Linkage, profile bool) check {
-	return func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+func checkCut(by discover.Linkage, profile bool) check {
+	return func(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 		var want []int
 		p.get(t, key, &want)
 		d, err := tree(m, by, profile)
@@ -183,8 +183,8 @@ func checkCut(by cluster.Linkage, profile bool) check {
 	}
 }
 
-func checkHeights(by cluster.Linkage, profile bool) check {
-	return func(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+func checkHeights(by discover.Linkage, profile bool) check {
+	return func(t *testing.T, m discover.Matrix, p python, key, _ string) error {
 		var want []float64
 		p.get(t, key, &want)
 		d, err := tree(m, by, profile)
@@ -207,10 +207,10 @@ func equal(got, want []float64, relative float64) error {
 	return nil
 }
 
-func checkProfile(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+func checkProfile(t *testing.T, m discover.Matrix, p python, key, _ string) error {
 	var want []float64
 	p.get(t, key, &want)
-	profile, err := cluster.Profile(m)
+	profile, err := discover.Profile(m)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func checkProfile(t *testing.T, m cluster.Matrix, p python, key, _ string) error
 	return equal(got, want, 1e-7) // recorded with 9 decimals
 }
 
-func checkSpectral(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+func checkSpectral(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 	var want []int
 	p.get(t, key, &want)
 	got, _, err := clustering.Spectral(m, whole(parameter))
@@ -231,7 +231,7 @@ func checkSpectral(t *testing.T, m cluster.Matrix, p python, key, parameter stri
 	return err
 }
 
-func checkEigenvalues(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+func checkEigenvalues(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 	var want []float64
 	p.get(t, key, &want)
 	k := whole(parameter)
@@ -247,7 +247,7 @@ func checkEigenvalues(t *testing.T, m cluster.Matrix, p python, key, parameter s
 	return nil
 }
 
-func checkComponents(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+func checkComponents(t *testing.T, m discover.Matrix, p python, key, _ string) error {
 	var want struct {
 		Threshold float64
 		Labels    []int
@@ -260,7 +260,7 @@ func checkComponents(t *testing.T, m cluster.Matrix, p python, key, _ string) er
 	return err
 }
 
-func checkDBSCAN(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+func checkDBSCAN(t *testing.T, m discover.Matrix, p python, key, _ string) error {
 	var want struct {
 		Eps    float64
 		MinPts int
@@ -275,7 +275,7 @@ func checkDBSCAN(t *testing.T, m cluster.Matrix, p python, key, _ string) error 
 }
 
 func checkHDBSCAN(by clustering.Selection) check {
-	return func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+	return func(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 		var want []int
 		p.get(t, key, &want)
 		got, err := clustering.HDBSCAN(m, whole(parameter), by)
@@ -286,7 +286,7 @@ func checkHDBSCAN(by clustering.Selection) check {
 	}
 }
 
-func checkSSSTree(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+func checkSSSTree(t *testing.T, m discover.Matrix, p python, key, parameter string) error {
 	var want [][]int
 	p.get(t, key, &want)
 	alpha, err := strconv.ParseFloat(parameter, 64)

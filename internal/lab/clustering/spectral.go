@@ -10,19 +10,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"tutti/metrics"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Spectral divides the members into k groups by k-means on the first k eigenvectors of the
 // Laplacian of their affinities. It also returns their eigenvalues, ascending. The affinity of a
 // pair is exp(-d²/(2s²)) for the distance d, where s is half the median distance. O(n³).
 //
-// It returns an error matching cluster.ErrMatrix when a pair is missing, and another when k is not
+// It returns an error matching discover.ErrMatrix when a pair is missing, and another when k is not
 // in 1 to n.
 //
 // Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22
 // (2000), as scikit-learn does it.
-func Spectral(m cluster.Matrix, k int) (labels cluster.Labels, eigenvalues []float64, err error) {
+func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64, err error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, nil, err
 	}
@@ -43,11 +43,11 @@ func Spectral(m cluster.Matrix, k int) (labels cluster.Labels, eigenvalues []flo
 			points[i][c] /= math.Sqrt(degree[i])
 		}
 	}
-	return cluster.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k], nil
+	return discover.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k], nil
 }
 
 // laplacian returns the normalised Laplacian of the affinities, and their row sums.
-func laplacian(m cluster.Matrix) (l *mat.SymDense, degree []float64) {
+func laplacian(m discover.Matrix) (l *mat.SymDense, degree []float64) {
 	var distances []float64
 	for i := range m.Len() {
 		distances = append(distances, m.Row(i)[:i]...)

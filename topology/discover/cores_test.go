@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // known levels of processors whose cores' latencies github.com/nviennot/core-to-core-latency
@@ -56,7 +56,7 @@ func parts(of ...part) map[string]func(i int) int {
 }
 
 // cores reads a file of the folder that CORES names; names may have underscores.
-func cores(t *testing.T, name string) cluster.Matrix {
+func cores(t *testing.T, name string) discover.Matrix {
 	t.Helper()
 	folder := os.Getenv("CORES")
 	if folder == "" {
@@ -83,20 +83,20 @@ func TestCores(t *testing.T) {
 	told, untold, all := 0, 0, 0
 	for _, k := range known {
 		m := cores(t, k.file)
-		rows, err := cluster.Profile(m)
+		rows, err := discover.Profile(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := clustering.Agglomerate(rows, cluster.Ward)
+		tree, err := clustering.Agglomerate(rows, discover.Ward)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := cluster.DiscoverSingle(m)
+		found, err := discover.FindLevelsUnconfirmed(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, group := range k.levels {
-			truth := make(cluster.Labels, m.Len())
+			truth := make(discover.Labels, m.Len())
 			for i := range truth {
 				truth[i] = group(i)
 			}
@@ -120,7 +120,7 @@ func TestCores(t *testing.T) {
 }
 
 // holds reports whether one of the levels is the true division.
-func holds(t testing.TB, found []cluster.Level, truth cluster.Labels) bool {
+func holds(t testing.TB, found []discover.Level, truth discover.Labels) bool {
 	t.Helper()
 	for _, l := range found {
 		if accuracy(t, l.Labels, truth) == 1 {

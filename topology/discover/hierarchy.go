@@ -1,4 +1,4 @@
-package cluster
+package discover
 
 import (
 	"cmp"
@@ -20,17 +20,17 @@ type span struct{ from, to int }
 // byDistance joins by the mean logarithm of the distances between two groups: where
 // repetitions confirm them, small groups among many show in the distances themselves
 // before they show in how their members see all others.
-func byDistance(t table) hierarchy {
+func byDistance(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
 
 // byProfile joins members that see all others alike: what differs between single
 // distances and is no noise counts less.
-func byProfile(t table) hierarchy {
+func byProfile(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
 }
 
-func newHierarchy(t table, d Dendrogram) hierarchy {
+func newHierarchy(t logTable, d Dendrogram) hierarchy {
 	h := hierarchy{Dendrogram: d}
 	h.spans = make([]span, t.n+len(h.Merges))
 	h.lay(t.n + len(h.Merges) - 1)
@@ -76,7 +76,7 @@ func (s sample) mean() float64 { return s.sum / s.n }
 func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
 
 // between returns the distances between the two groups of a merge.
-func (h *hierarchy) between(m int, t table) sample {
+func (h *hierarchy) between(m int, t logTable) sample {
 	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
 	for _, i := range h.order[a.from:a.to] {
@@ -131,7 +131,7 @@ type step struct {
 // steps finds where the distances that merges join at change, in the order of the
 // merges' heights. The distances may be others than those that the hierarchy was made
 // from. A change must be z standard errors large and at least contrast.
-func (h *hierarchy) steps(t table, contrast, z float64) []step {
+func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {
 		sums = append(sums, sums[len(sums)-1].plus(h.between(m, t)))

@@ -1,4 +1,4 @@
-package cluster
+package discover
 
 import (
 	"math"
@@ -13,15 +13,15 @@ import (
 )
 
 // table holds the logarithms of distances, as a Matrix does.
-type table struct {
+type logTable struct {
 	n int
 	x []float64
 }
 
-func (t table) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
+func (t logTable) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
 
-// least returns the smallest distance.
-func (m Matrix) least() float64 {
+// smallest returns the smallest distance.
+func (m Matrix) smallest() float64 {
 	out := math.Inf(1)
 	for _, x := range m.d {
 		if x > 0 {
@@ -32,8 +32,8 @@ func (m Matrix) least() float64 {
 }
 
 // logs returns the logarithms of the distances over a unit.
-func logs(m Matrix, unit float64) table {
-	t := table{n: m.n, x: make([]float64, len(m.d))}
+func logs(m Matrix, unit float64) logTable {
+	t := logTable{n: m.n, x: make([]float64, len(m.d))}
 	for i, x := range m.d {
 		if x > 0 {
 			t.x[i] = math.Log(x / unit)
@@ -60,7 +60,7 @@ func Profile(m Matrix) (Matrix, error) {
 	if err := m.CheckComplete(); err != nil {
 		return Matrix{}, err
 	}
-	return Matrix{n: m.n, d: profile(logs(m, m.least()), everyone(m.n))}, nil
+	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), everyone(m.n))}, nil
 }
 
 func everyone(n int) []int {
@@ -88,7 +88,7 @@ func landmarks(n int) []int {
 // profile compares rows over some columns, n·n. t must be zero on the diagonal. Views of
 // many members are compared in single precision, which is far below their noise: half
 // the time, and no second n·n matrix.
-func profile(t table, columns []int) []float64 {
+func profile(t logTable, columns []int) []float64 {
 	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
 	for _, c := range columns {
 		p.own[c] = true
@@ -104,7 +104,7 @@ func profile(t table, columns []int) []float64 {
 
 // profiler compares the views of rows: what they say of the columns.
 type profiler struct {
-	t       table
+	t       logTable
 	columns []int
 	most    float64 // longer distances are cut
 	own     []bool  // by member: it is a column

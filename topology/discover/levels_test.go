@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // machines of one to three levels, and two without any.
@@ -32,9 +32,9 @@ var smallGroups = []clustering.Machine{
 	{Shape: []int{20, 6}, Seconds: []float64{2.18, 2.78}},
 }
 
-func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
+func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	t.Helper()
-	r, err := cluster.Discover(a, b)
+	r, err := discover.FindLevels(a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
 }
 
 // All levels, their number and that of their groups, without being told.
-func TestDiscover(t *testing.T) {
+func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine
 		noise    float64
@@ -52,7 +52,7 @@ func TestDiscover(t *testing.T) {
 		for _, m := range tc.machines {
 			for seed := range uint64(6) {
 				a, b, truth := draw(t, m, clustering.DefaultNoise(tc.noise), seed)
-				r := discover(t, a, b)
+				r := findLevels(t, a, b)
 				ok := exact(t, r.Levels, truth)
 				if len(truth) == 0 {
 					if !ok {
@@ -83,7 +83,7 @@ func TestFlat(t *testing.T) {
 		for _, noise := range []float64{0.02, 0.05, 0.1, 0.2} {
 			for seed := range uint64(20) {
 				a, b, _ := draw(t, flat, clustering.DefaultNoise(noise), seed)
-				r := discover(t, a, b)
+				r := findLevels(t, a, b)
 				all++
 				if len(r.Levels) > 0 {
 					wrong++
@@ -100,7 +100,7 @@ func TestFlat(t *testing.T) {
 // Groups need not be of one size.
 func TestUneven(t *testing.T) {
 	for _, sizes := range [][]int{{8, 8, 4}, {16, 3, 5, 7}, {30, 2}, {2, 2, 2}, {10, 1, 1, 10}, {40, 20, 10, 5}, {3, 3}} {
-		var inOrder cluster.Labels
+		var inOrder discover.Labels
 		for g, size := range sizes {
 			for range size {
 				inOrder = append(inOrder, g)
@@ -108,12 +108,12 @@ func TestUneven(t *testing.T) {
 		}
 		for seed := range seeds(10) {
 			rng := rand.New(rand.NewPCG(seed, 8))
-			truth := make(cluster.Labels, len(inOrder))
+			truth := make(discover.Labels, len(inOrder))
 			for i, place := range rng.Perm(len(inOrder)) {
 				truth[i] = inOrder[place]
 			}
-			a, b := measure(t, clustering.DefaultNoise(0.02), len(truth), clustering.Nested([]cluster.Labels{truth}, []float64{2.18, 2.78}), rng)
-			if r := discover(t, a, b); !exact(t, r.Levels, []cluster.Labels{truth}) {
+			a, b := measure(t, clustering.DefaultNoise(0.02), len(truth), clustering.Nested([]discover.Labels{truth}, []float64{2.18, 2.78}), rng)
+			if r := findLevels(t, a, b); !exact(t, r.Levels, []discover.Labels{truth}) {
 				t.Errorf("groups of %v, seed %d: levels of %v groups", sizes, seed, groups(r.Levels))
 			}
 		}
@@ -134,7 +134,7 @@ func TestFar(t *testing.T) {
 			}
 			return near(i, j)
 		}, rng)
-		r := discover(t, a, b)
+		r := findLevels(t, a, b)
 		if !exact(t, r.Levels, truth) {
 			t.Errorf("seed %d: levels of %v groups, want 4", seed, groups(r.Levels))
 		}

@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"math/bits"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Distances of machines that are no trees, in switches passed.
@@ -98,7 +98,7 @@ func TestNoTree(t *testing.T) {
 				if tc.groups > 0 {
 					want = append(want, tc.groups)
 				}
-				if r := discover(t, a, b); !slices.Equal(groups(r.Levels), want) {
+				if r := findLevels(t, a, b); !slices.Equal(groups(r.Levels), want) {
 					t.Errorf("%s, noise %g, seed %d: levels of %v groups, want %v; unclear %+v", tc.name, noise, seed, groups(r.Levels), want, r.Unclear)
 				}
 			}
@@ -112,11 +112,11 @@ func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
 	for seed := range seeds(3) {
 		a, b, truth := draw(t, m, clustering.DefaultNoise(0.1), seed)
-		rows, err := cluster.Profile(mean(t, a, b))
+		rows, err := discover.Profile(mean(t, a, b))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := clustering.Agglomerate(rows, cluster.Ward)
+		tree, err := clustering.Agglomerate(rows, discover.Ward)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestRanks512(t *testing.T) {
 				t.Errorf("seed %d: level %d of %d groups: accuracy %g", seed, level, labels.Groups(), share)
 			}
 		}
-		if r := discover(t, a, b); !exact(t, r.Levels, truth) {
+		if r := findLevels(t, a, b); !exact(t, r.Levels, truth) {
 			t.Errorf("seed %d: levels of %v groups, want 4, 32 and 64", seed, groups(r.Levels))
 		}
 	}

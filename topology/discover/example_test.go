@@ -1,14 +1,14 @@
-package cluster_test
+package discover_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // times returns round trips of 2 leaf switches with 4 nodes each, 3 % noise.
-func times(seed uint64) cluster.Matrix {
+func times(seed uint64) discover.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]float64, 8)
 	for i := range rows {
@@ -20,15 +20,15 @@ func times(seed uint64) cluster.Matrix {
 			rows[i] = append(rows[i], seconds*(1+0.03*rng.NormFloat64()))
 		}
 	}
-	m, err := cluster.New(rows)
+	m, err := discover.NewMatrix(rows)
 	if err != nil {
 		panic(err)
 	}
 	return m
 }
 
-func ExampleDiscover() {
-	found, err := cluster.Discover(times(1), times(2))
+func ExampleFindLevels() {
+	found, err := discover.FindLevels(times(1), times(2))
 	if err != nil {
 		fmt.Println(err)
 		return

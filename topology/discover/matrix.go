@@ -1,4 +1,4 @@
-package cluster
+package discover
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type Matrix struct {
 // It returns an error matching ErrMatrix for fewer than two rows, for a row of another
 // length, for a distance that is not above zero and finite, and for one on the diagonal
 // that is not zero.
-func New(rows [][]float64) (Matrix, error) {
+func NewMatrix(rows [][]float64) (Matrix, error) {
 	n := len(rows)
 	if n < 2 {
 		return Matrix{}, fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, n)
@@ -161,6 +161,52 @@ func upper(n int, d []float64) []float64 {
 	out := make([]float64, 0, n*(n-1)/2)
 	for i := range n {
 		out = append(out, d[i*n+i+1:(i+1)*n]...)
+	}
+	return out
+}
+
+// Labels says which group each member is in, groups NewLabels from 0 in the order of
+// their first members. Noise is in no group.
+type Labels []int
+
+// Noise marks members that a method puts in no group.
+const NoGroup = -1
+
+// Groups returns how many groups there are.
+func (l Labels) Groups() int {
+	most := NoGroup
+	for _, g := range l {
+		most = max(most, g)
+	}
+	return most + 1
+}
+
+// sizes returns the number of members of each group.
+func (l Labels) sizes() []int {
+	out := make([]int, l.Groups())
+	for _, g := range l {
+		if g != NoGroup {
+			out[g]++
+		}
+	}
+	return out
+}
+
+// NewLabels returns the labels with the groups NewLabels as Labels says.
+func NewLabels(raw []int) Labels {
+	out := make(Labels, len(raw))
+	names := map[int]int{}
+	for i, g := range raw {
+		if g == NoGroup {
+			out[i] = NoGroup
+			continue
+		}
+		name, seen := names[g]
+		if !seen {
+			name = len(names)
+			names[g] = name
+		}
+		out[i] = name
 	}
 	return out
 }

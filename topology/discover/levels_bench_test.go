@@ -1,22 +1,22 @@
-package cluster_test
+package discover_test
 
 import (
 	"runtime"
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // large is 4096 nodes: 16 pods of 8 leaves of 32.
 var large = clustering.Machine{Shape: []int{16, 8, 32}, Seconds: []float64{2.18, 2.78, 3.3}}
 
-// BenchmarkDiscover4096 finds the levels of 4096 nodes, and says how much memory the
+// BenchmarkFindLevels4096 finds the levels of 4096 nodes, and says how much memory the
 // program took from the system by then.
-func BenchmarkDiscover4096(b *testing.B) {
+func BenchmarkFindLevels4096(b *testing.B) {
 	first, second, truth := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
-		if r := discover(b, first, second); !exact(b, r.Levels, truth) {
+		if r := findLevels(b, first, second); !exact(b, r.Levels, truth) {
 			b.Errorf("levels of %v groups, want those of %v", groups(r.Levels), large.Shape)
 		}
 	}
@@ -29,7 +29,7 @@ func BenchmarkDiscover4096(b *testing.B) {
 func BenchmarkWard4096(b *testing.B) {
 	first, _, _ := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
-		if _, err := clustering.Agglomerate(first, cluster.Ward); err != nil {
+		if _, err := clustering.Agglomerate(first, discover.Ward); err != nil {
 			b.Fatal(err)
 		}
 	}

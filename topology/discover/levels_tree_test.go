@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/topology"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 func TestResultTree(t *testing.T) {
-	r := cluster.Result{
+	r := discover.LevelReport{
 		Seconds: 3e-6,
-		Levels: []cluster.Level{
-			{Labels: cluster.Labels{0, 1, 0, 1}, Seconds: 2e-6, Confidence: 0.9},
-			{Labels: cluster.Labels{0, 1, 2, 1}, Seconds: 1e-6, Confidence: 1},
+		Levels: []discover.Level{
+			{Labels: discover.Labels{0, 1, 0, 1}, Seconds: 2e-6, Confidence: 0.9},
+			{Labels: discover.Labels{0, 1, 2, 1}, Seconds: 1e-6, Confidence: 1},
 		},
-		Far:     []cluster.Far{{Member: 2, Times: 1.5}},
-		Unclear: []cluster.Unclear{{Groups: 3}},
+		Far:     []discover.FarMember{{Member: 2, Times: 1.5}},
+		Unclear: []discover.UnclearDivision{{Groups: 3}},
 	}
 	got, err := r.Tree([]string{"a", "b", "c", "d"})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestResultTree(t *testing.T) {
 
 // Where nothing is clear the tree is one switch that nobody can be sure of.
 func TestResultTreeOfNothing(t *testing.T) {
-	got, err := cluster.Result{Seconds: 1e-6}.Tree([]string{"a", "b"})
+	got, err := discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}

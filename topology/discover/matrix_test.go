@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // Two leaves of three nodes; one pair of them was never measured.
@@ -50,26 +50,26 @@ func TestFillRefuses(t *testing.T) {
 		{[][]float64{{}, {1}, {nan, 1}, {1, nan, 1}}, ""},
 		{[][]float64{{}, {1}, {nan, 1}, {1, nan, nan}}, "member 2 was measured with 1 of 3 others"},
 	} {
-		if _, err := matrix(t, tc.rows).Fill(); (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, cluster.ErrMatrix) || !strings.Contains(err.Error(), tc.want)) {
+		if _, err := matrix(t, tc.rows).Fill(); (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, discover.ErrMatrix) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%v: %v, want %q", tc.rows, err, tc.want)
 		}
 	}
 }
 
-// TestDiscoverRefuses checks that the zero Matrix and halves of different members are refused.
-func TestDiscoverRefuses(t *testing.T) {
-	if _, err := cluster.DiscoverSingle(cluster.Matrix{}); !errors.Is(err, cluster.ErrMatrix) {
+// TestFindLevelsRefuses checks that the zero Matrix and halves of different members are refused.
+func TestFindLevelsRefuses(t *testing.T) {
+	if _, err := discover.FindLevelsUnconfirmed(discover.Matrix{}); !errors.Is(err, discover.ErrMatrix) {
 		t.Errorf("zero matrix: %v", err)
 	}
 	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
-	if _, err := cluster.Discover(m, matrix(t, [][]float64{{}, {1}})); !errors.Is(err, cluster.ErrMatrix) {
+	if _, err := discover.FindLevels(m, matrix(t, [][]float64{{}, {1}})); !errors.Is(err, discover.ErrMatrix) {
 		t.Errorf("halves that differ: %v", err)
 	}
 }
 
-func matrix(t testing.TB, rows [][]float64) cluster.Matrix {
+func matrix(t testing.TB, rows [][]float64) discover.Matrix {
 	t.Helper()
-	m, err := cluster.New(rows)
+	m, err := discover.NewMatrix(rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cluster
+package discover
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 
 // held returns the divisions that one half of the repetitions shows and the other one
 // confirms, both ways, with the groups that both together show.
-func (d *detector) held(h *hierarchy) []Labels {
+func (d *levelFinder) held(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
 	for i := range steps {
@@ -32,9 +32,9 @@ func (d *detector) held(h *hierarchy) []Labels {
 }
 
 // heldSteps returns the steps that a hierarchy of one half finds in the other one.
-func heldSteps(train, test table) []step {
+func heldSteps(train, test logTable) []step {
 	h := byDistance(train)
-	steps := h.steps(test, least, sureHeld)
+	steps := h.steps(test, leastStep, sureHeld)
 	for len(steps) > 1 {
 		samples := byLevel(test, h.divide(train, steps))
 		at := weakest(samples, sureHeld)
@@ -50,14 +50,14 @@ func heldSteps(train, test table) []step {
 }
 
 // single returns the divisions whose steps are large beside the spread of one distance.
-func (h *hierarchy) single(t table) []Labels {
-	return h.divideBy(t, h.steps(t, least, sureSingle), func(parts []Labels) int {
+func (h *hierarchy) single(t logTable) []Labels {
+	return h.divideBy(t, h.steps(t, leastStep, sureSingle), func(parts []Labels) int {
 		return narrowest(t, parts)
 	})
 }
 
 // divideBy divides, and drops the steps that fails names, one at a time.
-func (h *hierarchy) divideBy(t table, steps []step, fails func(parts []Labels) int) []Labels {
+func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels) int) []Labels {
 	for len(steps) > 1 {
 		parts := h.divide(t, steps)
 		at := fails(parts)
@@ -78,7 +78,7 @@ func drop(steps []step, at int) []step {
 
 // byLevel returns the distances between members that share a group in a division and in
 // no finer one, and last those that share none. Divisions are finest first.
-func byLevel(t table, divisions []Labels) []sample {
+func byLevel(t logTable, divisions []Labels) []sample {
 	out := make([]sample, len(divisions)+1)
 	for i := range t.n {
 		for j, x := range t.row(i)[:i] {
@@ -109,7 +109,7 @@ func weakest(samples []sample, sure float64) int {
 		}
 		rise := far.mean() - near.mean()
 		unsure := math.Sqrt(near.variance()/near.n+far.variance()/far.n) + 1e-12
-		if ratio := min(rise/least, rise/unsure/sure); ratio < worst {
+		if ratio := min(rise/leastStep, rise/unsure/sure); ratio < worst {
 			at, worst = i, ratio
 		}
 	}
@@ -117,7 +117,7 @@ func weakest(samples []sample, sure float64) int {
 }
 
 // narrowest is weakest with the spread of one distance for the standard error.
-func narrowest(t table, divisions []Labels) int {
+func narrowest(t logTable, divisions []Labels) int {
 	at, worst := -1, 1.0
 	all := distances(t, divisions)
 	for i := 0; i+1 < len(all); i++ {
@@ -126,7 +126,7 @@ func narrowest(t table, divisions []Labels) int {
 		}
 		rise := metrics.Quantile(all[i+1], 0.5) - metrics.Quantile(all[i], 0.5)
 		spread := max(metrics.RobustDeviation(slices.Clone(all[i])), metrics.RobustDeviation(slices.Clone(all[i+1])), 1e-12)
-		if ratio := min(rise/least, rise/spread/sureSingle); ratio < worst {
+		if ratio := min(rise/leastStep, rise/spread/sureSingle); ratio < worst {
 			at, worst = i, ratio
 		}
 	}
@@ -134,7 +134,7 @@ func narrowest(t table, divisions []Labels) int {
 }
 
 // distances returns what byLevel sums up.
-func distances(t table, divisions []Labels) [][]float64 {
+func distances(t logTable, divisions []Labels) [][]float64 {
 	out := make([][]float64, len(divisions)+1)
 	for i := range t.n {
 		for j, x := range t.row(i)[:i] {

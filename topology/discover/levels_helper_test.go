@@ -1,4 +1,4 @@
-package cluster_test
+package discover_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 
 	"tutti/internal/lab/clustering"
 	"tutti/internal/testutil"
-	"tutti/topology/cluster"
+	"tutti/topology/discover"
 )
 
 // seeds returns n in make test-all and at most 2 otherwise.
@@ -18,7 +18,7 @@ func seeds(n uint64) uint64 {
 }
 
 // draw draws the halves of a machine's matrix and its levels.
-func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels) {
+func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
 	t.Helper()
 	a, b, truth, err := m.Draw(noise, seed)
 	if err != nil {
@@ -28,7 +28,7 @@ func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint6
 }
 
 // measure draws the halves of the matrix of n members.
-func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b cluster.Matrix) {
+func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
 	t.Helper()
 	a, b, err := noise.Measure(n, distance, rng)
 	if err != nil {
@@ -37,7 +37,7 @@ func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int
 	return a, b
 }
 
-func mean(t testing.TB, a, b cluster.Matrix) cluster.Matrix {
+func mean(t testing.TB, a, b discover.Matrix) discover.Matrix {
 	t.Helper()
 	m, err := clustering.Mean(a, b)
 	if err != nil {
@@ -46,7 +46,7 @@ func mean(t testing.TB, a, b cluster.Matrix) cluster.Matrix {
 	return m
 }
 
-func accuracy(t testing.TB, labels, truth cluster.Labels) float64 {
+func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
 	t.Helper()
 	share, err := clustering.Accuracy(labels, truth)
 	if err != nil {
@@ -56,7 +56,7 @@ func accuracy(t testing.TB, labels, truth cluster.Labels) float64 {
 }
 
 // exact reports whether the levels found are the true ones and no others.
-func exact(t testing.TB, found []cluster.Level, truth []cluster.Labels) bool {
+func exact(t testing.TB, found []discover.Level, truth []discover.Labels) bool {
 	t.Helper()
 	if len(found) != len(truth) {
 		return false
@@ -70,7 +70,7 @@ func exact(t testing.TB, found []cluster.Level, truth []cluster.Labels) bool {
 }
 
 // groups returns the number of groups of each level.
-func groups(found []cluster.Level) []int {
+func groups(found []discover.Level) []int {
 	out := []int{}
 	for _, l := range found {
 		out = append(out, l.Labels.Groups())
