@@ -104,7 +104,7 @@ func multiplyWeights(g config.Grid, out []float64, points []coll.Point) (warning
 	for j, w := range g.Weights {
 		fits := false
 		for i, p := range points {
-			if w.Fits(p) {
+			if w.Matches(p) {
 				out[i] *= w.Weight
 				fits = true
 			}

@@ -19,8 +19,8 @@ import (
 // Kinds returns the kinds of runners.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// follow gives keys that follow the strategy their values.
-func (c *Campaign) follow() {
+// setStrategyDefaults gives the keys whose default depends on the strategy their values.
+func (c *Campaign) setStrategyDefaults() {
 	if c.Model.Kind == "" {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
 	}
@@ -29,7 +29,7 @@ func (c *Campaign) follow() {
 	}
 }
 
-// agree looks for keys that do not fit each other.
+// agree reports combinations of keys that contradict each other.
 func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeModel(fault)
 	c.agreeWeights(fault)
@@ -42,8 +42,8 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// agreeModel is about models that need one scaling, and the Poisson criterion, which takes no
-// standardised times.
+// agreeModel reports a scaling that the model cannot use. The Poisson criterion needs times of 0
+// or more, but standardised times can be negative.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	if c.Model.Criterion == forest.Poisson.String() && c.Model.Scaling == string(preprocess.Standard) {
 		fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with model.scaling %s some are below: want %v, %v or %v",
@@ -54,7 +54,7 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	}
 }
 
-// agreeLive is about campaigns that run benchmarks.
+// agreeLive reports contradictions in a campaign that runs benchmarks.
 func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	for _, axis := range []struct {
 		key   string

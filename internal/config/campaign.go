@@ -6,13 +6,12 @@ import (
 	"tutti/preprocess"
 )
 
-// Campaign is a campaign file after reading: every value checked, every path
-// absolute. Its JSON form is kept in the journal, so that a campaign can be
-// resumed without its file.
+// Campaign is the content of a campaign file. All values are valid and all paths absolute. The
+// journal keeps its JSON form, so that a campaign can be resumed without the file.
 type Campaign struct {
 	Name        string    `json:"name"`
 	Machine     string    `json:"machine"`
-	Site        string    `json:"site,omitempty"` // profile that the file named; what it says is in the other fields
+	Site        string    `json:"site,omitempty"` // path of the site profile; the other fields include its values
 	Seed        uint64    `json:"seed"`
 	Output      string    `json:"output"`
 	Workers     int       `json:"workers"`
@@ -28,84 +27,82 @@ type Campaign struct {
 	Stop        Stop      `json:"stop"`
 	HPO         HPO       `json:"hpo"`
 	Export      Export    `json:"export"`
-	From        []Earlier `json:"from,omitempty"` // of tutti tune --from; no key of the file
+	From        []Earlier `json:"from,omitempty"` // campaigns named by tutti tune --from; not a key of the file
 }
 
-// Library is one MPI build to tune for.
+// Library is one MPI library to tune.
 type Library struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`
-	Path         string   `json:"path,omitempty"`          // of libmpich.so or libmpi.so, when it is on this machine
-	Benchmark    string   `json:"benchmark,omitempty"`     // program built with it, or the folder of several
+	Path         string   `json:"path,omitempty"`          // path of libmpich.so or libmpi.so if it is on this machine
+	Benchmark    string   `json:"benchmark,omitempty"`     // program built with the library, or a folder of several
 	Launcher     string   `json:"launcher,omitempty"`      // srun, hydra or mpirun
-	LauncherPath string   `json:"launcher_path,omitempty"` // of mpiexec.hydra or mpirun
-	LauncherArgs []string `json:"launcher_args,omitempty"` // of the site, as --cpu-bind=cores
-	PMI          string   `json:"pmi,omitempty"`           // what srun speaks: pmi2 or pmix
+	LauncherPath string   `json:"launcher_path,omitempty"` // path of mpiexec.hydra or mpirun
+	LauncherArgs []string `json:"launcher_args,omitempty"` // further arguments, for example --cpu-bind=cores
+	PMI          string   `json:"pmi,omitempty"`           // process management interface of srun: pmi2 or pmix
 	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
 }
 
-// Grid restricts the points; an axis without numbers takes what is recorded. It also
-// says which points matter more than others.
+// Grid restricts and weights the points. An axis without numbers has the numbers of the recorded
+// data.
 type Grid struct {
 	Nodes   []int              `json:"nodes,omitempty"`
 	PPN     []int              `json:"ppn,omitempty"`
 	Sizes   []int64            `json:"sizes,omitempty"` // bytes
 	Weights []Weight           `json:"weights,omitempty"`
 	Trace   string             `json:"trace,omitempty"`
-	Calls   []preprocess.Calls `json:"calls,omitempty"` // of the trace, so that the file is needed once
+	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
 }
 
-// Runner says how candidates are measured.
+// Runner determines how candidates are measured.
 type Runner struct {
 	Kind     string   `json:"kind"`
 	Data     []string `json:"data"`
 	Names    string   `json:"names,omitempty"`
 	Defaults string   `json:"defaults,omitempty"`
-	Recorded string   `json:"recorded,omitempty"` // machine in the defaults file
+	Recorded string   `json:"recorded,omitempty"` // name of the machine in the file of defaults
 	Noise    float64  `json:"noise"`
 	Tail     float64  `json:"noise_tail"`
 	JobNoise float64  `json:"job_noise,omitempty"`
 	Failures float64  `json:"failures"`
 	Launch   Launch   `json:"launch"`
 
-	PPN             int           `json:"ppn,omitempty"` // processes that local runs at most
+	PPN             int           `json:"ppn,omitempty"` // maximum number of processes of a local runner
 	Modules         []string      `json:"modules,omitempty"`
-	Setup           []string      `json:"setup,omitempty"` // lines of shell
+	Setup           []string      `json:"setup,omitempty"` // shell commands that run before each benchmark
 	Env             []string      `json:"env,omitempty"`   // NAME=VALUE for every launch
 	LaunchAllowance time.Duration `json:"launch_allowance,omitempty"`
-	RankAllowance   time.Duration `json:"rank_allowance,omitempty"` // 0 in journals of earlier releases
+	RankAllowance   time.Duration `json:"rank_allowance,omitempty"` // 0 means none
 	Settle          time.Duration `json:"settle,omitempty"`
 	JobTime         time.Duration `json:"job_time,omitempty"`
 	Confirm         float64       `json:"confirm,omitempty"`     // node-hours
-	NodeMemory      int64         `json:"node_memory,omitempty"` // bytes; 0: what the scheduler says
+	NodeMemory      int64         `json:"node_memory,omitempty"` // bytes; 0: as the scheduler reports
 	Parallel        string        `json:"parallel,omitempty"`
 	ParallelNodes   int           `json:"parallel_nodes,omitempty"`
-	Switches        []string      `json:"switches,omitempty"` // hostlists, as n[1-16]; those of Topology when it is named
-	Topology        string        `json:"topology,omitempty"` // file of the tree, needed once
-	Order           string        `json:"order,omitempty"`    // of ranks over nodes; empty in journals of earlier releases: block
+	Switches        []string      `json:"switches,omitempty"` // node lists such as n[1-16], given or read from Topology
+	Topology        string        `json:"topology,omitempty"` // topology file; resuming does not need it
+	Order           string        `json:"order,omitempty"`    // order of ranks over nodes; empty means block
 }
 
-// Live reports whether benchmarks are really run.
+// Live reports whether benchmarks run, in contrast to replayed measurements.
 func (r Runner) Live() bool { return r.Kind != Replay }
 
-// The kinds of runners: recorded data, this machine, Slurm jobs, the Slurm
-// allocation that tutti runs in.
+// The kinds of runners.
 const (
-	Replay     = "replay"
-	Local      = "local"
-	SlurmJobs  = "slurm"
-	Allocation = "allocation"
+	Replay     = "replay"     // replays recorded measurements
+	Local      = "local"      // runs benchmarks on this machine
+	SlurmJobs  = "slurm"      // submits jobs to Slurm
+	Allocation = "allocation" // runs benchmarks in the Slurm allocation of tutti itself
 )
 
-// Which benchmarks run side by side on the nodes of one job: none, those that share
-// no switch, all that fit.
+// The values of runner.parallel: which benchmarks run at the same time on the nodes of a job.
 const (
-	Never  = "never"
-	Switch = "switch"
-	Always = "always"
+	Never  = "never"  // one benchmark at a time
+	Switch = "switch" // benchmarks whose nodes share no switch
+	Always = "always" // as many benchmarks as fit
 )
 
-// Benchmark says which program measures and how long.
+// Benchmark names the benchmark program and limits its measurements.
 type Benchmark struct {
 	Program     string        `json:"program,omitempty"`
 	Version     string        `json:"version,omitempty"`
@@ -119,7 +116,7 @@ type Benchmark struct {
 	Check       bool          `json:"check,omitempty"`
 }
 
-// Slurm says how jobs are submitted.
+// Slurm has the options of submitted jobs.
 type Slurm struct {
 	Partition   string   `json:"partition,omitempty"`
 	Account     string   `json:"account,omitempty"`
@@ -132,14 +129,14 @@ type Slurm struct {
 	Bin         string   `json:"bin,omitempty"`
 }
 
-// Launch prices the starts of parallel programs.
+// Launch is the assumed cost of starting a parallel program on recorded data.
 type Launch struct {
 	Model       string        `json:"model"`
 	Time        time.Duration `json:"time"`
 	TimePerNode time.Duration `json:"time_per_node"`
 }
 
-// Strategy says what is measured next.
+// Strategy determines which candidates are measured next.
 type Strategy struct {
 	Name    string  `json:"name"`
 	Initial int     `json:"initial"`
@@ -147,9 +144,9 @@ type Strategy struct {
 	Growth  float64 `json:"growth"`
 }
 
-// Model says what predicts times and how forests are trained.
+// Model determines the model that predicts times. Most keys are hyperparameters of forests.
 type Model struct {
-	Kind        string `json:"kind,omitempty"` // empty in journals of earlier releases: that of the strategy
+	Kind        string `json:"kind,omitempty"` // empty: the default of the strategy
 	Scaling     string `json:"scaling"`
 	Trees       int    `json:"trees"`
 	Criterion   string `json:"criterion"`
@@ -160,7 +157,7 @@ type Model struct {
 	Folds       int    `json:"folds"`
 }
 
-// Stop says when measuring ends.
+// Stop has the stopping criteria and the budgets.
 type Stop struct {
 	CriteriaFrom     string        `json:"criteria_from"`
 	Slowdown         float64       `json:"slowdown"`
@@ -172,12 +169,12 @@ type Stop struct {
 	WallTime         time.Duration `json:"wall_time"`
 }
 
-// HPO is the hyperparameter study after measuring.
+// HPO configures the hyperparameter study after the last measurement.
 type HPO struct {
 	Trials int `json:"trials"`
 }
 
-// Export says how selection files are written.
+// Export configures the selection files.
 type Export struct {
 	MaxLoss float64 `json:"max_loss"`
 	OpSafe  bool    `json:"op_safe"`

@@ -1,11 +1,10 @@
-// Package config reads campaign files: YAML through viper, with TUTTI_* variables
-// and flags on top. It is strict: an unknown key, a missing unit or a number out
-// of range is a fault that names file, line, key and what is allowed, and all
-// faults come at once.
+// Package config reads campaign files and service files: YAML through viper. Variables TUTTI_*
+// and flags override the keys of a campaign file. An unknown key, a missing unit or a number out
+// of range is an error. The error names file, line and key of each fault, and what is allowed.
 //
 //	c, err := config.Load("configs/demo.yaml", config.Layers{Environ: os.Environ()})
 //	if err != nil {
-//		return err // every fault on a line of its own
+//		return err // one line for each fault
 //	}
 //	fmt.Println(c.Name, c.Stop.MachineTime)
 //

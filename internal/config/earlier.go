@@ -4,8 +4,8 @@ import (
 	"tutti/coll"
 )
 
-// Earlier is what an earlier campaign measured. A campaign that starts from it
-// carries all of it, so that it can be resumed when the other one is gone.
+// Earlier has the measurements of an earlier campaign. The journal of a campaign that starts with
+// them includes them all. Resuming needs only this journal.
 type Earlier struct {
 	Campaign string           `json:"campaign"`
 	ID       string           `json:"id,omitempty"`
@@ -13,7 +13,7 @@ type Earlier struct {
 	Problems []EarlierProblem `json:"problems"`
 }
 
-// EarlierProblem is one library and collective of an earlier campaign.
+// EarlierProblem has the measurements of one library and collective of an earlier campaign.
 type EarlierProblem struct {
 	Library      string             `json:"library"`
 	Version      string             `json:"version"`
@@ -21,7 +21,7 @@ type EarlierProblem struct {
 	Measurements []coll.Measurement `json:"measurements"`
 }
 
-// Of returns what was measured of a library and a collective.
+// Of returns the measurements of a library and a collective. It reports false if there are none.
 func (e Earlier) Of(library string, collective coll.Collective) (EarlierProblem, bool) {
 	for _, p := range e.Problems {
 		if p.Library == library && p.Collective == collective && len(p.Measurements) > 0 {

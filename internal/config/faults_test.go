@@ -16,8 +16,8 @@ const (
 	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x, intel 2019, mvapich2 2.3, libtutti 1, libtutti 1+mpich-4.0.2, libtutti 1+openmpi-4.1.4"
 )
 
-// faultsOf loads a file that is wrong and returns its faults, with c.yaml for the
-// path of the file and the other files beside it.
+// faultsOf loads an invalid file and returns its faults. Paths in the faults are relative to the
+// folder of the file.
 func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 	t.Helper()
 	path := write(t, content)
@@ -36,8 +36,8 @@ func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 	return lines[1:]
 }
 
-// Each fault names file and line, the key and what is allowed. The files go on
-// from line 6.
+// TestFaults checks that each fault names file and line, the key and what is allowed. The tested
+// lines begin at line 6 of the file.
 func TestFaults(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: did you mean seed?"},
@@ -95,13 +95,13 @@ func TestFaults(t *testing.T) {
 		{"file that is not there", "runner.names: x.csv", "c.yaml:6: runner.names: stat x.csv: no such file or directory"},
 		{"defaults of no machine", "runner.defaults: defaults.csv", "c.yaml: runner.recorded: is empty: want the machine's name in runner.defaults"},
 		{"second document", "---\nseed: 1", "c.yaml:6: a second document: want one"},
-		{"not YAML", "seed: [", "c.yaml:6: not YAML as it is wanted here: did not find expected node content"},
+		{"not YAML", "seed: [", "c.yaml:6: invalid YAML: did not find expected node content"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			file := least
+			file := minimalFile
 			if section, _, nested := strings.Cut(tc.file, "."); nested && section == "runner" {
-				file = strings.Replace(least, "runner: {data: [a.csv]}", "runner.data: [a.csv]", 1)
+				file = strings.Replace(minimalFile, "runner: {data: [a.csv]}", "runner.data: [a.csv]", 1)
 			}
 			got := faultsOf(t, file+tc.file+"\n", config.Layers{})
 			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
@@ -150,7 +150,8 @@ runner:
 	}
 }
 
-// All at once, wherever they come from; what is missing says what it is for.
+// TestFaultsComeAllAtOnce checks that one error has the faults of the file, of variables, flags
+// and settings. The fault of a missing key explains the key.
 func TestFaultsComeAllAtOnce(t *testing.T) {
 	file := "nme: night\nlibraries: []\ncollectives: []\nrunner: {data: []}\nseed: 012\nmodel: {trees: 0}\nstop: {patience: 5}\n"
 	got := faultsOf(t, file, config.Layers{

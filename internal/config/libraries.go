@@ -9,7 +9,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// libraryList is the list of libraries.
+// libraryList is the type of the key libraries.
 func libraryList() value {
 	item := objectSchema([]string{"name", "version"}, map[string]schema{
 		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},
@@ -29,7 +29,7 @@ func libraryNames() []string {
 	return out
 }
 
-// readLibraries reads the list of libraries; each needs a release of the catalogue.
+// readLibraries reads the key libraries. Each library needs a release of the catalogue.
 func readLibraries(c *Campaign, v any) error {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -69,7 +69,7 @@ func toLibrary(item any) (Library, error) {
 	return lib, nil
 }
 
-// set reads one key of a library.
+// set sets one key of a library.
 func (lib *Library) set(key string, v any) error {
 	switch key {
 	case "env":
@@ -103,7 +103,7 @@ func (lib *Library) set(key string, v any) error {
 	return fmt.Errorf("unknown key %w", NotOneOf(key, names))
 }
 
-// setWords reads a list of texts of a library.
+// setWords sets a key of a library that is a list of texts.
 func setWords(at *[]string, key string, v any, check func(string) error) error {
 	given, err := list(v)
 	if err != nil {
@@ -126,12 +126,12 @@ func setWords(at *[]string, key string, v any, check func(string) error) error {
 // mpiexec.hydra of MPICH, the mpirun of Open MPI.
 func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 
-// Programs returns the benchmark programs.
+// Programs returns the names of the benchmark suites that can measure.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 
-// DefaultLauncher returns the launcher that works with every build of a library: srun in
-// Slurm, since the library's own launcher may be missing on the nodes. Libraries for which
-// srun needs a matching plugin use their own launcher.
+// DefaultLauncher returns the launcher that works with every build of a library. In Slurm this is
+// srun: the library's own launcher may be missing on the nodes. Libraries for which srun needs a
+// matching plugin use their own launcher.
 func (r Runner) DefaultLauncher(library string) string {
 	if lib, ok := libraries.Named(library); ok {
 		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {

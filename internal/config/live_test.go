@@ -11,7 +11,7 @@ import (
 	"tutti/internal/config"
 )
 
-// liveDefaults enters what a file that only replays leaves at its default.
+// liveDefaults sets the keys that only live campaigns use to their defaults.
 func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
 	c.Runner.RankAllowance, c.Runner.Parallel, c.Runner.Order = 5*time.Millisecond, config.Never, "block"
@@ -21,8 +21,8 @@ func liveDefaults(c *config.Campaign) {
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
 
-// live gives every key of a campaign that measures a value that is not its default.
-const live = `
+// fullLive is a campaign file that measures. Each key has another value than its default.
+const fullLive = `
 name: night
 output: out
 libraries:
@@ -77,7 +77,7 @@ stop: {node_hours: 12.5}
 `
 
 func TestLoadOfALiveCampaign(t *testing.T) {
-	path := write(t, live)
+	path := write(t, fullLive)
 	got, err := config.Load(path, config.Layers{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 	}
 }
 
-// The keys of a live campaign must fit each other, and nothing in them may end a
+// TestFaultsOfALiveCampaign checks keys that contradict each other, and texts that would end a
 // line or a word of a script.
 func TestFaultsOfALiveCampaign(t *testing.T) {
 	head := "name: night\noutput: out\ncollectives: [bcast]\n"
@@ -138,8 +138,8 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches also says which nodes share a switch: want one of them"},
 		{"no variable", mpich + grid + "runner: {kind: slurm, env: [\"2=x\"]}", `c.yaml:6: runner.env[0]: "2=x": want NAME=VALUE`},
 		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env[0]: "x": want NAME=VALUE`},
-		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": holds a character that cannot be printed`},
-		{"line in a partition", mpich + grid + "runner: {kind: slurm}\nslurm: {partition: \"a\\nb\"}", `c.yaml:7: slurm.partition: "a\nb": holds a character that cannot be printed`},
+		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": contains a character that cannot be printed`},
+		{"line in a partition", mpich + grid + "runner: {kind: slurm}\nslurm: {partition: \"a\\nb\"}", `c.yaml:7: slurm.partition: "a\nb": contains a character that cannot be printed`},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

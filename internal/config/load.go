@@ -21,19 +21,19 @@ import (
 // ErrConfig is matched by every error about the contents of a campaign file.
 var ErrConfig = errors.New("campaign file")
 
-// EnvPrefix begins the variables that override keys: TUTTI_STOP_SLOWDOWN sets
+// EnvPrefix is the prefix of variables that override keys. TUTTI_STOP_SLOWDOWN overrides
 // stop.slowdown.
 const EnvPrefix = "TUTTI_"
 
-// Layers lie above the file: variables, then bound flags, then settings.
+// Layers override keys of the file. Settings override flags, and flags override variables.
 type Layers struct {
-	Environ []string               // as os.Environ gives them
-	Flags   map[string]*pflag.Flag // by key; only those that were given count
-	Set     []string               // key=value, the highest layer
+	Environ []string               // NAME=VALUE, as from os.Environ
+	Flags   map[string]*pflag.Flag // by key; unchanged flags override nothing
+	Set     []string               // KEY=VALUE
 }
 
-// Load reads a campaign file. The error matches ErrConfig and holds every fault
-// on a line of its own, or fs.ErrNotExist when there is no file.
+// Load reads a campaign file. For a missing file the error matches fs.ErrNotExist, else ErrConfig,
+// with one line for each fault.
 func Load(path string, layers Layers) (*Campaign, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -51,22 +51,22 @@ func Load(path string, layers Layers) (*Campaign, error) {
 	return c, nil
 }
 
-// campaign reads the contents of a campaign file in a folder; what is wrong with
-// it becomes faults.
+// campaign reads the content of a campaign file. dir is the folder of the file. The loader
+// collects the faults.
 func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
 	if l.read(content) {
 		l.layer(layers)
-		l.site(dir)
+		l.addSite(dir)
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
-		c.follow()
+		c.setStrategyDefaults()
 		c.agree(l.fault)
 	}
 	return c
 }
 
-// err is nil without faults.
+// err returns an error that matches what, with one line for each fault. It is nil without faults.
 func (l *loader) err(what error) error {
 	switch len(l.faults) {
 	case 0:
@@ -80,8 +80,8 @@ func (l *loader) err(what error) error {
 type loader struct {
 	path   string
 	v      *viper.Viper
-	where  map[string]string // key -> file and line, variable or flag it was given in
-	faulty map[string]bool   // keys that have a fault already
+	where  map[string]string // source of each key: file and line, variable or flag
+	faulty map[string]bool   // keys with a fault
 	faults []string
 }
 
@@ -89,7 +89,7 @@ func newLoader(path string) *loader {
 	return &loader{path: path, v: viper.New(), where: map[string]string{}, faulty: map[string]bool{}}
 }
 
-// fault notes what is wrong with a key, the first time only.
+// fault records a fault of a key, and ignores further faults of the same key.
 func (l *loader) fault(key string, err error) {
 	var parts faultList
 	if !errors.As(err, &parts) {
@@ -103,19 +103,19 @@ func (l *loader) fault(key string, err error) {
 	}
 }
 
-// place of a key, of the list that it is an item of, or else of the file.
+// place returns where a key, the list around an item, or at least the file was given.
 func (l *loader) place(key string) string {
 	list, _, _ := strings.Cut(key, "[")
 	return cmp.Or(l.where[key], l.where[list], l.path)
 }
 
-// read takes the file apart. It reports false when it is not YAML.
+// read parses the file. It reports false if the file is not YAML.
 func (l *loader) read(content []byte) bool {
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
 	err := d.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		return true // an empty file lacks every key
+		return true // an empty file: the missing keys are reported later
 	}
 	values := map[string]any{}
 	if err == nil {
@@ -136,11 +136,11 @@ func (l *loader) read(content []byte) bool {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// yamlFaults puts the file before the lines in an error of the YAML reader.
+// yamlFaults returns the faults of an error of the YAML parser, each with the name of the file.
 func (l *loader) yamlFaults(err error) []string {
 	var faults []string
 	for _, m := range yamlLine.FindAllStringSubmatch(err.Error(), -1) {
-		faults = append(faults, fmt.Sprintf("%s:%s: not YAML as it is wanted here: %s", l.path, m[1], m[2]))
+		faults = append(faults, fmt.Sprintf("%s:%s: invalid YAML: %s", l.path, m[1], m[2]))
 	}
 	if faults == nil {
 		faults = []string{fmt.Sprintf("%s: %v", l.path, err)}
@@ -148,8 +148,8 @@ func (l *loader) yamlFaults(err error) []string {
 	return faults
 }
 
-// walk finds the line of each key, and what YAML would read in silence: keys given
-// twice, nothing, octal numbers.
+// walk finds the line of each key. It reports keys without a value and octal numbers, which the
+// YAML parser accepts.
 func (l *loader) walk(key string, n *yaml.Node) {
 	if key != "" {
 		l.where[key] = fmt.Sprintf("%s:%d", l.path, n.Line)
@@ -168,7 +168,7 @@ func (l *loader) walk(key string, n *yaml.Node) {
 	}
 }
 
-// walkKeys drops what is given twice: it is a fault, and the reader would stop at it.
+// walkKeys reports duplicate keys and removes them, because the decoder would stop at the first.
 func (l *loader) walkKeys(section string, n *yaml.Node) {
 	kept := n.Content[:0:0]
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -188,7 +188,7 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 	n.Content = kept
 }
 
-// layer puts variables, flags and settings above the file; what names no key is a
+// layer overrides keys of the file with variables, flags and settings. A name that is no key is a
 // fault.
 func (l *loader) layer(layers Layers) {
 	known := map[string]string{}
@@ -235,7 +235,7 @@ func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// decode reads every field and notes what is not a field.
+// decode reads the value of every field, and reports keys that are no fields.
 func (l *loader) decode(c *Campaign, all []field) {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
@@ -295,7 +295,7 @@ func cutLast(key string) (section, name string, ok bool) {
 	return key[:i], key[i+1:], true
 }
 
-// resolve makes paths absolute and looks for the files that must be there.
+// resolve makes paths absolute and reports required files that are missing.
 func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	absolute := func(path *string, mustExist bool, key string) {
 		if *path == "" {
@@ -310,7 +310,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 			}
 		}
 	}
-	absolute(&c.Site, false, "site") // was read
+	absolute(&c.Site, false, "site") // the loader has read the profile
 	absolute(&c.Output, false, "output")
 	absolute(&c.Grid.Trace, false, "grid.trace")
 	absolute(&c.Runner.Topology, false, "runner.topology")
@@ -322,7 +322,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	for i := range c.Libraries {
 		key := fmt.Sprintf("libraries[%d].", i)
 		absolute(&c.Libraries[i].Path, true, key+"path")
-		absolute(&c.Libraries[i].Benchmark, false, "") // may be on the nodes only
+		absolute(&c.Libraries[i].Benchmark, false, "") // the program may exist only on the nodes
 		absolute(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
 	}
 	absolute(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
@@ -331,7 +331,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	}
 }
 
-// faultList is several faults of one key, each with an index.
+// faultList has the faults of the items of one key, each with the index of its item.
 type faultList []struct {
 	at  string
 	err error
@@ -351,7 +351,7 @@ func (f faultList) err() error {
 	return f
 }
 
-// Error joins the faults; the loader takes them apart instead.
+// Error joins the faults. The loader reports them one by one instead.
 func (f faultList) Error() string {
 	parts := make([]string, len(f))
 	for i, p := range f {

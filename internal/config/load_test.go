@@ -15,15 +15,15 @@ import (
 	"tutti/internal/config"
 )
 
-// least is a campaign file with what has no default.
-const least = `name: night
+// minimalFile is a campaign file with only the keys that have no default.
+const minimalFile = `name: night
 output: out
 libraries: [{name: mpich, version: "4.0.2"}]
 collectives: [bcast]
 runner: {data: [a.csv]}
 `
 
-// write makes a folder with a campaign file and the files that campaigns name.
+// write creates a folder with a campaign file and the files that campaigns name.
 func write(t testing.TB, content string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,8 @@ func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
 	return c
 }
 
-// whole gives every key a value that is not its default.
-const whole = `
+// fullReplay is a campaign file of the kind replay. Each key has another value than its default.
+const fullReplay = `
 name: night-1
 machine: two racks
 seed: 7
@@ -105,7 +105,7 @@ hpo: {trials: 5}
 export: {max_loss: 0.05, op_safe: false}
 `
 
-// campaignOf is what whole says, its files lying in dir.
+// campaignOf returns the campaign that the file fullReplay describes. dir is the folder of the file.
 func campaignOf(dir string) *config.Campaign {
 	return &config.Campaign{
 		Name: "night-1", Machine: "two racks", Seed: 7, Output: filepath.Join(filepath.Dir(dir), "results"), Workers: 3, Attempts: 4,
@@ -143,7 +143,7 @@ func campaignOf(dir string) *config.Campaign {
 }
 
 func TestLoadOfEveryKey(t *testing.T) {
-	path := write(t, whole)
+	path := write(t, fullReplay)
 	got, err := config.Load(path, config.Layers{})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestLoadOfEveryKey(t *testing.T) {
 }
 
 func TestLoadOfTheLeast(t *testing.T) {
-	path := write(t, least)
+	path := write(t, minimalFile)
 	got, err := config.Load(path, config.Layers{})
 	if err != nil {
 		t.Fatal(err)
@@ -179,9 +179,9 @@ func TestLoadOfTheLeast(t *testing.T) {
 	}
 }
 
-// Paths follow the file, not the folder that tutti is started in.
+// Paths are relative to the campaign file, not to the working directory.
 func TestPathsAreRelativeToTheFile(t *testing.T) {
-	path := write(t, least)
+	path := write(t, minimalFile)
 	t.Chdir(filepath.Dir(filepath.Dir(path)))
 	got, err := config.Load(filepath.Join(filepath.Base(filepath.Dir(path)), "c.yaml"), config.Layers{})
 	if err != nil {
@@ -190,13 +190,14 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	if want := filepath.Join(filepath.Dir(path), "a.csv"); got.Runner.Data[0] != want {
 		t.Errorf("runner.data[0] = %s, want %s", got.Runner.Data[0], want)
 	}
-	absolute := load(t, least+"", config.Layers{Set: []string{"output=/somewhere/else"}})
+	absolute := load(t, minimalFile+"", config.Layers{Set: []string{"output=/somewhere/else"}})
 	if absolute.Output != "/somewhere/else" {
 		t.Errorf("output = %s, want it left alone", absolute.Output)
 	}
 }
 
-// default < file < variable < flag < --set, one more layer in each line.
+// TestLayers sets a key in one more layer in each row: default, file, variable, flag, --set. The
+// last layer wins.
 func TestLayers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Int("trees", 0, "")
@@ -205,7 +206,7 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	bound := map[string]*pflag.Flag{"model.trees": flags.Lookup("trees"), "seed": flags.Lookup("seed")}
-	file := least + "model: {trees: 10}\n"
+	file := minimalFile + "model: {trees: 10}\n"
 	environ := []string{"PATH=/bin", "TUTTI_MODEL_TREES=20", "TUTTI_EXPORT_OP_SAFE=false", "TUTTI_SEED="}
 	tests := []struct {
 		name   string
@@ -213,7 +214,7 @@ func TestLayers(t *testing.T) {
 		layers config.Layers
 		want   int
 	}{
-		{"default", least, config.Layers{}, 100},
+		{"default", minimalFile, config.Layers{}, 100},
 		{"file", file, config.Layers{}, 10},
 		{"variable", file, config.Layers{Environ: environ}, 20},
 		{"flag", file, config.Layers{Environ: environ, Flags: bound}, 30},
@@ -235,9 +236,9 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// Lists and units come as text from a variable.
+// TestListsFromText checks lists and values with units that are given in variables.
 func TestListsFromText(t *testing.T) {
-	c := load(t, least, config.Layers{
+	c := load(t, minimalFile, config.Layers{
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
 		Set:     []string{"grid.sizes=8,64KiB", "collectives=bcast,reduce", "Stop.Slowdown=1.2"},
 	})
@@ -259,9 +260,9 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// Arbitrary bytes give a campaign or an error that says so.
+// FuzzLoad checks that Load returns a campaign or an error that matches ErrConfig, for any bytes.
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{least, whole, "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
+	for _, s := range []string{minimalFile, fullReplay, "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
 		f.Add(s)
 	}
 	path := write(f, "")

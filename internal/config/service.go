@@ -25,7 +25,7 @@ type Service struct {
 	Cert   string // PEM files, both or none
 	Key    string
 	Tokens string   // file; "" for none
-	Public *url.URL // under which browsers reach the service behind a reverse proxy; nil without one
+	Public *url.URL // address that browsers use behind a reverse proxy; nil without a proxy
 	Bases  []Base
 	Online []SampleFolder
 	Quota  Quota
@@ -34,11 +34,10 @@ type Service struct {
 	Pprof  bool
 }
 
-// Quota limits the node-hours that campaigns take of machines. Campaigns on recorded data take
-// none.
+// Quota limits the node-hours of campaigns. Campaigns on recorded data need none.
 type Quota struct {
-	Campaign float64 // budget of a campaign, at most
-	Day      float64 // of all campaigns and drift measurements from midnight to midnight, at most
+	Campaign float64 // maximum budget of one campaign
+	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight
 }
 
 // The default quota: what tutti tune takes without asking, and one node around the clock.
@@ -47,11 +46,11 @@ const (
 	DefaultDayHours      = 24
 )
 
-// Overrun is how far a campaign may exceed its budget, as a factor. A campaign checks its
-// budget between rounds; a service stops one whose round exceeds it by more.
+// Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget
+// between rounds. A service stops a campaign whose round exceeds the budget by more.
 const Overrun = 1.2
 
-// Validate reports a day that is too short for one campaign with its overrun.
+// Validate reports a daily quota that is smaller than the quota of one campaign times Overrun.
 func (q Quota) Validate() error {
 	if most := Overrun * q.Campaign; most > q.Day+1e-9 {
 		return fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", q.Day, most)
@@ -59,16 +58,16 @@ func (q Quota) Validate() error {
 	return nil
 }
 
-// ServiceLimits bound the resources of a service.
+// ServiceLimits limits the resources of a service.
 type ServiceLimits struct {
 	Waiting     int   // campaigns in the queue
-	LogBytes    int64 // of the log of one campaign
-	Connections int   // open at the same time
-	Streams     int   // event streams of one token
+	LogBytes    int64 // size of the log of one campaign
+	Connections int   // number of open connections
+	Streams     int   // number of event streams of one token
 }
 
-// serviceFields lists the keys of a service file. It uses the readers of campaign files without
-// a campaign: they store the values in s.
+// serviceFields returns the keys of a service file. Their readers store the values in s and ignore
+// the campaign.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(func(*Campaign) *string { return &s.State }, notEmpty)},
@@ -138,7 +137,7 @@ func (s *Service) agree(fault func(key string, err error)) {
 	s.agreeOnline(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
-		return // or reported before
+		return // others cannot reach it, or isListen has reported it
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))
@@ -162,7 +161,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// isListen allows host:port and unix:PATH.
+// isListen returns an error unless a text is host:port or unix:PATH.
 func isListen(s string) error {
 	if socket, ok := strings.CutPrefix(s, "unix:"); ok {
 		if socket == "" {
@@ -180,7 +179,7 @@ func isListen(s string) error {
 	return nil
 }
 
-// logBytes reads a size such as 1MiB.
+// logBytes is the type of a size such as 1MiB.
 func logBytes(at *int64) value {
 	read := func(_ *Campaign, v any) error {
 		n, err := coll.ParseBytes(fmt.Sprint(v))
@@ -195,7 +194,7 @@ func logBytes(at *int64) value {
 	return value{read: read, schema: sizeSchema()}
 }
 
-// publicAddress reads an http or https URL without a path.
+// publicAddress is the type of an http or https URL without a path.
 func publicAddress(at **url.URL) value {
 	read := func(_ *Campaign, v any) error {
 		text := fmt.Sprint(v)

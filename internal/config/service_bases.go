@@ -13,8 +13,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// Base is a campaign file that a service makes campaigns from. Requests can name only the
-// bases of the service file, because their senders need no shell on the machine.
+// Base is a campaign file that a service creates campaigns from. Requests can use only the bases
+// of the service file: clients of the service need no access to files.
 type Base struct {
 	Name        string   `json:"name"`
 	Machine     string   `json:"machine"`
@@ -22,27 +22,28 @@ type Base struct {
 	Libraries   []string `json:"libraries"`
 	Collectives []string `json:"collectives"`
 	File        string   `json:"-"`
-	Demand      Demand   `json:"-"`                  // of a campaign without settings
+	Demand      Demand   `json:"-"`                  // demand of a campaign without settings
 	Schedule    string   `json:"schedule,omitempty"` // in cron syntax
 	TimeZone    string   `json:"time_zone,omitempty"`
 	When        When     `json:"when,omitzero"`
-	FromLast    bool     `json:"from_last,omitempty"` // begin with the measurements of the last campaign that is done
+	FromLast    bool     `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
 }
 
-// When has the conditions of a scheduled campaign. It runs when one of them holds, when there
-// is no earlier campaign, and always without conditions.
+// When has the conditions of scheduled campaigns. A campaign starts if one of the conditions
+// holds, if no earlier campaign exists, or if there are no conditions.
 type When struct {
-	AgeSeconds float64 `json:"age_seconds,omitzero"` // since the last campaign was done, at least
+	AgeSeconds float64 `json:"age_seconds,omitzero"` // minimum age of the last finished campaign
 	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
 	Nodes      bool    `json:"nodes,omitzero"`       // the list of nodes changed
-	Drift      float64 `json:"drift,omitzero"`       // median relative change of a few repeated measurements, at least
+	Drift      float64 `json:"drift,omitzero"`       // minimum median relative change of a few repeated measurements
 }
 
-// CronEntry returns a schedule in the form that gocron reads. The default of the time zone is
-// that of the machine.
+// CronEntry returns the schedule in the syntax of gocron. The default time zone is that of the
+// machine.
 func (b Base) CronEntry() string { return "CRON_TZ=" + cmp.Or(b.TimeZone, "Local") + " " + b.Schedule }
 
-// checkSchedule reports a schedule that is not five fields of cron, and an unknown time zone.
+// checkSchedule returns an error for a schedule that is not five fields of cron, or an unknown
+// time zone.
 func (b Base) checkSchedule() error {
 	if b.Schedule == "" && b.TimeZone == "" {
 		return nil
@@ -60,7 +61,7 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// baseList is the list of campaign files.
+// baseList is the type of the key bases.
 func baseList(s *Service, dir string) value {
 	word := schema{"type": "string"}
 	when := objectSchema(nil, map[string]schema{"age": word, "library": {"type": "boolean"}, "nodes": {"type": "boolean"}, "drift": {"type": "number"}})
@@ -71,7 +72,7 @@ func baseList(s *Service, dir string) value {
 	return value{read: read, schema: schema{"type": "array", "items": item, "minItems": 1}}
 }
 
-// readBases reads the list of campaign files.
+// readBases reads the key bases.
 func readBases(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok || len(given) == 0 {
@@ -125,8 +126,7 @@ func toBase(item any, dir string) (Base, error) {
 	return b, nil
 }
 
-// eachKey calls set for the keys of an item in their order, up to the first error, to which it
-// adds the key.
+// eachKey calls set for each key in sorted order. It returns the first error, with the key.
 func eachKey(m map[string]any, set func(key string, v any) error) error {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if err := set(key, m[key]); err != nil {
@@ -136,7 +136,7 @@ func eachKey(m map[string]any, set func(key string, v any) error) error {
 	return nil
 }
 
-// setBase reads one key of a base.
+// setBase sets one key of a base.
 func setBase(b *Base, key string, v any) error {
 	switch key {
 	case "name":
@@ -161,7 +161,7 @@ func setBase(b *Base, key string, v any) error {
 	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "file", "machine", "schedule", "time_zone", "from_last", "when"}))
 }
 
-// setWhen reads one condition.
+// setWhen sets one condition of a schedule.
 func setWhen(w *When, key string, v any) error {
 	switch key {
 	case "age":

@@ -11,22 +11,22 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// SampleFolder is a folder in which jobs leave samples of their collectives. A service makes a
-// table of them when new ones have come.
+// SampleFolder is a folder where jobs write samples of their collectives. A service updates the
+// table of the folder when there are new samples.
 type SampleFolder struct {
 	Name    string        `json:"name"`
 	Folder  string        `json:"folder,omitempty"`
-	Base    string        `json:"base,omitempty"` // its last campaign is a source of the table; drift starts the next one
+	Base    string        `json:"base,omitempty"` // base whose last campaign is a source of the table; drift starts a new campaign
 	Release string        `json:"release,omitempty"`
-	Exclude []string      `json:"exclude,omitempty"` // algorithms
-	Every   time.Duration `json:"-"`                 // between two checks for new samples
-	Drift   float64       `json:"drift,omitzero"`    // median relative difference from the last campaign at which the next one begins
+	Exclude []string      `json:"exclude,omitempty"` // names of algorithms
+	Every   time.Duration `json:"-"`                 // interval between checks for new samples
+	Drift   float64       `json:"drift,omitzero"`    // median relative difference from the last campaign that starts a new one
 }
 
-// defaultEvery is the default of SampleFolder.Every.
+// defaultEvery is the default interval between checks for new samples.
 const defaultEvery = time.Minute
 
-// sampleFolderList is the list of folders of samples.
+// sampleFolderList is the type of the key online.
 func sampleFolderList(s *Service, dir string) value {
 	word := schema{"type": "string"}
 	item := objectSchema([]string{"name", "folder"}, map[string]schema{
@@ -36,7 +36,7 @@ func sampleFolderList(s *Service, dir string) value {
 	return value{read: read, schema: schema{"type": "array", "items": item}}
 }
 
-// readSampleFolders reads the list of folders of samples.
+// readSampleFolders reads the key online.
 func readSampleFolders(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok {
@@ -56,7 +56,7 @@ func readSampleFolders(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-// toSampleFolder reads one item of the list.
+// toSampleFolder reads one item of the key online.
 func toSampleFolder(item any, dir string) (SampleFolder, error) {
 	w := SampleFolder{Every: defaultEvery}
 	m, ok := item.(map[string]any)
@@ -78,7 +78,7 @@ func toSampleFolder(item any, dir string) (SampleFolder, error) {
 	return w, nil
 }
 
-// setSampleFolder reads one key of a folder of samples.
+// setSampleFolder sets one key of a folder of samples.
 func setSampleFolder(w *SampleFolder, key string, v any) error {
 	switch key {
 	case "name":
@@ -99,7 +99,7 @@ func setSampleFolder(w *SampleFolder, key string, v any) error {
 	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "base", "release", "exclude", "every", "drift"}))
 }
 
-// isLearnerRelease allows the releases of libtutti.
+// isLearnerRelease returns an error unless a text is a release of libtutti.
 func isLearnerRelease(release string) error {
 	_, _, err := libraries.Release("libtutti", release)
 	return err

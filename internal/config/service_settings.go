@@ -18,15 +18,15 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
 
-// Demand is what a campaign would take of its machine.
+// Demand is the machine time that a campaign requests.
 type Demand struct {
-	Measures  bool    // it runs benchmarks
-	NodeHours float64 // its budget; 0: it sets none
+	Measures  bool    // whether the campaign runs benchmarks
+	NodeHours float64 // budget of the campaign; 0: none
 }
 
-// settable are the keys of a campaign file that a request to a service may set; a name with a
-// dot at its end is a section. None is a path, a command or a variable of the environment, and
-// none determines where and with which programs the campaign measures.
+// settable lists the keys of a campaign file that a request to a service may set. A name that ends
+// in a dot is a section. None of the keys is a path, a command or an environment variable. None
+// determines where, or with which programs, the campaign measures.
 var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "stop.", "strategy.", "hpo.trials"}
 
 func isSettable(key string) bool {

@@ -38,7 +38,7 @@ func TestLoadService(t *testing.T) {
 	}
 }
 
-// serviceFile writes a service file; DEMO in the text is the path of the demo campaign.
+// serviceFile writes a service file. DEMO in the text stands for the path of the demo campaign.
 func serviceFile(t *testing.T, text string) string {
 	t.Helper()
 	demo, err := filepath.Abs("../../configs/demo.yaml")
@@ -108,8 +108,8 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
-// jobs writes a campaign file that measures with Slurm on up to 8 nodes, with further lines,
-// and returns its path.
+// jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. more
+// has further lines of the file.
 func jobs(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -147,7 +147,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// The demand of a campaign that measures. A request may not use more nodes than the file.
+// TestCheckSettingsOfJobs checks the demand of a campaign that measures. A request cannot have
+// more nodes than the file.
 func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string
@@ -243,7 +244,8 @@ func TestCheckSettings(t *testing.T) {
 	}
 }
 
-// No key that a request may set determines where and with which programs a campaign measures.
+// TestSettable checks that no request can change where, or with which programs, a campaign
+// measures.
 func TestSettable(t *testing.T) {
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {

@@ -12,13 +12,13 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// site lays the profile that the campaign names below the campaign file: what the file
-// and the layers above it do not say is as the profile says. Paths of the profile are
-// relative to its folder, dir is that of the campaign file.
-func (l *loader) site(dir string) {
+// addSite adds the values of the site profile for keys that neither the file nor another layer sets.
+// Paths in the profile are relative to the folder of the profile. dir is the folder of the
+// campaign file.
+func (l *loader) addSite(dir string) {
 	path, ok := l.v.Get("site").(string)
 	if !ok || path == "" {
-		return // what is no text is told where the key is read
+		return // decode reports a value that is not text
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
@@ -32,34 +32,34 @@ func (l *loader) site(dir string) {
 	if s.read(content) {
 		s.checkSite()
 		for _, key := range s.v.AllKeys() {
-			if l.v.IsSet(key) || !ofSite(key) {
+			if l.v.IsSet(key) || !isSiteKey(key) {
 				continue
 			}
 			l.v.SetDefault(key, s.sitePath(key, s.v.Get(key)))
 			l.where[key] = s.where[key]
 		}
-		l.siteLibraries(s)
+		l.addSiteLibraries(s)
 	}
 	l.faults = append(l.faults, s.faults...)
 }
 
-// ofSite reports whether a key of campaign files may stand in a profile: those about how
-// benchmarks are run.
-func ofSite(key string) bool {
+// isSiteKey reports whether a profile may set a key of campaign files. Such keys configure how
+// benchmarks run.
+func isSiteKey(key string) bool {
 	if key == "machine" {
 		return true
 	}
 	return slices.ContainsFunc(fields(), func(f field) bool {
 		section, _, _ := strings.Cut(key, ".")
-		return f.key == key && (section == "runner" || section == "slurm") && (serves(key, Local) || serves(key, SlurmJobs))
+		return f.key == key && (section == "runner" || section == "slurm") && (isUsedBy(key, Local) || isUsedBy(key, SlurmJobs))
 	})
 }
 
-// checkSite notes what has no place in a profile. Values are checked where the campaign
-// reads them, those of libraries here.
+// checkSite reports keys that a profile may not set, and wrong values of libraries. The campaign
+// checks the other values when it reads them.
 func (l *loader) checkSite() {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
-		if !ofSite(key) && !strings.HasPrefix(key, "libraries") {
+		if !isSiteKey(key) && !strings.HasPrefix(key, "libraries") {
 			l.fault(key, errors.New("no key of a site profile: want machine, libraries, or one below runner or slurm for campaigns that measure"))
 		}
 	}
@@ -84,8 +84,8 @@ func (l *loader) checkSite() {
 	}
 }
 
-// siteLibraries gives the libraries of the campaign the keys that only the profile has.
-func (l *loader) siteLibraries(s *loader) {
+// addSiteLibraries sets the keys of the campaign's libraries that only the profile has.
+func (l *loader) addSiteLibraries(s *loader) {
 	list, _ := l.v.Get("libraries").([]any)
 	named, _ := s.v.Get("libraries").(map[string]any)
 	for _, item := range list {
@@ -102,7 +102,7 @@ func (l *loader) siteLibraries(s *loader) {
 	}
 }
 
-// sitePath makes a path of a profile absolute; other values stay as they are.
+// sitePath returns the value of a key of a profile. It makes paths absolute.
 func (l *loader) sitePath(key string, value any) any {
 	path, ok := value.(string)
 	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)

@@ -24,7 +24,7 @@ libraries:
   openmpi: {launcher: mpirun}
 `
 
-const ofSite = `name: night
+const siteCampaign = `name: night
 site: site/hpc.yaml
 output: out
 libraries: [{name: mpich, version: "4.0.2", benchmark: native, pmi: pmix}]
@@ -33,7 +33,7 @@ grid: {nodes: [2], ppn: [2], sizes: [8]}
 runner: {job_time: 10m}
 `
 
-// writeSite puts a campaign file and the profile that it names into a new folder.
+// writeSite writes a campaign file and the profile that it names into a new folder.
 func writeSite(t *testing.T, campaign, profile string) (file string) {
 	t.Helper()
 	file = write(t, campaign)
@@ -52,9 +52,9 @@ func writeSite(t *testing.T, campaign, profile string) (file string) {
 	return file
 }
 
-// TestSite: the profile says what the campaign does not, and the campaign wins.
+// TestSite checks that the profile sets only keys that the campaign file leaves out.
 func TestSite(t *testing.T) {
-	file := writeSite(t, ofSite, profile)
+	file := writeSite(t, siteCampaign, profile)
 	dir := filepath.Join(filepath.Dir(file), "site")
 	c, err := config.Load(file, config.Layers{Set: []string{"slurm.partition=debug"}})
 	if err != nil {
@@ -74,15 +74,15 @@ func TestSite(t *testing.T) {
 
 func TestSiteFaults(t *testing.T) {
 	for _, tc := range []struct{ name, campaign, profile, want string }{
-		{"no file", strings.Replace(ofSite, "hpc", "none", 1), profile, "c.yaml:2: site: open "},
-		{"another key", ofSite, "stop: {slowdown: 2}\n" + profile, "hpc.yaml:1: stop.slowdown: no key of a site profile"},
-		{"a key of replays", ofSite, strings.Replace(profile, "  kind: slurm", "  kind: slurm\n  noise: 0.1", 1), "hpc.yaml:4: runner.noise: no key of a site profile"},
-		{"a value", ofSite, strings.Replace(profile, "48GiB", "much", 1), "hpc.yaml:5: runner.node_memory: "},
-		{"a library's value", ofSite, strings.Replace(profile, "pmi2", "pmi9", 1), "hpc.yaml:9: libraries.mpich.pmi: pmi: "},
-		{"an unknown library", ofSite, strings.Replace(profile, "openmpi", "lam", 1), "hpc.yaml:10: libraries.lam: want the name of a library"},
-		{"a list of libraries", ofSite, "libraries: [mpich]\n", "hpc.yaml:1: libraries: want a name"},
-		{"given twice", ofSite, profile + "machine: b\n", "hpc.yaml:11: machine: is given twice"},
-		{"no YAML", ofSite, "runner: [", "hpc.yaml:"},
+		{"no file", strings.Replace(siteCampaign, "hpc", "none", 1), profile, "c.yaml:2: site: open "},
+		{"another key", siteCampaign, "stop: {slowdown: 2}\n" + profile, "hpc.yaml:1: stop.slowdown: no key of a site profile"},
+		{"a key of replays", siteCampaign, strings.Replace(profile, "  kind: slurm", "  kind: slurm\n  noise: 0.1", 1), "hpc.yaml:4: runner.noise: no key of a site profile"},
+		{"a value", siteCampaign, strings.Replace(profile, "48GiB", "much", 1), "hpc.yaml:5: runner.node_memory: "},
+		{"a library's value", siteCampaign, strings.Replace(profile, "pmi2", "pmi9", 1), "hpc.yaml:9: libraries.mpich.pmi: pmi: "},
+		{"an unknown library", siteCampaign, strings.Replace(profile, "openmpi", "lam", 1), "hpc.yaml:10: libraries.lam: want the name of a library"},
+		{"a list of libraries", siteCampaign, "libraries: [mpich]\n", "hpc.yaml:1: libraries: want a name"},
+		{"given twice", siteCampaign, profile + "machine: b\n", "hpc.yaml:11: machine: is given twice"},
+		{"no YAML", siteCampaign, "runner: [", "hpc.yaml:"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := config.Load(writeSite(t, tc.campaign, tc.profile), config.Layers{})

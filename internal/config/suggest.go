@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Suggest returns the word of known that a misspelled word most likely stands for; "" if
-// none is near. Near means at most a third of its letters inserted, deleted, replaced or
-// swapped with a neighbour.
+// Suggest returns the known word that a misspelled word most likely means, or "" if none is
+// similar. Similar means an edit distance of at most a third of the letters.
 func Suggest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, k := range known {
@@ -18,13 +17,13 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// NotOneOf is the error for a word that is not in a list.
+// NotOneOf returns the error for a word that is not in a list of allowed words.
 func NotOneOf(word string, allowed []string) error {
 	return fmt.Errorf("%q: %s", word, Hint(word, allowed))
 }
 
-// Hint says what to write instead of a word that is not in a list: the word that was
-// probably meant, or else any of the list.
+// Hint suggests an allowed word for a word that is not allowed: the most similar one, or the whole
+// list.
 func Hint(word string, allowed []string) string {
 	if near := Suggest(word, allowed); near != "" {
 		return "did you mean " + near + "?"
@@ -32,7 +31,7 @@ func Hint(word string, allowed []string) string {
 	return "want one of " + strings.Join(allowed, ", ")
 }
 
-// editDistance is the optimal string alignment distance of two words, in bytes.
+// editDistance returns the optimal string alignment distance of two words, in bytes.
 func editDistance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Machine describes what a new campaign file contains of the machine. Empty fields get
+// Machine has the values of a new campaign file that depend on the machine. Empty fields become
 // examples.
 type Machine struct {
 	Campaign string // name of the campaign and of its output folder
@@ -22,7 +20,7 @@ type Machine struct {
 	PPN      []int
 }
 
-// examples returns values of keys without a useful default.
+// examples returns values of keys that have no useful default.
 func examples(kind string, m Machine) map[string]string {
 	name := cmp.Or(m.Campaign, "night")
 	if isName(name) != nil {
@@ -45,7 +43,7 @@ func examples(kind string, m Machine) map[string]string {
 	}
 	e["grid.nodes"], e["grid.ppn"], e["grid.sizes"] = "[1, 2, 4, 8]", "[1, 2, 4, 8]", "[8B, 64B, 512B, 4KiB, 32KiB, 256KiB, 1MiB]"
 	if kind == Local {
-		e["grid.nodes"], e["grid.ppn"] = "[1]", localPPN(runtime.NumCPU())
+		e["grid.nodes"] = "[1]"
 	}
 	if len(m.Nodes) > 0 {
 		e["grid.nodes"] = numberList(m.Nodes)
@@ -74,18 +72,8 @@ func numberList(numbers []int) string {
 	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ")
 }
 
-// localPPN returns numbers of processes for a machine of so many cores: powers of two and all
-// cores, at least 2.
-func localPPN(cores int) string {
-	var out []string
-	for n := 2; n < cores && len(out) < 3; n *= 2 {
-		out = append(out, strconv.Itoa(n))
-	}
-	return "[" + strings.Join(append(out, strconv.Itoa(max(2, cores))), ", ") + "]"
-}
-
-// serves reports whether a kind of runner uses a key.
-func serves(key, kind string) bool {
+// isUsedBy reports whether a kind of runner uses a key.
+func isUsedBy(key, kind string) bool {
 	section, _, _ := strings.Cut(key, ".")
 	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.job_noise", "runner.failures",
 		"runner.launch.model", "runner.launch.time", "runner.launch.time_per_node"}
@@ -111,7 +99,7 @@ func Template(kind string, m Machine) string {
 		"# key can be overridden by a variable (TUTTI_STOP_SLOWDOWN) or a flag (--set).\n")
 	var open []string
 	for _, f := range fields() {
-		if !serves(f.key, kind) {
+		if !isUsedBy(f.key, kind) {
 			continue
 		}
 		parts := strings.Split(f.key, ".")

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/config"
 )
 
-// The template is a good campaign once its data is there, and says nothing that
-// the defaults do not.
+// TestTemplate checks that the template is a valid campaign once its data exists. Its values are
+// the defaults.
 func TestTemplate(t *testing.T) {
 	path := write(t, config.Template(config.Replay, config.Machine{}))
 	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {
@@ -51,7 +51,8 @@ runner: {data: [measurements.csv]}
 	}
 }
 
-// So is the template of every kind that measures; it holds no key of another kind.
+// TestLiveTemplates checks the templates of campaigns that measure: they are valid, and contain no
+// key of another kind of runner.
 func TestLiveTemplates(t *testing.T) {
 	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
 		text := config.Template(kind, config.Machine{})
@@ -68,7 +69,7 @@ func TestLiveTemplates(t *testing.T) {
 	}
 }
 
-// TestTemplateOfAMachine checks that a template with all of a machine filled in is valid.
+// TestTemplateOfAMachine checks that a template with all values of a machine is valid.
 func TestTemplateOfAMachine(t *testing.T) {
 	lib := config.Library{Name: "openmpi", Version: "4.1.4", Benchmark: "tutti-native-openmpi", Launcher: "mpirun", Env: []string{"A=1", "B=2"}}
 	text := config.Template(config.Local, config.Machine{Campaign: "my-night", Library: lib, Nodes: []int{1}, PPN: []int{2, 7}})
@@ -79,9 +80,10 @@ func TestTemplateOfAMachine(t *testing.T) {
 	}
 }
 
-// What a journal keeps is the campaign; only its folder may have moved.
+// TestRestore checks that a campaign equals the one restored from its journal, apart from its
+// folder.
 func TestRestore(t *testing.T) {
-	path := write(t, whole)
+	path := write(t, fullReplay)
 	c, err := config.Load(path, config.Layers{})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +105,7 @@ func TestRestore(t *testing.T) {
 }
 
 func TestRestoreFaults(t *testing.T) {
-	path := write(t, whole)
+	path := write(t, fullReplay)
 	c, err := config.Load(path, config.Layers{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +136,7 @@ func TestRestoreFaults(t *testing.T) {
 	}
 }
 
-// The campaign files of the project load.
+// TestConfigs checks that the campaign files in configs are valid.
 func TestConfigs(t *testing.T) {
 	paths, err := filepath.Glob("../../configs/*.yaml")
 	if err != nil || len(paths) == 0 {
@@ -142,7 +144,7 @@ func TestConfigs(t *testing.T) {
 	}
 	for _, path := range paths {
 		if path == "../../configs/service-demo.yaml" {
-			continue // TestLoadService reads it
+			continue // a service file: TestLoadService reads it
 		}
 		c, err := config.Load(path, config.Layers{})
 		if err != nil {

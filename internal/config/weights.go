@@ -10,7 +10,8 @@ import (
 	"tutti/coll"
 )
 
-// Weight says how much points matter that fit it. What is empty fits everything.
+// Weight is the weight of all points that match a collective and ranges. An empty field matches
+// every point.
 type Weight struct {
 	Collective string  `json:"collective,omitempty"`
 	Nodes      Range   `json:"nodes,omitzero"`
@@ -19,34 +20,35 @@ type Weight struct {
 	Weight     float64 `json:"weight"`
 }
 
-// Range is from Low to High, both included; a High of zero is no limit, and the
-// zero Range holds every number.
+// Range includes both of its ends. A High of zero is no limit, so the zero Range contains every
+// number.
 type Range struct {
 	Low  int64 `json:"low,omitzero"`
 	High int64 `json:"high,omitzero"`
 }
 
-// Holds reports whether a number is in the range.
-func (r Range) Holds(n int64) bool { return n >= r.Low && (r.High == 0 || n <= r.High) }
+// Contains reports whether the range contains a number.
+func (r Range) Contains(n int64) bool { return n >= r.Low && (r.High == 0 || n <= r.High) }
 
-// Fits reports whether the weight is about a point.
-func (w Weight) Fits(p coll.Point) bool {
+// Matches reports whether the weight applies to a point.
+func (w Weight) Matches(p coll.Point) bool {
 	return (w.Collective == "" || w.Collective == string(p.Collective)) &&
-		w.Nodes.Holds(int64(p.Nodes)) && w.PPN.Holds(int64(p.PPN)) && w.Sizes.Holds(p.MsgBytes)
+		w.Nodes.Contains(int64(p.Nodes)) && w.PPN.Contains(int64(p.PPN)) && w.Sizes.Contains(p.MsgBytes)
 }
 
-const mostWeight = 1e6
+// maxWeight is the largest allowed weight.
+const maxWeight = 1e6
 
-// weightList is the list of weights.
+// weightList is the type of the key grid.weights.
 func weightList() value {
 	span := schema{"type": []string{"integer", "string"}}
 	item := objectSchema([]string{"weight"}, map[string]schema{
-		"weight": {"type": "number", "minimum": 0, "maximum": mostWeight}, "collective": {"enum": Collectives()}, "nodes": span, "ppn": span, "sizes": span,
+		"weight": {"type": "number", "minimum": 0, "maximum": maxWeight}, "collective": {"enum": Collectives()}, "nodes": span, "ppn": span, "sizes": span,
 	})
 	return value{read: readWeights, schema: schema{"type": "array", "items": item}}
 }
 
-// readWeights reads the list of weights.
+// readWeights reads the key grid.weights.
 func readWeights(c *Campaign, v any) error {
 	given, ok := v.([]any)
 	if !ok {
@@ -69,7 +71,7 @@ func toWeight(item any) (Weight, error) {
 		return Weight{}, errors.New("want weight and some of collective, nodes, ppn, sizes")
 	}
 	if _, ok := m["weight"]; !ok {
-		return Weight{}, fmt.Errorf("weight is missing: want a number from 0 to %g", mostWeight)
+		return Weight{}, fmt.Errorf("weight is missing: want a number from 0 to %g", maxWeight)
 	}
 	var w Weight
 	if err := eachKey(m, w.set); err != nil {
@@ -94,8 +96,8 @@ func (w *Weight) set(key string, v any) (err error) {
 		w.Sizes, err = toRange(v, coll.ParseBytes, "1KiB..64KiB")
 	case "weight":
 		w.Weight, err = strconv.ParseFloat(fmt.Sprint(v), 64)
-		if err != nil || !(w.Weight >= 0 && w.Weight <= mostWeight) {
-			return fmt.Errorf("%v: want a number from 0 to %g", v, mostWeight)
+		if err != nil || !(w.Weight >= 0 && w.Weight <= maxWeight) {
+			return fmt.Errorf("%v: want a number from 0 to %g", v, maxWeight)
 		}
 	default:
 		return fmt.Errorf("unknown key: %s", Hint(key, []string{"collective", "nodes", "ppn", "sizes", "weight"}))
@@ -103,7 +105,7 @@ func (w *Weight) set(key string, v any) (err error) {
 	return err
 }
 
-// toRange reads a number or a range, open at one end or at none.
+// toRange reads a number, or a range that may be open at one end.
 func toRange(v any, parse func(string) (int64, error), example string) (r Range, err error) {
 	low, high, ranged := strings.Cut(fmt.Sprint(v), "..")
 	low, high = strings.TrimSpace(low), strings.TrimSpace(high)
@@ -129,7 +131,7 @@ func toRange(v any, parse func(string) (int64, error), example string) (r Range,
 	return r, nil
 }
 
-// agreeWeights looks for weights of what is not tuned.
+// agreeWeights reports weights of collectives that are not tuned.
 func (c *Campaign) agreeWeights(fault func(key string, err error)) {
 	for i, w := range c.Grid.Weights {
 		if w.Collective != "" && !slices.Contains(c.Collectives, w.Collective) {

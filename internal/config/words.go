@@ -9,11 +9,12 @@ import (
 	"tutti/coll"
 )
 
-// isPrintable refuses characters that could end a line or a word in a file of another program.
+// isPrintable returns an error for a text with control characters. They could end a line in a
+// script or a file of another program.
 func isPrintable(s string) error {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != '\t' {
-			return fmt.Errorf("%q: holds a character that cannot be printed", s)
+			return fmt.Errorf("%q: contains a character that cannot be printed", s)
 		}
 	}
 	return nil
@@ -37,7 +38,7 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// isName checks a name by the alphabet of algorithm names.
+// isName returns an error unless a text has only the characters of algorithm names.
 func isName(s string) error {
 	if _, err := coll.NewAlgorithm(s); err != nil {
 		return fmt.Errorf("%q: want letters, digits and ._-", s)
