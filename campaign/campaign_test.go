@@ -24,10 +24,10 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// memory is a log that keeps its records and can break.
+// memory is a log in memory.
 type memory struct {
 	records []journal.Record
-	limit   int // records after which Append fails; 0: none
+	limit   int // number of records after which Append fails; 0: no limit
 }
 
 var errFull = errors.New("log is full")
@@ -78,7 +78,7 @@ func spec(strategy string) campaign.Spec {
 	}
 }
 
-// fit selects as a library would that compares the message size.
+// fit makes rules by message size, as a library has them.
 func fit(rows []selection.Row) (activelearn.Selection, error) {
 	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
@@ -91,22 +91,19 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 	return activelearn.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
 }
 
-// TestConvergesOnKnownMachine: whoever judges, what a campaign says of itself when it
-// stops is true.
+// TestConvergesOnKnownMachine checks that the selection truly meets the criteria when a campaign
+// converges, for every strategy and every source of figures.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
-		for _, judge := range activelearn.Sources() {
-			t.Run(fmt.Sprintf("%s %s", strategy, judge), func(t *testing.T) {
-				if strategy == "regret" && judge == activelearn.CrossValidated {
+		for _, source := range activelearn.Sources() {
+			t.Run(fmt.Sprintf("%s %s", strategy, source), func(t *testing.T) {
+				if strategy == "regret" && source == activelearn.CrossValidated {
 					testutil.NeedAllCases(t)
 				}
 				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 				s := spec(strategy)
-				s.CriteriaFrom = judge
-				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s.CriteriaFrom = source
+				res := mustRun(t, s, p, nil)
 				f := facts(t, s, p, res)
 				tuned := f.Scores[0]
 				t.Logf("stop %s after %d rounds, %d of %d candidates, slowdown %.3f, mistakes %.3f",
@@ -115,7 +112,7 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 					t.Errorf("stop reason %q, want converged", res.Stop)
 				}
 				if want := s.Criteria; tuned.Slowdown > want.Slowdown || tuned.Mistakes > want.Mistakes {
-					t.Errorf("in truth slowdown %.3f and mistakes %.3f after convergence, want %g and %g at most",
+					t.Errorf("true slowdown %.3f and mistakes %.3f after convergence, want %g and %g at most",
 						tuned.Slowdown, tuned.Mistakes, want.Slowdown, want.Mistakes)
 				}
 			})
@@ -123,27 +120,26 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 	}
 }
 
+// TestResumeGivesTheSameResult cuts the log of a campaign and checks that a resumed campaign writes
+// the same records and gives the same facts.
 func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
 		strategy string
-		judge    activelearn.Source
+		source   activelearn.Source
 	}{
 		{"regret", activelearn.Predicted}, {"uncertainty", activelearn.CrossValidated}, {"uncertainty", activelearn.Predicted},
 	} {
-		t.Run(tc.strategy+" "+string(tc.judge), func(t *testing.T) {
+		t.Run(tc.strategy+" "+string(tc.source), func(t *testing.T) {
 			s := spec(tc.strategy)
 			s.Learner.Forest.Trees = 10
-			s.CriteriaFrom = tc.judge
+			s.CriteriaFrom = tc.source
 			if s.CriteriaFrom == activelearn.Predicted {
-				s.Batch.Candidates = 60 // each round fits processes, seven times over
+				s.Batch.Candidates = 60 // few rounds, because each fits Gaussian processes
 			}
 			whole := &memory{}
-			want, err := campaign.Run(context.Background(), s, problem(t, opt), nil, whole, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			told := facts(t, s, problem(t, opt), want)
+			want := mustRun(t, s, problem(t, opt), whole)
+			wantFacts := facts(t, s, problem(t, opt), want)
 			cuts := []int{len(whole.records) / 2}
 			if testutil.AllCases() {
 				cuts = append(cuts, 1, len(whole.records)-2, len(whole.records))
@@ -161,7 +157,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 				if diff := cmp.Diff(whole.records, second.records, cmp.AllowUnexported(coll.Algorithm{})); diff != "" {
 					t.Fatalf("cut at %d: the log differs:\n%s", cut, diff)
 				}
-				if diff := cmp.Diff(told, facts(t, s, problem(t, opt), got)); diff != "" {
+				if diff := cmp.Diff(wantFacts, facts(t, s, problem(t, opt), got)); diff != "" {
 					t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
 				}
 			}
@@ -191,24 +187,32 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 	return c
 }
 
-// past is what a log knows of the one problem.
+// mustRun runs a new campaign that must not fail. log may be nil.
+func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log) campaign.Result {
+	t.Helper()
+	res, err := campaign.Run(context.Background(), s, p, nil, log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// past returns the state of a problem in a log.
 func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
 	return journal.Replay(records).Problem(p.Problem)
 }
 
-func TestRecallEqualsRun(t *testing.T) {
+// TestRestoreEqualsRun checks that the facts of a restored result equal those of the run.
+func TestRestoreEqualsRun(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}}
 	log := &memory{}
 	p := problem(t, opt)
-	res, err := campaign.Run(context.Background(), spec("uncertainty"), p, nil, log, nil)
+	res := mustRun(t, spec("uncertainty"), p, log)
+	restored, err := campaign.Restore(spec("uncertainty"), p, past(p, log.records))
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := campaign.Restore(spec("uncertainty"), p, past(p, log.records))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(facts(t, spec("uncertainty"), p, res), facts(t, spec("uncertainty"), p, back)); diff != "" {
+	if diff := cmp.Diff(facts(t, spec("uncertainty"), p, res), facts(t, spec("uncertainty"), p, restored)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -222,8 +226,8 @@ func TestStopReasons(t *testing.T) {
 		want activelearn.StopReason
 	}{
 		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},
-		{name: "nothing left", set: never, want: activelearn.Converged},
-		{name: "nothing left, held against the truth", set: func(s *campaign.Spec) { never(s); s.CriteriaFrom = activelearn.Reference }, want: activelearn.SpaceExhausted},
+		{name: "everything measured", set: never, want: activelearn.Converged},
+		{name: "everything measured, compared with the truth", set: func(s *campaign.Spec) { never(s); s.CriteriaFrom = activelearn.Reference }, want: activelearn.SpaceExhausted},
 		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
 		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},
 		{name: "everything fails", opt: replay.Options{FailureRate: 1}, set: func(*campaign.Spec) {}, want: activelearn.SpaceExhausted},
@@ -234,10 +238,7 @@ func TestStopReasons(t *testing.T) {
 			s.HPO, s.Learner.Forest.Trees = 0, 10
 			s.Batch.Growth = 0.2
 			tc.set(&s)
-			res, err := campaign.Run(context.Background(), s, problem(t, tc.opt), nil, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := mustRun(t, s, problem(t, tc.opt), nil)
 			if res.Stop != tc.want {
 				t.Errorf("stop %q, want %q", res.Stop, tc.want)
 			}
@@ -245,20 +246,18 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-// What fails in the last round is tried again before the space counts as exhausted.
-func TestFailuresOfTheLastRoundAreTriedAgain(t *testing.T) {
+// TestRetriesAfterTheLastRound checks that failed candidates are retried before the space counts as
+// exhausted.
+func TestRetriesAfterTheLastRound(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Learner.Forest.Trees = 0, 5
 	s.Criteria.Slowdown = 1
 	s.Batch = campaign.Batch{Candidates: 1 << 20} // everything in the first round
 	p := problem(t, replay.Options{Seed: 4, FailureRate: 0.3})
-	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := mustRun(t, s, p, nil)
 	failed, size := res.Ledger.Failed(), p.Space.Size()
 	if res.Rounds != 2 || res.Ledger.Trials() <= size {
-		t.Errorf("%d rounds, %d trials of %d candidates, %d failed: want the failed ones in a second round",
+		t.Errorf("%d rounds, %d trials of %d candidates, %d failed: want the failed candidates in a second round",
 			res.Rounds, res.Ledger.Trials(), size, failed)
 	}
 	if done := len(res.Ledger.Measurements()); done != res.Ledger.Trials()-failed {
@@ -266,6 +265,7 @@ func TestFailuresOfTheLastRoundAreTriedAgain(t *testing.T) {
 	}
 }
 
+// TestCancelKeepsTheLog checks that the log of a cancelled campaign has no stop record.
 func TestCancelKeepsTheLog(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &memory{}
@@ -280,7 +280,7 @@ func TestCancelKeepsTheLog(t *testing.T) {
 	}
 	for _, r := range log.records {
 		if r.Kind == journal.KindStop {
-			t.Error("a cancelled campaign is marked as stopped: it could not be resumed")
+			t.Error("a cancelled campaign has a stop record, so that it cannot be resumed")
 		}
 	}
 }

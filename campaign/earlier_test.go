@@ -1,7 +1,6 @@
 package campaign_test
 
 import (
-	"context"
 	"testing"
 
 	"tutti/benchrunner/replay"
@@ -11,7 +10,8 @@ import (
 	"tutti/report"
 )
 
-// changedMachine is the machine of problem with times multiplied by what factor says.
+// changedMachine returns a problem on the synthetic machine whose times are multiplied by a factor
+// for each candidate.
 func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float64) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
@@ -33,8 +33,8 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 	return p
 }
 
-// A machine that was tuned before is tuned again: as it was, or where one algorithm or the
-// network became slower. What is as it was costs little, and what changed is found.
+// TestEarlierCampaign tunes a machine with the measurements of an earlier campaign. Without changes
+// of the machine it is cheap. The report finds a slower algorithm and a slower network.
 func TestEarlierCampaign(t *testing.T) {
 	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
 		t.Helper()
@@ -44,23 +44,20 @@ func TestEarlierCampaign(t *testing.T) {
 		}
 		s := spec("regret")
 		s.HPO, s.CriteriaFrom, s.Seed = 0, campaign.SourceFor("regret"), seed
-		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := mustRun(t, s, p, nil)
 		f := facts(t, s, p, res)
 		t.Logf("stop %s, %.3g s, slowdown %.4f, mistakes %.3f", res.Stop, f.MachineSeconds, f.Scores[0].Slowdown, f.Scores[0].Mistakes)
 		return res, f
 	}
-	alike := func(coll.Candidate) float64 { return 1 }
-	first, firstFacts := run(1, alike, nil)
+	unchanged := func(coll.Candidate) float64 { return 1 }
+	first, firstFacts := run(1, unchanged, nil)
 	for _, tc := range []struct {
 		name   string
 		factor func(coll.Candidate) float64
-		most   float64 // of the machine time of the first
+		most   float64 // machine time relative to the first campaign
 		found  func(report.ComparedFacts) bool
 	}{
-		{"nothing changed", alike, 0.1, func(c report.ComparedFacts) bool {
+		{"nothing changed", unchanged, 0.1, func(c report.ComparedFacts) bool {
 			for _, g := range append(c.Algorithms, c.Sizes...) {
 				if g.Changed {
 					return false

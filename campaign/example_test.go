@@ -16,7 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// A machine whose times are known is tuned from some of them.
+// Example tunes a simulated machine from a part of its times.
 func Example() {
 	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 1 << 10, 64 << 10, 1 << 20}}
 	points, err := grid.Points(coll.Bcast)

@@ -16,8 +16,8 @@ import (
 	"tutti/journal"
 )
 
-// segmented is a machine on which a pipeline is mostly best with segments that the space
-// does not begin with.
+// segmented returns a problem in which a pipeline is usually the fastest with segment sizes that
+// are not in the initial space.
 func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{4, 8, 16, 32, 64}, PPN: []int{1}}
@@ -46,28 +46,25 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	}
 }
 
-func searching() campaign.Spec {
+func searchSpec() campaign.Spec {
 	s := spec("regret")
 	s.CriteriaFrom, s.HPO = activelearn.Predicted, 0
 	return s
 }
 
-// What a campaign selects is nearly the best of all powers of two, though the space began
-// with three of them; without a search it is not.
+// TestSpaceGrows checks that a search finds nearly the best segment size of all powers of two,
+// although the initial space has only three. Without a search the selection is worse.
 func TestSpaceGrows(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			mean := map[bool]float64{}
 			for _, search := range []bool{false, true} {
-				p, s := segmented(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}}), searching()
+				p, s := segmented(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
 				if !search {
 					p.Search = nil
 				}
 				s.Seed = seed
-				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := mustRun(t, s, p, nil)
 				f := facts(t, s, p, res)
 				mean[search] = f.Scores[0].Slowdown
 				t.Logf("searching %t: stop %s after %d rounds, %d of %d candidates, %.1f s, slowdown %.3f, mistakes %.3f", search,
@@ -83,15 +80,13 @@ func TestSpaceGrows(t *testing.T) {
 	}
 }
 
-// A campaign that was killed goes on to the same end, wherever in its growth it was.
+// TestGrownSpaceResumes cuts the log near its grow records and checks that the resumed campaign has
+// the same result.
 func TestGrownSpaceResumes(t *testing.T) {
-	p, s := segmented(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}), searching()
+	p, s := segmented(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}), searchSpec()
 	whole := &memory{}
-	want, err := campaign.Run(context.Background(), s, p, nil, whole, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := facts(t, s, p, want)
+	want := mustRun(t, s, p, whole)
+	wantFacts := facts(t, s, p, want)
 	var cuts []int
 	for i, rec := range whole.records {
 		if rec.Kind == journal.KindGrow {
@@ -110,19 +105,19 @@ func TestGrownSpaceResumes(t *testing.T) {
 		if diff := cmp.Diff(whole.records, first.records, cmp.AllowUnexported(coll.Algorithm{})); diff != "" {
 			t.Fatalf("cut at %d: the log differs:\n%s", cut, diff)
 		}
-		if diff := cmp.Diff(told, facts(t, s, p, got)); diff != "" {
+		if diff := cmp.Diff(wantFacts, facts(t, s, p, got)); diff != "" {
 			t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
 		}
-		recalled, err := campaign.Restore(s, p, past(p, first.records))
+		restored, err := campaign.Restore(s, p, past(p, first.records))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(told, facts(t, s, p, recalled)); diff != "" {
-			t.Errorf("cut at %d: what is recalled differs:\n%s", cut, diff)
+		if diff := cmp.Diff(wantFacts, facts(t, s, p, restored)); diff != "" {
+			t.Errorf("cut at %d: the restored facts differ:\n%s", cut, diff)
 		}
 	}
 	p.Search = nil
 	if _, err := campaign.Restore(s, p, past(p, whole.records)); !errors.Is(err, campaign.ErrLog) {
-		t.Errorf("recalled where spaces do not grow: %v, want %v", err, campaign.ErrLog)
+		t.Errorf("restored without a search: %v, want %v", err, campaign.ErrLog)
 	}
 }

@@ -14,34 +14,34 @@ import (
 	"tutti/journal"
 )
 
-// jobRunner carries every batch in one job, and can die between its steps.
+// jobRunner runs every batch in one job. It can fail at any call of the log.
 type jobRunner struct {
 	machine benchrunner.Runner
-	die     int // calls of the log that succeed; negative: all
+	calls   int // number of calls of the log that succeed; negative: all
 	given   []coll.Job
 }
 
 var errKilled = errors.New("killed")
 
-type mortalLog struct {
+type failingLog struct {
 	benchrunner.Log
 	runner *jobRunner
 }
 
-func (l mortalLog) step(write func() error) error {
-	if l.runner.die == 0 {
+func (l failingLog) step(write func() error) error {
+	if l.runner.calls == 0 {
 		return errKilled
 	}
-	l.runner.die--
+	l.runner.calls--
 	return write()
 }
 
-func (l mortalLog) Job(j coll.Job) error     { return l.step(func() error { return l.Log.Job(j) }) }
-func (l mortalLog) Trial(t coll.Trial) error { return l.step(func() error { return l.Log.Trial(t) }) }
+func (l failingLog) Job(j coll.Job) error     { return l.step(func() error { return l.Log.Job(j) }) }
+func (l failingLog) Trial(t coll.Trial) error { return l.step(func() error { return l.Log.Trial(t) }) }
 
 func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	r.given = append(r.given, batch.Jobs...)
-	log = mortalLog{log, r}
+	log = failingLog{log, r}
 	job := coll.Job{Name: batch.Label + "-1", State: coll.JobIntended, Nodes: 2}
 	for i := range batch.Requests {
 		job.Carries = append(job.Carries, i)
@@ -65,10 +65,10 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 	return log.Job(job)
 }
 
-// Wherever a campaign is killed in its first round, the runner gets its job back
-// in the state that the log knows, also when only the end of the job is missing,
-// and the trials are those of an undisturbed run.
-func TestJobsAreGivenBack(t *testing.T) {
+// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The runner of the
+// resumed campaign must get the job in the state of the log, and the trials must be those of a run
+// without interruption.
+func TestResumedRunnerGetsItsJobs(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO = 0
 	s.Limits.MachineSeconds = 1e-9 // one round
@@ -79,15 +79,15 @@ func TestJobsAreGivenBack(t *testing.T) {
 		return err
 	}
 	whole := &memory{}
-	if err := run(&jobRunner{die: -1}, nil, whole); err != nil {
+	if err := run(&jobRunner{calls: -1}, nil, whole); err != nil {
 		t.Fatal(err)
 	}
 	trials := trialsOf(whole.records)
 	steps := len(trials) + 3
-	for die := range steps {
+	for step := range steps {
 		log := &memory{}
-		if err := run(&jobRunner{die: die}, nil, log); !errors.Is(err, errKilled) {
-			t.Fatalf("dies after %d steps: Run = %v, want %v", die, err, errKilled)
+		if err := run(&jobRunner{calls: step}, nil, log); !errors.Is(err, errKilled) {
+			t.Fatalf("killed after %d steps: Run = %v, want %v", step, err, errKilled)
 		}
 		var want []coll.Job
 		for _, r := range log.records {
@@ -95,15 +95,15 @@ func TestJobsAreGivenBack(t *testing.T) {
 				want = []coll.Job{*r.Job}
 			}
 		}
-		again := &jobRunner{die: -1}
+		again := &jobRunner{calls: -1}
 		if err := run(again, log.records, log); err != nil {
-			t.Fatalf("dies after %d steps: resume: %v", die, err)
+			t.Fatalf("killed after %d steps: resume: %v", step, err)
 		}
 		if diff := cmp.Diff(want, again.given); diff != "" {
-			t.Errorf("dies after %d steps: jobs given back (-want +got):\n%s", die, diff)
+			t.Errorf("killed after %d steps: jobs (-want +got):\n%s", step, diff)
 		}
 		if diff := cmp.Diff(trials, trialsOf(log.records), cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })); diff != "" {
-			t.Errorf("dies after %d steps: trials (-want +got):\n%s", die, diff)
+			t.Errorf("killed after %d steps: trials (-want +got):\n%s", step, diff)
 		}
 	}
 }
@@ -118,13 +118,11 @@ func trialsOf(records []journal.Record) []coll.Trial {
 	return out
 }
 
-// What would be submitted first is what is submitted first.
+// TestFirstBatch checks that FirstBatch returns the batch that the first round measures.
 func TestFirstBatch(t *testing.T) {
 	log := &memory{}
 	p := problem(t, replay.Options{Seed: 3})
-	if _, err := campaign.Run(context.Background(), spec("uncertainty"), p, nil, log, nil); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, spec("uncertainty"), p, log)
 	batch, err := campaign.FirstBatch(spec("uncertainty"), p)
 	if err != nil {
 		t.Fatal(err)

@@ -10,17 +10,16 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/journal"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
 )
 
-// TestContradictingLog changes single records of a log so that the campaign
-// cannot have written them.
+// TestContradictingLog checks that records that the campaign cannot have written are an error.
 func TestContradictingLog(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
 	s := spec("uncertainty")
 	var log memory
-	if _, err := campaign.Run(context.Background(), s, p, nil, &log, nil); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, s, p, &log)
 	first := func(kind journal.Kind) int {
 		return slices.IndexFunc(log.records, func(r journal.Record) bool { return r.Kind == kind })
 	}
@@ -29,7 +28,7 @@ func TestContradictingLog(t *testing.T) {
 		kind   journal.Kind
 		change func(r *journal.Record)
 	}{
-		{"trial that nobody asked for", journal.KindTrial, func(r *journal.Record) {
+		{"trial of no batch", journal.KindTrial, func(r *journal.Record) {
 			t := *r.Trial
 			t.Nodes = 31
 			r.Trial = &t
@@ -52,8 +51,36 @@ func TestContradictingLog(t *testing.T) {
 				t.Errorf("Run error = %v, want %v", err, campaign.ErrLog)
 			}
 			if _, err := campaign.Restore(s, p, past(p, records)); !errors.Is(err, campaign.ErrLog) {
-				t.Errorf("Recall error = %v, want %v", err, campaign.ErrLog)
+				t.Errorf("Restore error = %v, want %v", err, campaign.ErrLog)
 			}
 		})
+	}
+}
+
+// TestStudiedCriteria checks that a study offers the criterion poisson only for scalings without
+// negative targets.
+func TestStudiedCriteria(t *testing.T) {
+	p := problem(t, replay.Options{})
+	for _, tc := range []struct {
+		scaling preprocess.Scaling
+		want    bool
+	}{
+		{preprocess.AlgorithmLog10, true},
+		{preprocess.Standard, false},
+	} {
+		study := campaign.ForestStudy(learner.Data{Measurements: p.Truth}, 3, 1, learner.Options{Scaling: tc.scaling, Model: learner.Forest})
+		if got := slices.Contains(study.Criteria, "poisson"); got != tc.want {
+			t.Errorf("%s: criteria %v, poisson among them: want %v", tc.scaling, study.Criteria, tc.want)
+		}
+	}
+}
+
+// TestNoStudyOfAGaussianProcess checks that a campaign with a Gaussian process has no study trials.
+func TestNoStudyOfAGaussianProcess(t *testing.T) {
+	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+	s.Limits.MachineSeconds = 2
+	res := mustRun(t, s, p, nil)
+	if n := len(res.Study.Trials); n > 0 {
+		t.Errorf("%d trials", n)
 	}
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 
@@ -181,15 +182,16 @@ func (s Spec) sharedLaunch() func(coll.Candidate) any {
 func (s Spec) forProblem(p Problem) Spec {
 	s.Seed = problemSeed(s.Seed, p.Problem)
 	s.Learner.Forest.Seed = s.Seed
-	if s.Learner.Model == "" {
-		s.Learner.Model = ModelFor(s.Strategy)
-	}
+	s.Learner.Model = s.Model()
 	s.Learner.Allowed = s.allowed()
 	if p.Weights != nil {
 		s.Learner.Weight = p.weight
 	}
 	return s
 }
+
+// Model returns the model of the campaign: that of Learner, or the default of the strategy.
+func (s Spec) Model() learner.Model { return cmp.Or(s.Learner.Model, ModelFor(s.Strategy)) }
 
 // ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses its
 // posterior, otherwise the forest.

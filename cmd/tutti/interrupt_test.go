@@ -181,6 +181,18 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 	mustTutti(t, codeDone, "resume", filepath.Join(dir, "out"))
 }
 
+// TestResumeStudyNeedsForest checks that resume --hpo refuses a campaign whose model has no
+// hyperparameter study, and that the campaign can be resumed afterwards.
+func TestResumeStudyNeedsForest(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "strategy.name=regret")
+	if _, stderr := mustTutti(t, codeUsage, "resume", out, "--hpo", "5"); !strings.Contains(stderr, "only the model forest has a hyperparameter study") {
+		t.Errorf("resume --hpo 5: %s", stderr)
+	}
+	mustTutti(t, codeDone, "resume", out)
+}
+
 // TestBusy starts a second tutti while the first is at work.
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()

@@ -17,6 +17,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/journal"
 	"tutti/report"
+	"tutti/surrogate/learner"
 )
 
 func resumeCommand(a *app) *cobra.Command {
@@ -29,7 +30,7 @@ campaign was confirmed when it started.
 
 --hpo sets the number of trials of the hyperparameter study. In a finished campaign it
 continues the studies until they have this number of trials, and writes the results
-again.`,
+again. The model of the campaign must be forest: other models have no study.`,
 		Example:           indent("tutti resume results/demo", "tutti resume results/demo --hpo 100"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -58,6 +59,10 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	}
 	state := contents.State()
 	command := resumeCommandOf(c)
+	if model := c.Spec.Model(); trials > 0 && model != learner.Forest {
+		err := fmt.Errorf("--hpo %d: the model of %s is %s, only the model %s has a hyperparameter study", trials, folder, model, learner.Forest)
+		return errors.Join(withCode(codeUsage, err), jnl.Close())
+	}
 	if trials > 0 {
 		c.Spec.HPO = trials
 		command += fmt.Sprintf(" --hpo %d", trials)

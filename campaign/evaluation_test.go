@@ -1,0 +1,216 @@
+package campaign_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/synthetic"
+	"tutti/journal"
+)
+
+// TestValidationPoints checks that each round after the criteria hold has more validation points,
+// that upper ends are not below the loss at these points, and that the points are dropped when the
+// criteria stop holding.
+func TestValidationPoints(t *testing.T) {
+	s := spec("regret")
+	s.CriteriaFrom, s.Criteria.Patience = activelearn.Predicted, 4
+	res := mustRun(t, s, problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}), nil)
+	rounds := 0 // in a row that meet the criteria
+	for i, e := range res.Evaluations {
+		switch n := float64(e.ValidationPoints); {
+		case rounds == 0 && n > 0:
+			t.Errorf("round %d has %g validation points before the criteria hold", e.Round, n)
+		case rounds > 0 && e.ValidationPoints <= res.Evaluations[i-1].ValidationPoints:
+			t.Errorf("round %d has %d validation points after %d", e.Round, e.ValidationPoints, res.Evaluations[i-1].ValidationPoints)
+		case n > 0 && (e.MistakesUpper < e.ValidationMistakes/n || e.SlowdownUpper < 1+e.ValidationLoss/n):
+			t.Errorf("round %d: upper ends %g and %g, with %g and %g lost at %g validation points", e.Round, e.SlowdownUpper, e.MistakesUpper, e.ValidationLoss, e.ValidationMistakes, n)
+		}
+		if rounds++; e.SlowdownUpper >= s.Criteria.Slowdown || e.MistakesUpper >= s.Criteria.Mistakes {
+			rounds = 0
+		}
+	}
+	if rounds < s.Criteria.Patience {
+		t.Errorf("the criteria held for %d rounds at the stop", rounds)
+	}
+}
+
+// TestExhaustedSpace checks that the figures of a completely measured space come from the
+// measurements, without patience. Figures from the reference stay.
+func TestExhaustedSpace(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		from   activelearn.Source
+		noise  float64
+		set    func(*campaign.Spec)
+		source activelearn.Source
+		want   activelearn.StopReason
+	}{
+		{"cross-validated", activelearn.CrossValidated, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"predicted", activelearn.Predicted, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"reference", activelearn.Reference, 0.01, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
+		{"criteria below the noise", activelearn.Predicted, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.Converged},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := spec("uncertainty")
+			s.HPO, s.CriteriaFrom = 0, tc.from
+			s.Batch.Candidates = 1 << 20 // everything in one round
+			s.Learner.Forest.Trees, s.Learner.Forest.MaxDepth = 5, 1
+			tc.set(&s)
+			p := problem(t, replay.Options{Seed: 3, Noise: replay.Noise{Sigma: tc.noise}})
+			res := mustRun(t, s, p, nil)
+			e := res.Evaluations[len(res.Evaluations)-1]
+			if res.Stop != tc.want || e.Source != tc.source {
+				t.Errorf("stop %q by %q, want %q by %q: %+v", res.Stop, e.Source, tc.want, tc.source, e)
+			}
+			if e.Source == "measured" && !(e.SlowdownUpper > e.Slowdown && e.MistakesUpper >= e.Mistakes && e.Slowdown > 1) {
+				t.Errorf("the upper ends are not above the expected figures: %+v", e)
+			}
+		})
+	}
+}
+
+// criteriaChanges are changes of one criterion or of the weights of points.
+var criteriaChanges = []struct {
+	name string
+	set  func(*campaign.Spec, *campaign.Problem)
+}{
+	{"stop.slowdown", func(s *campaign.Spec, _ *campaign.Problem) { s.Criteria.Slowdown = 1.3 }},
+	{"stop.mistakes", func(s *campaign.Spec, _ *campaign.Problem) { s.Criteria.Mistakes = 0.005 }},
+	{"stop.mistake_threshold", func(s *campaign.Spec, _ *campaign.Problem) { s.Metrics.MistakeThreshold = 0.5 }},
+	{"weights of points", func(_ *campaign.Spec, p *campaign.Problem) {
+		p.Weights = make([]float64, len(p.Space.Points()))
+		for i, point := range p.Space.Points() {
+			if point.MsgBytes > 1<<14 {
+				p.Weights[i] = 1
+			}
+		}
+	}},
+}
+
+// unending is an observer that never ends a campaign.
+type unending struct{}
+
+func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choice, error)) (bool, error) {
+	return false, nil
+}
+
+// TestCriteriaReachTheStrategy checks that regret asks for other candidates after each change of
+// the criteria.
+func TestCriteriaReachTheStrategy(t *testing.T) {
+	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
+		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
+		s.HPO, s.CriteriaFrom, s.Limits.MachineSeconds = 0, activelearn.Predicted, 1
+		p.Observer = unending{} // only the limit ends the campaign
+		set(&s, &p)
+		log := &memory{}
+		mustRun(t, s, p, log)
+		for _, rec := range log.records {
+			if rec.Kind == journal.KindBatch {
+				out = append(out, rec.Batch)
+			}
+		}
+		return out
+	}
+	unchanged := batches(func(*campaign.Spec, *campaign.Problem) {})
+	if len(unchanged) < 3 {
+		t.Fatalf("%d rounds: want some to compare", len(unchanged))
+	}
+	changes := criteriaChanges
+	if !testutil.AllCases() {
+		changes = changes[:2]
+	}
+	for _, tc := range changes {
+		if cmp.Equal(unchanged, batches(tc.set), cmp.AllowUnexported(coll.Algorithm{})) {
+			t.Errorf("%s does not change the batches", tc.name)
+		}
+	}
+}
+
+// TestCriteriaReachTheStudy checks that the objective of a hyperparameter study changes with the
+// criteria.
+func TestCriteriaReachTheStudy(t *testing.T) {
+	first := func(set func(*campaign.Spec, *campaign.Problem)) float64 {
+		s, p := spec("uncertainty"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
+		s.HPO, s.Limits.MachineSeconds = 1, 100
+		p.Observer = unending{}
+		set(&s, &p)
+		res := mustRun(t, s, p, nil)
+		return *res.Study.Trials[0].Value
+	}
+	unchanged := first(func(*campaign.Spec, *campaign.Problem) {})
+	for _, tc := range criteriaChanges {
+		if got := first(tc.set); got == unchanged {
+			t.Errorf("%s: the first trial has the value %g as without the change", tc.name, got)
+		}
+	}
+}
+
+// TestPredictionReachesTheConclusion checks that the score of a campaign without truth has the
+// figures of its last evaluation, and that every later measurement has a prediction error.
+func TestPredictionReachesTheConclusion(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30
+	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+	p.Truth = nil
+	log := &memory{}
+	res := mustRun(t, s, p, log)
+	errors := 0
+	for i, e := range res.Evaluations {
+		if e.Source != "predicted" || e.SlowdownUpper < e.Slowdown || e.MistakesUpper < e.Mistakes || e.Slowdown < 1 {
+			t.Errorf("evaluation %d: %+v", i, e)
+		}
+		errors += len(e.Errors)
+	}
+	if want := len(res.Ledger.Measurements()) - res.Evaluations[0].Trials; errors != want {
+		t.Errorf("%d errors of predictions, want one for each of the %d measurements after the first evaluation", errors, want)
+	}
+	last, tuned := res.Evaluations[len(res.Evaluations)-1], facts(t, s, p, res).Scores[0]
+	if tuned.Name != "tuned" || tuned.Source != "predicted" || tuned.Slowdown != last.Slowdown ||
+		tuned.SlowdownHigh != last.SlowdownUpper || tuned.MistakesHigh != last.MistakesUpper {
+		t.Errorf("score %+v of the evaluation %+v", tuned, last)
+	}
+}
+
+// TestPredictionOfFewPoints checks that a campaign on few points converges by predictions before it
+// has measured all candidates.
+func TestPredictionOfFewPoints(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
+	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+	few := grid(t)[:12] // the criteria allow one mistake in 20
+	p.Space = coll.NewSpace(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	res := mustRun(t, s, p, nil)
+	e := res.Evaluations[len(res.Evaluations)-1]
+	if res.Stop != activelearn.Converged || e.CandidateShare == 1 || e.Source != "predicted" || e.Judged != len(few) {
+		t.Errorf("stop %q after %+v", res.Stop, e)
+	}
+}
+
+// TestReasonsAreLogged checks that every batch after the first has a reason for each candidate.
+func TestReasonsAreLogged(t *testing.T) {
+	log := &memory{}
+	s := spec("regret")
+	s.HPO, s.Limits.MachineSeconds = 0, 20
+	mustRun(t, s, problem(t, replay.Options{Seed: 1}), log)
+	batches := 0
+	for _, r := range log.records {
+		if err := r.Validate(); err != nil {
+			t.Errorf("record of round %d: %v", r.Round, err)
+		}
+		if len(r.Batch) == 0 {
+			continue
+		}
+		if batches++; batches > 1 != (len(r.Reasons) == len(r.Batch)) {
+			t.Errorf("batch %d of %d candidates has %d reasons", batches, len(r.Batch), len(r.Reasons))
+		}
+	}
+	if batches < 3 {
+		t.Errorf("%d batches, want 3 or more", batches)
+	}
+}
