@@ -1,3 +1,16 @@
+// Package assembly builds a campaign from its configuration or its journal: the problems, and the
+// machines that measure them. It creates schedulers, launchers and benchmark programs.
+//
+//	c, err := assembly.New(cfg)
+//	if err != nil {
+//		return err
+//	}
+//	if err := c.Connect(journal.NewID(), os.Environ()); err != nil {
+//		return err
+//	}
+//	results, err := c.Run(ctx, &journal.State{}, log, nil)
+//
+// Reread builds the campaign of a folder. Campaign.Forecast returns the first jobs of a campaign.
 package assembly
 
 import (
@@ -5,28 +18,37 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 
+	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/campaign"
+	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/metrics"
+	"tutti/mpi"
+	"tutti/preprocess"
+	"tutti/selection"
+	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
-// Campaign is a campaign with its problems and, once connected, its machines.
+// Campaign is a campaign with its problems. After Connect it also has its machines.
 type Campaign struct {
 	Config   *config.Campaign
 	Spec     campaign.Spec
-	Problems []campaign.Problem // in the configured order of libraries, then of collectives
+	Problems []campaign.Problem // in the configured order of libraries, and for each of collectives
 	Warnings []string
 
-	// Notice, if set before Connect, receives the errors of a scheduler that does not answer,
+	// Notice, if set before Connect, receives the errors of a scheduler that does not respond,
 	// every few seconds. Several goroutines may call it at the same time.
 	Notice func(error)
 
 	unmeasurable []LeftOut // problems that the benchmark program cannot measure
 
-	// Of a connected campaign on a real machine.
+	// Set by Connect for a campaign on a real machine.
 	id        string
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // by library
@@ -49,9 +71,9 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New returns a campaign with its problems, from recorded data for a replay. It reads the trace
-// and the topology that cfg names into cfg. A collective that the benchmark program cannot measure
-// gives a warning instead of a problem. Errors match ErrInput.
+// New returns a campaign with its problems. For a replay it reads the recorded data. It also reads
+// the trace and the topology that cfg names into cfg. A collective that the benchmark program
+// cannot measure gives a warning instead of a problem. Errors match ErrInput.
 func New(cfg *config.Campaign) (*Campaign, error) {
 	if err := readFiles(cfg); err != nil {
 		return nil, input(err)
@@ -82,7 +104,7 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Restore returns the campaign of a journal that is now in the folder dir.
+// Restore returns the campaign of a journal. dir is the current folder of the journal.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
@@ -95,8 +117,8 @@ func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	return c, nil
 }
 
-// In returns a copy of the campaign that is not connected and whose folder is dir, for other
-// measurements on the same machine.
+// In returns an unconnected copy of the campaign with the folder dir, for other measurements on the
+// same machine.
 func (c *Campaign) In(dir string) *Campaign {
 	other, settings := *c, *c.Config
 	settings.Output = dir
@@ -105,9 +127,8 @@ func (c *Campaign) In(dir string) *Campaign {
 	return &other
 }
 
-// Sequential returns a copy of the campaign on the same machine in which one program runs at a
-// time, so that programs do not disturb each other. Machines that are made from the copy have the
-// scheduler of the campaign.
+// Sequential returns a copy of the campaign that runs one program at a time, so that programs do not
+// disturb each other. The copy has the same scheduler.
 func (c *Campaign) Sequential() *Campaign {
 	other, settings := *c, *c.Config
 	settings.Runner.Parallel = config.Never
@@ -155,7 +176,7 @@ func (c *Campaign) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// warnOnce adds a warning unless another library has the same.
+// warnOnce adds a warning unless the campaign has it already.
 func (c *Campaign) warnOnce(warning string) {
 	if !slices.Contains(c.Warnings, warning) {
 		c.Warnings = append(c.Warnings, warning)
@@ -169,11 +190,11 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 			return lib
 		}
 	}
-	panic("a problem of no library") // all problems are made from the libraries
+	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
-// Workers returns the number of problems that are tuned at the same time: one if tutti runs on the
-// nodes that it measures.
+// Workers returns the number of problems to tune at the same time. It is one if tutti runs on the
+// measured nodes.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:
@@ -182,4 +203,64 @@ func (c *Campaign) Workers() int {
 		return c.Config.Workers
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// specOf returns the spec of a configuration, without limits of machine time.
+func specOf(c *config.Campaign) (campaign.Spec, error) {
+	criterion, err := forest.ParseCriterion(c.Model.Criterion)
+	if err != nil {
+		return campaign.Spec{}, fmt.Errorf("model.criterion: %w", err)
+	}
+	return campaign.Spec{
+		Seed:         c.Seed,
+		Strategy:     c.Strategy.Name,
+		Initial:      c.Strategy.Initial,
+		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
+		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
+		CriteriaFrom: activelearn.Source(c.Stop.CriteriaFrom),
+		Limits:       activelearn.Limits{Wall: c.Stop.WallTime},
+		Metrics:      metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
+		Launch:       launchModel(c),
+		Learner: learner.Options{
+			Model:   learner.Model(c.Model.Kind),
+			Scaling: preprocess.Scaling(c.Model.Scaling),
+			Forest: forest.Options{
+				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
+				MinLeaf: c.Model.MinLeaf, MaxFeatures: c.Model.MaxFeatures,
+				Workers: 1, // several problems train at the same time instead
+			},
+		},
+		Folds:    c.Model.Folds,
+		Attempts: c.Attempts,
+		HPO:      c.HPO.Trials,
+	}, nil
+}
+
+// launchModel returns which candidates share a launch of the benchmark program. The program native
+// can change the algorithm during a launch. The others only change the message size.
+func launchModel(c *config.Campaign) benchrunner.LaunchModel {
+	switch {
+	case !c.Runner.Live():
+		return benchrunner.LaunchModel(c.Runner.Launch.Model)
+	case c.Benchmark.Program == "native":
+		return benchrunner.LaunchNative
+	}
+	return benchrunner.LaunchOSU
+}
+
+// fitFor returns a function that makes rules of a library from the rows of a collective. The first
+// call opens the library.
+func (c *Campaign) fitFor(lib config.Library, port mpi.Library, cat *mpi.Catalogue) func([]selection.Row) (activelearn.Selection, error) {
+	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
+	return func(rows []selection.Row) (activelearn.Selection, error) {
+		build, err := open()
+		if err != nil {
+			return activelearn.Selection{}, err
+		}
+		sel, err := build.Fit(rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
+		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
+			alg, _ := sel.Select(p) // the default outside the tuned range
+			return alg
+		}}, err
+	}
 }

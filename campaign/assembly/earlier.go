@@ -36,7 +36,7 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf returns the measurements of a journal, the last one of each candidate, by problem and
+// earlierOf returns the last measurement of each candidate in a journal, sorted by problem and
 // candidate.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
@@ -49,14 +49,14 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	}
 	e.Machine = spec.Machine
 	for _, p := range c.State().Problems {
-		of := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: p.Measurements()}
-		if len(of.Measurements) == 0 {
+		problem := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: p.Measurements()}
+		if len(problem.Measurements) == 0 {
 			continue
 		}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {
-			of.Version = spec.Libraries[i].Version
+			problem.Version = spec.Libraries[i].Version
 		}
-		e.Problems = append(e.Problems, of)
+		e.Problems = append(e.Problems, problem)
 	}
 	slices.SortFunc(e.Problems, func(a, b config.EarlierProblem) int {
 		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
@@ -64,29 +64,29 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	return e, nil
 }
 
-// addEarlier gives every problem its measurements by earlier campaigns, as far as the algorithms
-// are in the space. It warns of differences between the campaigns.
+// addEarlier adds the measurements of earlier campaigns to the problems, if the algorithms are in the
+// space. It warns of differences between the campaigns.
 func (c *Campaign) addEarlier() {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)
 		for i := range c.Problems {
 			p := &c.Problems[i]
-			of, _ := e.Of(p.Library, p.Collective)
-			known := slices.DeleteFunc(slices.Clone(of.Measurements), func(m coll.Measurement) bool {
+			earlier, _ := e.Of(p.Library, p.Collective)
+			usable := slices.DeleteFunc(slices.Clone(earlier.Measurements), func(m coll.Measurement) bool {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
 			})
-			if len(known) == 0 {
-				c.warn("the earlier campaign %s knows nothing of %s: it starts without it", e.Campaign, p.Problem)
+			if len(usable) == 0 {
+				c.warn("the earlier campaign %s has no measurement of %s, which starts without it", e.Campaign, p.Problem)
 				continue
 			}
-			p.Earlier, p.EarlierNames = append(p.Earlier, known), append(p.EarlierNames, e.Campaign)
+			p.Earlier, p.EarlierNames = append(p.Earlier, usable), append(p.EarlierNames, e.Campaign)
 		}
 	}
 }
 
 // warnOfEarlier warns of an earlier campaign on another machine or with other releases.
 func (c *Campaign) warnOfEarlier(e config.Earlier) {
-	const counts = "its times count by what the new ones say of them"
+	const counts = "new measurements decide how much its times count"
 	if e.Machine != c.Config.Machine {
 		c.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, c.Config.Machine, counts)
 	}

@@ -18,15 +18,15 @@ import (
 	"tutti/journal"
 )
 
-// ran is the folder of a small campaign that has ended.
-func ran(t testing.TB, set ...string) string {
+// finished runs a small campaign and returns its folder.
+func finished(t testing.TB, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// Earlier campaigns give every problem what they measured of it.
+// TestEarlier checks that every problem has the measurements of both earlier campaigns.
 func TestEarlier(t *testing.T) {
-	first, second := ran(t), ran(t, "seed=9", "name=second")
+	first, second := finished(t), finished(t, "seed=9", "name=second")
 	from, err := assembly.Earlier([]string{first, second})
 	if err != nil {
 		t.Fatal(err)
@@ -51,16 +51,16 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// What is not the same as in an earlier campaign is told, and algorithms that cannot be
-// chosen any more are left out.
-func TestEarlierOfAnotherMachine(t *testing.T) {
-	from, err := assembly.Earlier([]string{ran(t)})
+// TestEarlierDifferences checks the warnings about differences from an earlier campaign. An algorithm
+// that is not in the space is left out.
+func TestEarlierDifferences(t *testing.T) {
+	from, err := assembly.Earlier([]string{finished(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := coll.Algorithm{Name: "gone"}
+	removed := coll.Algorithm{Name: "removed"}
 	ms := from[0].Problems[1].Measurements
-	ms[0].Algorithm = gone
+	ms[0].Algorithm = removed
 	cfg := small(t, nil, "machine=hilltop",
 		"collectives=allreduce,alltoall", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv")
 	cfg.From, cfg.Libraries[1].Version = from, "5.0.9"
@@ -68,30 +68,30 @@ func TestEarlierOfAnotherMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const counts = "its times count by what the new ones say of them"
+	const counts = "new measurements decide how much its times count"
 	for _, want := range []string{
 		`the earlier campaign small was on another machine, "" instead of "hilltop": ` + counts,
 		"the earlier campaign small was with openmpi 4.1.4 instead of 5.0.9: " + counts,
-		"the earlier campaign small knows nothing of mpich alltoall: it starts without it",
-		"the earlier campaign small knows nothing of openmpi alltoall: it starts without it",
+		"the earlier campaign small has no measurement of mpich alltoall, which starts without it",
+		"the earlier campaign small has no measurement of openmpi alltoall, which starts without it",
 	} {
 		if !slices.Contains(c.Warnings, want) {
-			t.Errorf("warnings %q lack %q", c.Warnings, want)
+			t.Errorf("warnings %q: want %q", c.Warnings, want)
 		}
 	}
 	for _, p := range c.Problems {
-		if known := len(p.Earlier) > 0; known != (p.Collective == coll.Allreduce) {
-			t.Errorf("%s begins from an earlier campaign: %t", p.Problem, known)
+		if earlier := len(p.Earlier) > 0; earlier != (p.Collective == coll.Allreduce) {
+			t.Errorf("%s has earlier measurements: %t", p.Problem, earlier)
 		}
 	}
-	if got := c.Problems[2].Earlier[0]; len(got) != len(ms)-1 || slices.ContainsFunc(got, func(m coll.Measurement) bool { return m.Algorithm == gone }) {
-		t.Errorf("%s has %d measurements, want %d without those of %s", c.Problems[2].Problem, len(got), len(ms)-1, gone)
+	if got := c.Problems[2].Earlier[0]; len(got) != len(ms)-1 || slices.ContainsFunc(got, func(m coll.Measurement) bool { return m.Algorithm == removed }) {
+		t.Errorf("%s has %d measurements, want %d without those of %s", c.Problems[2].Problem, len(got), len(ms)-1, removed)
 	}
 }
 
-// Folders that are no campaign to start from are refused by their name.
+// TestEarlierFaults checks that errors name the folder that has no usable campaign.
 func TestEarlierFaults(t *testing.T) {
-	first := ran(t)
+	first := finished(t)
 	jnl := string(campaigntest.Read(t, filepath.Join(first, journal.FileName)))
 	header, _, _ := strings.Cut(jnl, "\n")
 	folder := func(jnl string) string {
@@ -119,9 +119,10 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// A campaign from earlier ones goes on when those are gone: its journal has all of them.
-func TestEarlierIsKept(t *testing.T) {
-	first := ran(t)
+// TestEarlierIsInTheJournal checks that a campaign has its earlier measurements after the folder of
+// the earlier campaign was removed.
+func TestEarlierIsInTheJournal(t *testing.T) {
+	first := finished(t)
 	from, err := assembly.Earlier([]string{first})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestEarlierIsKept(t *testing.T) {
 	}
 }
 
-// slowAlgorithm copies recorded data with one algorithm twice as slow.
+// slowAlgorithm returns recorded data in which one algorithm takes twice as long.
 func slowAlgorithm(t *testing.T, file, algorithm string) string {
 	t.Helper()
 	text, _, _ := recorded(t, file)
@@ -156,9 +157,9 @@ func slowAlgorithm(t *testing.T, file, algorithm string) string {
 	return out.String()
 }
 
-// On recorded data a campaign from an earlier one spends little where the machine is as it
-// was, and ends with a good selection where one algorithm became slower.
-func TestEarlierSpares(t *testing.T) {
+// TestEarlierSavesMachineTime checks that a campaign with earlier measurements needs a third of the
+// machine time on an unchanged machine, and half of it if one algorithm became slower.
+func TestEarlierSavesMachineTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole campaigns")
 	}
@@ -170,7 +171,7 @@ grid: {nodes: [2, 8, 32], ppn: [1, 4], sizes: [16, 1KiB, 8KiB, 64KiB, 256KiB, 1M
 runner: {data: [in.csv], names: data/names.csv, noise: 0.02}
 hpo: {trials: 0}
 `
-	same, _, _ := recorded(t, "A_bcast.csv")
+	unchanged, _, _ := recorded(t, "A_bcast.csv")
 	tune := func(seed, data string, from []config.Earlier) campaign.Result {
 		t.Helper()
 		cfg := small(t, map[string]string{"small.yaml": file, "in.csv": data}, "seed="+seed)
@@ -181,16 +182,16 @@ hpo: {trials: 0}
 		}
 		return results[0]
 	}
-	first := tune("1", same, nil)
+	first := tune("1", unchanged, nil)
 	from := []config.Earlier{{Campaign: "first", Problems: []config.EarlierProblem{
 		{Library: "openmpi", Version: "4.1.4", Collective: coll.Bcast, Measurements: first.Ledger.Measurements()},
 	}}}
 	whole := first.Ledger.CostSeconds()
-	if again := tune("2", same, from).Ledger.CostSeconds(); again > whole/3 {
-		t.Errorf("as it was: %.3g s after %.3g s", again, whole)
+	if again := tune("2", unchanged, from).Ledger.CostSeconds(); again > whole/3 {
+		t.Errorf("unchanged machine: %.3g s after %.3g s", again, whole)
 	}
 	if slow := tune("3", slowAlgorithm(t, "A_bcast.csv", "NTSL"), from).Ledger.CostSeconds(); slow > whole/2 {
-		t.Errorf("one algorithm is slower: %.3g s after %.3g s", slow, whole)
+		t.Errorf("slower algorithm: %.3g s after %.3g s", slow, whole)
 	} else {
 		t.Logf("first %.3g s, one algorithm slower %.3g s", whole, slow)
 	}

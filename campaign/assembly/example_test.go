@@ -12,9 +12,8 @@ import (
 	"tutti/journal"
 )
 
-// tuned runs a campaign of recorded data to its end in a folder of its own, and returns
-// the folder.
-func tuned() (dir string, err error) {
+// tunedFolder runs a campaign on recorded data in a new folder and returns the folder.
+func tunedFolder() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "example"); err != nil {
 		return "", err
 	}
@@ -39,7 +38,7 @@ func tuned() (dir string, err error) {
 	return dir, err
 }
 
-// A campaign from a file to its end.
+// ExampleNew runs the campaign of a file.
 func ExampleNew() {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"strategy.name=uncertainty", "hpo.trials=0"}})
 	if err != nil {
@@ -68,9 +67,9 @@ func ExampleNew() {
 	// mpich alltoall converged
 }
 
-// A campaign that has a folder, with what its journal knows.
+// ExampleReread reads the journal of a finished campaign.
 func ExampleReread() {
-	dir, err := tuned()
+	dir, err := tunedFolder()
 	defer os.RemoveAll(dir)
 	if err != nil {
 		fmt.Println(err)
@@ -85,9 +84,9 @@ func ExampleReread() {
 	// Output: small mpich alltoall converged
 }
 
-// A campaign that starts from what another one measured.
+// ExampleEarlier starts a campaign from the measurements of another one.
 func ExampleEarlier() {
-	dir, err := tuned()
+	dir, err := tunedFolder()
 	defer os.RemoveAll(dir)
 	if err != nil {
 		fmt.Println(err)
@@ -110,14 +109,14 @@ func ExampleEarlier() {
 		return
 	}
 	for _, p := range c.Problems {
-		fmt.Println(p.Problem, "begins from", p.EarlierNames)
+		fmt.Println(p.Problem, "starts from", p.EarlierNames)
 	}
 	// Output:
-	// mpich allgather begins from []
-	// mpich alltoall begins from [small]
+	// mpich allgather starts from []
+	// mpich alltoall starts from [small]
 }
 
-// What a campaign would submit first, before anything is submitted.
+// ExampleCampaign_Forecast prints the jobs of the first round, without submitting them.
 func ExampleCampaign_Forecast() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -1,7 +1,7 @@
 package assembly
 
-// Starts is the order in which problems begin.
-func (c *Campaign) Starts() []int { return c.starts() }
+// StartOrder exports startOrder to tests.
+func (c *Campaign) StartOrder() []int { return c.startOrder() }
 
-// WeightsOf is weightsOf.
+// WeightsOf exports weightsOf to tests.
 var WeightsOf = weightsOf

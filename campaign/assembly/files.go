@@ -13,8 +13,8 @@ import (
 	"tutti/topology/files"
 )
 
-// readFiles reads the trace and the topology that a campaign file names. The journal includes
-// their contents, so that a resumed campaign needs neither file.
+// readFiles reads the trace and the topology that a campaign file names into cfg. The journal has
+// their contents, so that a resumed campaign does not need the files.
 func readFiles(cfg *config.Campaign) error {
 	if cfg.Grid.Trace != "" {
 		calls, err := preprocess.ReadTrace(cfg.Grid.Trace)
@@ -54,10 +54,10 @@ func readSwitches(path string) ([]string, error) {
 	return out, nil
 }
 
-// weightsOf returns the weight of each point of one collective, with mean 1: its share of the
-// trace, if there is one, times the configured weights that match it. It returns nil if all
-// weights are equal. Warnings report parts of the trace and weights that match no point. It
-// is an error if no point has a positive, finite weight.
+// weightsOf returns the weights of the points of one collective, with mean 1. A weight is the point's
+// share of the trace, if there is one, times the configured weights that match the point. It returns
+// nil if all weights are equal. Warnings report parts of the trace and configured weights that match
+// no point. It is an error if no point has a positive, finite weight.
 func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []string, err error) {
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
 		return nil, nil, nil
@@ -80,20 +80,20 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []st
 	return out, warnings, nil
 }
 
-// traceWeights returns the shares of the points in the trace, or 1 each without calls of the
-// collective.
+// traceWeights returns the share of each point in the trace. The shares are 1 if the trace has no
+// calls of the collective.
 func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings []string) {
 	even := slices.Repeat([]float64{1}, len(points))
 	if g.Trace == "" {
 		return even, nil
 	}
-	out, far, known := preprocess.CallWeights(points, g.Calls)
-	if !known {
+	out, far, ok := preprocess.CallWeights(points, g.Calls)
+	if !ok {
 		out = even
-		warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points count alike", points[0].Collective))
+		warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points have equal weights", points[0].Collective))
 	}
 	if far > 0.01 {
-		warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s lies two doublings or more away from any point of the grid", 100*far, points[0].Collective))
+		warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s is two doublings or more away from any point of the grid", 100*far, points[0].Collective))
 	}
 	return out, warnings
 }

@@ -17,50 +17,49 @@ type PlannedJob struct {
 	Nodes      int      `json:"nodes"`
 	PPN        int      `json:"ppn"`
 	Limit      float64  `json:"limit_seconds"`
-	Starts     int      `json:"starts"`
+	Starts     int      `json:"starts"` // number of launches
 	Candidates int      `json:"candidates"`
-	NodeHours  float64  `json:"node_hours"`          // at most
-	Expected   float64  `json:"expected_node_hours"` // expected
+	NodeHours  float64  `json:"node_hours"`          // maximum, from the time limit
+	Expected   float64  `json:"expected_node_hours"` // estimate
 	Command    string   `json:"command"`
 	Script     string   `json:"script"`
 	Carries    []string `json:"carries"`
 }
 
-// LeftOut are candidates of a problem that cannot be measured for one reason.
+// LeftOut counts the candidates of a problem that cannot be measured for the same reason.
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`
-	Of         int    `json:"of"` // of so many of the problem
+	Of         int    `json:"of"` // number of all candidates of the problem
 	Reason     string `json:"reason"`
 }
 
 // Whole reports whether no candidate of the problem can be measured.
 func (l LeftOut) Whole() bool { return l.Candidates == l.Of }
 
-// String is for example "openmpi scan: 12 of 12 candidates cannot be measured: osu: OSU
-// has no program for scan".
+// String returns for example "openmpi scan: 12 of 12 candidates cannot be measured: osu: OSU has no
+// program for scan".
 func (l LeftOut) String() string {
 	return fmt.Sprintf("%s: %d of %d candidates cannot be measured: %s", l.Problem, l.Candidates, l.Of, l.Reason)
 }
 
-// Hours are the node-hours of a campaign.
+// Hours has the node-hours of a campaign.
 type Hours struct {
-	Most     float64 // its budget, or every candidate measured once with every limit used up
-	Expected float64 // as a rule
+	Most     float64 // the budget, or the time limits of all jobs if every candidate is measured once
+	Expected float64 // estimate
 	LeftOut  []LeftOut
 }
 
-// Forecast is the jobs and the cost of a campaign.
+// Forecast has the first jobs and the cost of a campaign.
 type Forecast struct {
 	Jobs           []PlannedJob `json:"jobs"`                // of the first round
-	RoundNodeHours float64      `json:"round_node_hours"`    // at most
-	NodeHours      float64      `json:"node_hours"`          // of the whole campaign, at most
-	Expected       float64      `json:"expected_node_hours"` // of the whole campaign, as a rule
+	RoundNodeHours float64      `json:"round_node_hours"`    // maximum for the first round
+	NodeHours      float64      `json:"node_hours"`          // maximum for the campaign
+	Expected       float64      `json:"expected_node_hours"` // estimate for the campaign
 	LeftOut        []LeftOut    `json:"left_out"`            // of the whole grid
 }
 
-// Forecast returns what the first round of a connected campaign would submit, and the cost of the
-// campaign.
+// Forecast returns the jobs of the first round of a connected campaign, and the cost of the campaign.
 func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	f := Forecast{Jobs: []PlannedJob{}}
 	for i, p := range c.Problems {
@@ -101,17 +100,16 @@ func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) Pla
 func (c *Campaign) machineOf(problem int) *live.Machine {
 	m, ok := c.Problems[problem].Runner.(*live.Machine)
 	if !ok {
-		panic("a problem that is not measured") // only campaigns on a real machine call it
+		panic("a problem without machine") // impossible: only campaigns on a real machine call it
 	}
 	return m
 }
 
-// measuredShare is the typical share of candidates that campaigns measure: 22 to 61 % for the
+// measuredShare is the typical share of candidates that campaigns measure. It is 22 to 61 % for the
 // problems of the demonstration.
 const measuredShare = 0.5
 
-// Hours returns the cost of a connected campaign if it measures every candidate once, and the
-// candidates that cannot be measured.
+// Hours returns the cost of a connected campaign, and the candidates that cannot be measured.
 func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// TestForecast: every job is told with its limit, its command and a script that a shell
-// can read, and its node-hours add up.
+// TestForecast checks that every job has a limit, a command and a valid shell script, and that its
+// node-hours add up.
 func TestForecast(t *testing.T) {
 	c := connected(t)
 	f, err := c.Forecast(t.Context())
@@ -39,8 +39,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A budget is the most that a campaign can take: of node-hours, or of machine time on
-// all nodes of the grid.
+// TestHours checks that a budget limits the maximum cost: node-hours, or machine time on the largest
+// number of nodes of the grid.
 func TestHours(t *testing.T) {
 	all, err := connected(t).Hours(t.Context())
 	if err != nil {
@@ -60,7 +60,8 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// What the machine cannot run is told with the problem that wants it.
+// TestForecastTooLarge checks that the error for a layout that the machine cannot run names the
+// problem.
 func TestForecastTooLarge(t *testing.T) {
 	c := connected(t, "grid.ppn=7,9")
 	_, err := c.Forecast(t.Context())
@@ -73,8 +74,8 @@ func TestForecastTooLarge(t *testing.T) {
 	}
 }
 
-// What cannot be measured is known before anything is: buffers that a node has no room
-// for, and what the program cannot do.
+// TestLeftOut checks that Hours counts candidates whose buffers exceed the memory of a node, and
+// those that the benchmark program cannot measure.
 func TestLeftOut(t *testing.T) {
 	h, err := connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context())
 	if err != nil {

@@ -3,6 +3,7 @@ package assembly
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -23,8 +24,8 @@ import (
 	"tutti/topology"
 )
 
-// addMeasured adds the problems of one library on a real machine: every algorithm of the catalogue
-// that can run at a point of the grid, and the default. Connect adds their machines.
+// addMeasured adds the problems of one library on a real machine. Their candidates are the default
+// and all algorithms of the catalogue that can run. Connect adds the machines.
 func (c *Campaign) addMeasured(lib config.Library) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
@@ -51,9 +52,9 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 	return nil
 }
 
-// Connect connects the problems of a campaign to the real machine, under the campaign's ID.
-// environ is the environment of this process. It does nothing for recorded data. Errors match
-// ErrInput.
+// Connect connects the problems of a campaign to the real machine. Jobs get names with the campaign's
+// id. environ is the environment of this process. Connect does nothing for recorded data. Errors
+// match ErrInput.
 func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -74,7 +75,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 		}
 		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) {
 			f, err := mpi.Force(port, cat, cand)
-			return preloaded(port, lib.Path, f), err
+			return withPreload(port, lib.Path, f), err
 		})
 		if err != nil {
 			return err
@@ -98,8 +99,8 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	return program, nil
 }
 
-// Machine returns a machine with the scheduler and launcher of a connected campaign that runs a
-// program. force returns how to make the library run a candidate. Errors match ErrInput.
+// Machine returns a machine that runs a program with the scheduler and launcher of a connected
+// campaign. force returns the settings that make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
 	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
 		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
@@ -114,7 +115,7 @@ func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, forc
 	env := slices.Concat(variables(r.Env), variables(lib.Env))
 	m, err := live.New(live.Options{
 		Campaign: c.id, Dir: c.Config.Output,
-		Scheduler: c.scheduler, Launcher: launcher, Program: program, Force: behind(env, force),
+		Scheduler: c.scheduler, Launcher: launcher, Program: program, Force: withSitePreload(env, force),
 		Modules: r.Modules, Setup: r.Setup, Env: env,
 		LaunchTime: r.LaunchAllowance, RankTime: r.RankAllowance, NodeBytes: r.NodeMemory, Settle: r.Settle, JobTime: r.JobTime, Notice: c.Notice,
 		Parallel: live.Parallel(r.Parallel), ParallelNodes: cmp.Or(r.ParallelNodes, slices.Max(c.Config.Grid.Nodes)), Switches: switches,
@@ -131,7 +132,7 @@ func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return c.machines[0].Cancel(ctx, jobs)
 }
 
-// switchesOf expands the lists of the nodes of each switch.
+// switchesOf expands the host list of each switch.
 func switchesOf(lists []string) ([][]string, error) {
 	var out [][]string
 	for i, list := range lists {
@@ -166,7 +167,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
 		opt := suites.OSUOptions{Dir: path, Version: m.Version, Tail: suites.OSUHasTail(m.Version), Iterations: m.Iterations}
-		if m.Iterations > 0 { // without a number of iterations OSU also chooses the warm-up
+		if m.Iterations > 0 { // OSU chooses the warm-up if it chooses the number of iterations
 			opt.Warmup = m.Warmup
 		}
 		return suites.NewOSU(opt)
@@ -189,4 +190,69 @@ func variables(list []string) []mpi.Var {
 		out = append(out, mpi.Var{Name: name, Value: value})
 	}
 	return out
+}
+
+// preload is the variable that names libraries to load before all others, separated by colons.
+const preload = "LD_PRELOAD"
+
+// withPreload adds LD_PRELOAD with the file of a library to the settings that force an algorithm, if
+// the library must be preloaded.
+func withPreload(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
+	if !lib.Facts().Preload {
+		return f
+	}
+	file := mpi.Var{Name: preload, Value: path}
+	f.Base = append(slices.Clone(f.Base), file)
+	if len(f.Env) > 0 {
+		f.Env = append(slices.Clone(f.Env), file)
+	}
+	return f
+}
+
+// withSitePreload appends the libraries that the site preloads to LD_PRELOAD of a forced algorithm.
+func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, error)) func(coll.Candidate) (mpi.Forcing, error) {
+	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
+	if at < 0 {
+		return force
+	}
+	join := func(vars []mpi.Var) []mpi.Var {
+		vars = slices.Clone(vars)
+		for i, v := range vars {
+			if v.Name == preload {
+				vars[i].Value += ":" + site[at].Value
+			}
+		}
+		return vars
+	}
+	return func(c coll.Candidate) (mpi.Forcing, error) {
+		f, err := force(c)
+		f.Base, f.Env = join(f.Base), join(f.Env)
+		return f, err
+	}
+}
+
+// Place is a machine that tutti can use without submitting jobs.
+type Place struct {
+	Kind  string // kind of the runner: allocation or local
+	Nodes int
+	Cores int // per node
+}
+
+// Here returns the Slurm allocation that environ describes, or this machine if there is none.
+func Here(ctx context.Context, environ []string) (Place, error) {
+	s, err := local.NewAllocation(environ)
+	if errors.Is(err, local.ErrOutside) {
+		return Place{config.Local, 1, runtime.NumCPU()}, nil
+	}
+	if err != nil {
+		return Place{}, input(err)
+	}
+	c, err := s.Capacity(ctx)
+	if err != nil {
+		return Place{}, err
+	}
+	if c.PPN == 0 { // unknown: the environment has no number of cores
+		c.PPN = runtime.NumCPU()
+	}
+	return Place{config.Allocation, c.Nodes, c.PPN}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"testing"
 
 	"tutti/benchrunner/live"
@@ -15,7 +16,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// fake makes a campaign that runs jobs, changed before it is assembled.
+// fake returns a campaign that runs jobs. change, if not nil, changes its configuration.
 func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...string) *assembly.Campaign {
 	t.Helper()
 	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), scheduler), set...)
@@ -29,7 +30,7 @@ func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...
 	return c
 }
 
-// connected is a fake campaign that could begin.
+// connected returns a connected fake campaign.
 func connected(t testing.TB, set ...string) *assembly.Campaign {
 	t.Helper()
 	c := fake(t, "local", nil, set...)
@@ -39,21 +40,22 @@ func connected(t testing.TB, set ...string) *assembly.Campaign {
 	return c
 }
 
-// commands is a folder of Slurm's commands that leave a file where they are run.
-func commands(t *testing.T) (dir, called string) {
+// commands returns a folder of fake Slurm commands, and the log to which each writes its name.
+func commands(t *testing.T) (dir, log string) {
 	t.Helper()
-	dir, called = t.TempDir(), filepath.Join(t.TempDir(), "called")
+	dir, log = t.TempDir(), filepath.Join(t.TempDir(), "log")
 	for _, name := range []string{"sbatch", "squeue", "scancel", "sacct", "scontrol", "sinfo", "srun"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >>"+called+"\nexit 1\n"), 0o777); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >>"+log+"\nexit 1\n"), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return dir, called
+	return dir, log
 }
 
-// Connecting gives all problems of a library one machine and starts nothing.
+// TestConnect checks that all problems of a library share a machine, and that Connect neither runs a
+// command nor creates the folder.
 func TestConnect(t *testing.T) {
-	slurm, called := commands(t)
+	slurm, log := commands(t)
 	for _, tc := range []struct {
 		name, scheduler string
 		set             []string
@@ -78,12 +80,12 @@ func TestConnect(t *testing.T) {
 			}
 		})
 	}
-	if ran, err := os.ReadFile(called); err == nil {
-		t.Errorf("commands were run: %s", ran)
+	if names, err := os.ReadFile(log); err == nil {
+		t.Errorf("commands were run: %s", names)
 	}
 }
 
-// Recorded data are a machine already, which has no jobs to cancel.
+// TestConnectRecorded checks that Connect and Cancel do nothing for recorded data.
 func TestConnectRecorded(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	before := c.Problems[0].Runner
@@ -95,7 +97,7 @@ func TestConnectRecorded(t *testing.T) {
 	}
 }
 
-// What does not fit together is bad input, and says of what.
+// TestConnectFaults checks that wrong settings are bad input, and that errors name the setting.
 func TestConnectFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -132,12 +134,13 @@ func TestConnectFaults(t *testing.T) {
 	}
 }
 
-// A campaign that measures has every algorithm of the catalogue that can run at a point.
+// TestMeasuredProblems checks that the problems of a real machine have several algorithms at each
+// point and no times.
 func TestMeasuredProblems(t *testing.T) {
 	c := fake(t, "local", nil)
 	for _, p := range c.Problems {
 		if p.Truth != nil || p.Runner != nil || p.ExhaustiveSeconds != 0 {
-			t.Errorf("%s knows times before anything ran: %+v", p.Problem, p)
+			t.Errorf("%s has times before any measurement: %+v", p.Problem, p)
 		}
 		for i, point := range p.Space.Points() {
 			if n := len(p.Space.Feasible(i)); n < 4 {
@@ -150,10 +153,32 @@ func TestMeasuredProblems(t *testing.T) {
 	}
 }
 
-// Jobs of a campaign that was never connected are nobody's to cancel.
+// TestCancelUnconnected checks that Cancel does nothing for an unconnected campaign.
 func TestCancelUnconnected(t *testing.T) {
 	c := fake(t, "local", nil)
 	if err := c.Cancel(context.Background(), []coll.Job{{Name: "a", State: coll.JobSubmitted}}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestHere(t *testing.T) {
+	inside := []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=3", "SLURM_JOB_END_TIME=1800000000"}
+	for _, tc := range []struct {
+		name    string
+		environ []string
+		want    assembly.Place
+	}{
+		{"this machine", nil, assembly.Place{Kind: config.Local, Nodes: 1, Cores: runtime.NumCPU()}},
+		{"an allocation of different nodes", append(inside, "SLURM_JOB_CPUS_PER_NODE=32(x2),16"), assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 16}},
+		{"an allocation without its number of cores", inside, assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: runtime.NumCPU()}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, err := assembly.Here(t.Context(), tc.environ); err != nil || got != tc.want {
+				t.Errorf("%+v, %v, want %+v", got, err, tc.want)
+			}
+		})
+	}
+	if _, err := assembly.Here(t.Context(), []string{"SLURM_JOB_ID=7"}); !errors.Is(err, assembly.ErrInput) {
+		t.Errorf("%v, want an error matching %v", err, assembly.ErrInput)
 	}
 }

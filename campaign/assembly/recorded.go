@@ -18,11 +18,11 @@ import (
 	"tutti/preprocess"
 )
 
-// readData reads the recorded data of all files. Each candidate must be in one of them, with one
-// or several repetitions.
+// readData reads the recorded data of all files. A candidate may have several repetitions, but only
+// in one file.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
-	from := map[coll.Candidate]int{} // file
+	file := map[coll.Candidate]int{} // index of the file of each candidate
 	for i, path := range c.Config.Runner.Data {
 		table, err := preprocess.ReadTable(path)
 		if err != nil {
@@ -32,28 +32,28 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 			c.warn("%s: %v", filepath.Base(path), w)
 		}
 		for _, m := range table.Repetitions() {
-			if other, known := from[m.Candidate]; known && other != i {
+			if other, ok := file[m.Candidate]; ok && other != i {
 				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, c.Config.Runner.Data[other], path)
 			}
-			from[m.Candidate] = i
+			file[m.Candidate] = i
 			all = append(all, m)
 		}
 	}
 	return all, nil
 }
 
-// addRecorded adds the problems of one library: the recorded data with the library's names and
-// default, limited to the grid and to what the library can run.
+// addRecorded adds the problems of one library on recorded data. The data get the library's names and
+// the times of its default. Candidates outside the grid, or that cannot run, are left out.
 func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return err
 	}
-	named, err := c.named(lib, recorded)
+	named, err := c.translateNames(lib, recorded)
 	if err != nil {
 		return err
 	}
-	byDefault, err := c.byDefault(lib, recorded)
+	byDefault, err := c.defaultTimes(lib, recorded)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 
 var errOutside = errors.New("outside the grid")
 
-// named returns the recorded data with the algorithm names of a library.
-func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+// translateNames returns the recorded data with the algorithm names of a library.
+func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Names
 	if path == "" {
 		return recorded, nil
@@ -86,7 +86,7 @@ func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]col
 	if err != nil {
 		return nil, err
 	}
-	if err := mustHold(path, "library", names.Libraries(), lib.Name); err != nil {
+	if err := mustHave(path, "library", names.Libraries(), lib.Name); err != nil {
 		return nil, err
 	}
 	c.warnOfUnnamed(names, recorded)
@@ -94,8 +94,8 @@ func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]col
 	return out, nil
 }
 
-// byDefault returns the times of a library's own choices, nil if no file has these.
-func (c *Campaign) byDefault(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+// defaultTimes returns the times of a library's default, nil without a file of defaults.
+func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Defaults
 	if path == "" {
 		return nil, nil
@@ -105,24 +105,23 @@ func (c *Campaign) byDefault(lib config.Library, recorded []coll.Measurement) ([
 		return nil, err
 	}
 	if err := errors.Join(
-		mustHold(path, "library", defaults.Libraries(), lib.Name),
-		mustHold(path, "machine", defaults.Machines(), c.Config.Runner.Recorded),
+		mustHave(path, "library", defaults.Libraries(), lib.Name),
+		mustHave(path, "machine", defaults.Machines(), c.Config.Runner.Recorded),
 	); err != nil {
 		return nil, err
 	}
 	return defaults.Rows(recorded, c.Config.Runner.Recorded, lib.Name), nil
 }
 
-// mustHold returns an error if a file does not have a library or machine: all its rows would be
-// ignored.
-func mustHold(path, what string, known []string, name string) error {
-	if slices.Contains(known, name) {
+// mustHave returns an error if a file has no row for a library or machine.
+func mustHave(path, what string, names []string, name string) error {
+	if slices.Contains(names, name) {
 		return nil
 	}
-	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(known, ", "))
+	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(names, ", "))
 }
 
-// checker returns a function that accepts the candidates of the grid that the library can run.
+// checker returns a function that accepts candidates on the grid that the library can run.
 func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
 	g := c.Config.Grid
 	safe := c.Config.Export.OpSafe && !port.Facts().Guards
@@ -144,14 +143,14 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 	}
 }
 
-// problem returns one problem of recorded data. check accepts its candidates, see checker.
+// problem returns one problem on recorded data with the candidates that check accepts.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
-	recorded, left := usable(collective, named, check)
+	recorded, left := usableRows(collective, named, check)
 	if left.unknown > 0 {
 		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
 	}
 	id := journal.Problem{Library: lib.Name, Collective: collective}
-	machine, err := replay.New(recorded, c.replayed())
+	machine, err := replay.New(recorded, c.replayOptions())
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
@@ -166,9 +165,8 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	}, nil
 }
 
-// usable returns the measurements of a collective that a problem can use, and the counts of the
-// others.
-func usable(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
+// usableRows returns the measurements of a collective that a problem can use, and counts the others.
+func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
 	var out []coll.Measurement
 	var left leftOut
 	for _, m := range named {
@@ -184,8 +182,8 @@ func usable(collective coll.Collective, named []coll.Measurement, check func(col
 	return out, &left
 }
 
-// replayed returns the options of the replay.
-func (c *Campaign) replayed() replay.Options {
+// replayOptions returns the configured options of a replay.
+func (c *Campaign) replayOptions() replay.Options {
 	r := c.Config.Runner
 	return replay.Options{
 		Seed:        c.Config.Seed,
@@ -198,4 +196,59 @@ func (c *Campaign) replayed() replay.Options {
 			SecondsPerNode: r.Launch.TimePerNode.Seconds(),
 		},
 	}
+}
+
+// warnOfUnnamed warns of recorded algorithms that are missing in the file of names. Their rows are
+// left out, which may be a mistake.
+func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
+	var unnamed []string
+	rows := 0
+	for _, m := range recorded { // sorted by collective and algorithm
+		if !slices.Contains(c.Config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
+			continue
+		}
+		rows++
+		if name := fmt.Sprintf("%s %s", m.Collective, m.Algorithm); !slices.Contains(unnamed, name) {
+			unnamed = append(unnamed, name)
+		}
+	}
+	if rows == 0 {
+		return
+	}
+	c.warnOnce(fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
+		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
+}
+
+// leftOut counts recorded measurements that a problem cannot use.
+type leftOut struct {
+	outside, infeasible, unknown int
+	algorithms                   []string // unknown algorithms, sorted
+}
+
+func (l *leftOut) add(m coll.Measurement, err error) {
+	switch {
+	case errors.Is(err, errOutside):
+		l.outside++
+	case errors.Is(err, mpi.ErrUnknown):
+		l.unknown++
+		name := m.Algorithm.String()
+		if at, found := slices.BinarySearch(l.algorithms, name); !found {
+			l.algorithms = slices.Insert(l.algorithms, at, name)
+		}
+	default:
+		l.infeasible++
+	}
+}
+
+// String returns for example "72 rows outside the grid, 0 that cannot run there, 144 of algorithms
+// it does not have (NTSB, NTSL)".
+func (l *leftOut) String() string {
+	if l.outside+l.infeasible+l.unknown == 0 {
+		return "no row is about this collective"
+	}
+	text := fmt.Sprintf("%d rows outside the grid, %d that cannot run there, %d of algorithms it does not have", l.outside, l.infeasible, l.unknown)
+	if len(l.algorithms) > 0 {
+		text += " (" + strings.Join(l.algorithms, ", ") + ")"
+	}
+	return text
 }

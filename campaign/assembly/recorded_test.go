@@ -22,10 +22,10 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// equalAlgorithms lets differences be of algorithms, which have no exported fields.
+// equalAlgorithms compares algorithms, which have unexported fields.
 var equalAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 
-// write puts files into a folder, by name.
+// write writes files into a folder. files has the text of each file by name.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -35,7 +35,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// recorded is the text of a file of recorded data, its header line and the rows.
+// recorded returns the text of a file of recorded data, its header and its rows.
 func recorded(t testing.TB, name string) (text, header, rows string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(campaigntest.Recorded(t), name))
@@ -47,7 +47,7 @@ func recorded(t testing.TB, name string) (text, header, rows string) {
 	return text, header, rows
 }
 
-// small is the small campaign with keys set, beside files of a test.
+// small returns the configuration of the small campaign in a folder with further files.
 func small(t testing.TB, files map[string]string, set ...string) *config.Campaign {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,18 +56,19 @@ func small(t testing.TB, files map[string]string, set ...string) *config.Campaig
 	return campaigntest.Load(t, file, set...)
 }
 
-// on is the small campaign on other recorded data.
-func on(t testing.TB, text string) *config.Campaign {
+// withData returns the configuration of the small campaign with other recorded data.
+func withData(t testing.TB, text string) *config.Campaign {
 	t.Helper()
 	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
 }
 
 func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
 
-// Recorded data in the wild: what is the same but for its looks makes the same problems.
+// TestSameRecordedData checks that the order of rows, line ends and a byte order mark do not change
+// the problems.
 func TestSameRecordedData(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
-	want, err := assembly.New(on(t, clean))
+	want, err := assembly.New(withData(t, clean))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestSameRecordedData(t *testing.T) {
 		{"byte order mark", "\ufeff" + clean},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := assembly.New(on(t, tc.text))
+			got, err := assembly.New(withData(t, tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,11 +102,11 @@ func TestSameRecordedData(t *testing.T) {
 	}
 }
 
-// Repetitions of a file are drawn from, the truth is their median, and the default that was
-// never recorded by itself has as many as the algorithm it is.
+// TestRecordedRepetitions checks that the truth is the median of the repetitions, and that each
+// attempt at a candidate draws another repetition.
 func TestRecordedRepetitions(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
-	want, err := assembly.New(on(t, clean))
+	want, err := assembly.New(withData(t, clean))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +123,11 @@ func TestRecordedRepetitions(t *testing.T) {
 			fmt.Fprintf(&text, "%s,%d\n", strings.Join(cells, ","), rep+1)
 		}
 	}
-	got, err := assembly.New(on(t, header+",rep\n"+text.String()))
+	got, err := assembly.New(withData(t, header+",rep\n"+text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want.Warnings) != len(got.Warnings) { // those about rows count three times as many
+	if len(want.Warnings) != len(got.Warnings) { // the numbers of rows in the texts are three times as high
 		t.Errorf("warnings %q, want such as %q", got.Warnings, want.Warnings)
 	}
 	for i, p := range got.Problems {
@@ -152,7 +153,8 @@ func TestRecordedRepetitions(t *testing.T) {
 	}
 }
 
-// Rows that cannot be used are left out with a warning that names file, line and cause.
+// TestRecordedWarnings checks that unusable rows are left out, with a warning that names file, line
+// and cause.
 func TestRecordedWarnings(t *testing.T) {
 	clean, _, rows := recorded(t, "C_allreduce.csv")
 	with := func(row string) string { return clean + row + "\n" }
@@ -170,11 +172,11 @@ func TestRecordedWarnings(t *testing.T) {
 		{"unknown algorithm", with("allreduce,rbd,4,1,16,5,1,1,1"), `^names.csv: 1 recorded rows left out, no row names their algorithms: allreduce rbd$`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := assembly.New(on(t, tc.text))
+			c, err := assembly.New(withData(t, tc.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Of the clean data one is known, too: MPICH has no ring.
+			// The unchanged data give this warning, too.
 			others := slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool {
 				return strings.HasPrefix(w, "mpich 4.0.2 has no allreduce algorithm ring: ")
 			})
@@ -185,15 +187,15 @@ func TestRecordedWarnings(t *testing.T) {
 	}
 }
 
-// openMPIAlone is a campaign for a library whose rules cannot tell operations apart.
-const openMPIAlone = `name: small
+// openMPIOnly is a campaign for Open MPI, whose rules do not distinguish reduction operations.
+const openMPIOnly = `name: small
 output: out
 libraries: [{name: openmpi, version: "4.1.4"}]
 collectives: [allreduce]
 runner: {data: [in.csv], names: data/names.csv}
 `
 
-// What a user wrote and nobody can use is refused in words that say where it stands.
+// TestRecordedFaults checks that unusable input files are errors that name the file.
 func TestRecordedFaults(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	in := func(text string) map[string]string { return map[string]string{"in.csv": text} }
@@ -232,8 +234,8 @@ func TestRecordedFaults(t *testing.T) {
 		},
 		{"grid elsewhere", in(clean), []string{"grid.nodes=7"}, `^mpich 4.0.2 allreduce: no recorded measurement lies on the grid and can run there: \d+ rows outside the grid, 0 that cannot run there, `},
 		{"another collective", in(clean), []string{"collectives=bcast"}, `^mpich 4.0.2 bcast: no recorded measurement .*: no row is about this collective$`},
-		{"names of nobody", in(clean), []string{"runner.names="}, `: 0 rows outside the grid, 0 that cannot run there, \d+ of algorithms it does not have \(lr, rab, `},
-		{"wrong for some operations", map[string]string{"in.csv": header + "\n" + row(rows, 0), "small.yaml": openMPIAlone}, nil, `: 0 rows outside the grid, 1 that cannot run there, 0 of algorithms it does not have$`},
+		{"no file of names", in(clean), []string{"runner.names="}, `: 0 rows outside the grid, 0 that cannot run there, \d+ of algorithms it does not have \(lr, rab, `},
+		{"wrong for some operations", map[string]string{"in.csv": header + "\n" + row(rows, 0), "small.yaml": openMPIOnly}, nil, `: 0 rows outside the grid, 1 that cannot run there, 0 of algorithms it does not have$`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			set := append([]string{"runner.data=in.csv"}, tc.set...)
@@ -245,9 +247,9 @@ func TestRecordedFaults(t *testing.T) {
 	}
 }
 
-// A file that is no table is refused before it is read.
+// TestHugeFile checks that a file above the size limit is an error, without reading it.
 func TestHugeFile(t *testing.T) {
-	cfg := on(t, "")
+	cfg := withData(t, "")
 	if err := os.Truncate(cfg.Runner.Data[0], 2<<30); err != nil {
 		t.Fatal("no sparse files: ", err)
 	}
@@ -260,8 +262,8 @@ func TestHugeFile(t *testing.T) {
 	}
 }
 
-// Recorded data serve each library under its own names, with its own choices as the
-// default, at the points of the grid.
+// TestNamesAndDefaults checks that the problems of each library have the library's algorithm names,
+// the times of its default and the points of the grid.
 func TestNamesAndDefaults(t *testing.T) {
 	c, err := assembly.New(small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
 	if err != nil {
@@ -290,20 +292,20 @@ func TestNamesAndDefaults(t *testing.T) {
 	}
 }
 
-// checkDefaults wants a time of the default at each point, which an algorithm has, too.
+// checkDefaults checks that the default at each point has the time of one of the algorithms.
 func checkDefaults(t *testing.T, truth []coll.Measurement) {
 	t.Helper()
-	times, byDefault := map[coll.Point][]float64{}, map[coll.Point]float64{}
+	times, defaults := map[coll.Point][]float64{}, map[coll.Point]float64{}
 	for _, m := range truth {
 		if m.Algorithm.IsDefault() {
-			byDefault[m.Point] = m.Seconds
+			defaults[m.Point] = m.Seconds
 		} else {
 			times[m.Point] = append(times[m.Point], m.Seconds)
 		}
 	}
 	for p, all := range times {
-		if !slices.Contains(all, byDefault[p]) {
-			t.Errorf("%v: the default takes %g s, want one of %v", p, byDefault[p], all)
+		if !slices.Contains(all, defaults[p]) {
+			t.Errorf("%v: the default takes %g s, want one of %v", p, defaults[p], all)
 		}
 	}
 }

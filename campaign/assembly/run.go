@@ -3,8 +3,13 @@ package assembly
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,14 +17,14 @@ import (
 	"tutti/journal"
 )
 
-// Run tunes the problems at the same time, see starts. The first error cancels the others. past is
-// the state of the journal. The results are in the order of Problems.
+// Run tunes the problems, Workers at a time. The first error cancels the other problems. past is the
+// state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
-	c.doubt(past)
+	c.requireFirstStart(past)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Workers())
-	for _, i := range c.starts() {
+	for _, i := range c.startOrder() {
 		p := c.Problems[i]
 		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
@@ -32,9 +37,9 @@ func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Lo
 	return results, group.Wait()
 }
 
-// starts returns the order in which problems begin. If several run at the same time, the largest
-// space begins first, since it takes longest.
-func (c *Campaign) starts() []int {
+// startOrder returns the order in which problems start. If several run at the same time, the one with
+// the largest space starts first, because it takes longest.
+func (c *Campaign) startOrder() []int {
 	order := make([]int, len(c.Problems))
 	for i := range order {
 		order[i] = i
@@ -47,22 +52,22 @@ func (c *Campaign) starts() []int {
 	return order
 }
 
-// doubt makes the machines of libraries wary of which the journal has no measurement.
-func (c *Campaign) doubt(past *journal.State) {
+// requireFirstStart limits a machine to one job until a first program has started. It does so for
+// libraries without a measurement in the journal.
+func (c *Campaign) requireFirstStart(past *journal.State) {
 	for i, m := range c.machines {
-		if !measured(past, c.Config.Libraries[i].Name) {
+		if !isMeasured(past, c.Config.Libraries[i].Name) {
 			m.RequireFirstStart()
 		}
 	}
 }
 
-// measured reports whether the journal has a measurement of a library.
-func measured(past *journal.State, library string) bool {
+// isMeasured reports whether the journal has a measurement of a library.
+func isMeasured(past *journal.State, library string) bool {
 	return slices.ContainsFunc(past.Rounds, func(r *journal.Round) bool { return r.Problem.Library == library && r.Done > 0 })
 }
 
-// Results returns the results of the problems in the journal, in their order. Errors match
-// ErrInput.
+// Results returns the result of each problem from the state of a journal. Errors match ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {
@@ -74,7 +79,7 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	return results, nil
 }
 
-// Reread returns the campaign of a folder with its results, from the journal. Errors match
+// Reread reads the journal of a folder and returns the campaign with its results. Errors match
 // ErrInput.
 func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
 	contents, err := journal.Read(dir)
@@ -87,4 +92,54 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 	}
 	results, err := c.Results(contents.State())
 	return c, results, contents, err
+}
+
+// Withdraw removes the files of a connected campaign whose first jobs were rejected: the job folders
+// and the journal. The caller must have locked the journal. If a job was accepted or a trial has
+// ended, it changes nothing and returns false.
+func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
+	contents, err := journal.Read(c.Config.Output)
+	if err != nil {
+		return false, err
+	}
+	state := contents.State()
+	if hasStarted(state) {
+		return false, nil
+	}
+	// The scheduler may have accepted open jobs.
+	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
+		return false, err
+	}
+	return true, c.removeFiles(state)
+}
+
+// hasStarted reports whether a job was accepted or a trial has ended.
+func hasStarted(state *journal.State) bool {
+	for _, p := range state.Problems {
+		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return len(r.Trials) > 0 }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken })
+}
+
+// removeFiles removes the job folders, including incomplete ones, and then the journal.
+func (c *Campaign) removeFiles(state *journal.State) error {
+	jobs := filepath.Join(c.Config.Output, "jobs")
+	remove, err := fs.Glob(os.DirFS(jobs), ".new-*")
+	if err != nil {
+		return err
+	}
+	for _, j := range state.Jobs {
+		remove = append(remove, j.Name)
+	}
+	for _, name := range remove {
+		if err := os.RemoveAll(filepath.Join(jobs, name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(jobs); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return err
+	}
+	return os.Remove(filepath.Join(c.Config.Output, journal.FileName))
 }

@@ -24,7 +24,7 @@ import (
 	"tutti/journal"
 )
 
-// outcome is what a run makes of one problem.
+// outcome has the result of one problem in a form that can be compared.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
@@ -42,11 +42,11 @@ func outcomes(results []campaign.Result) []outcome {
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// The number of problems side by side changes nothing.
+// TestWorkersDoNotChangeResults checks that results do not depend on the number of problems at a time.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	var want []outcome
 	for _, workers := range []string{"1", "2", "7"} {
-		_, results := campaigntest.Reread(t, ran(t, "workers="+workers))
+		_, results := campaigntest.Reread(t, finished(t, "workers="+workers))
 		if want == nil {
 			want = outcomes(results)
 		}
@@ -68,7 +68,7 @@ func TestWorkers(t *testing.T) {
 		{recorded, nil, runtime.GOMAXPROCS(0)},
 		{recorded, []string{"workers=7"}, 7},
 		{slurm, []string{"workers=7"}, 7},
-		{local, []string{"workers=7"}, 1}, // tutti would compute where it measures
+		{local, []string{"workers=7"}, 1}, // tutti runs on the measured nodes
 		{local, []string{"workers=7", "runner.kind=allocation"}, 1},
 	} {
 		if got := campaigntest.New(t, tc.file, tc.set...).Workers(); got != tc.want {
@@ -77,8 +77,9 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// Side by side the largest space begins first; one after another the order of the libraries stays.
-func TestStarts(t *testing.T) {
+// TestStartOrder checks that the largest space starts first if problems run at the same time.
+// Otherwise the order of the libraries stays.
+func TestStartOrder(t *testing.T) {
 	for _, tc := range []struct {
 		workers string
 		want    []int
@@ -87,15 +88,15 @@ func TestStarts(t *testing.T) {
 		if one, other := c.Problems[0].Space.Size(), c.Problems[1].Space.Size(); one >= other {
 			t.Fatalf("%d and %d candidates: want the second space to be larger", one, other)
 		}
-		if got := c.Starts(); !slices.Equal(got, tc.want) {
+		if got := c.StartOrder(); !slices.Equal(got, tc.want) {
 			t.Errorf("%s workers: order %v, want %v", tc.workers, got, tc.want)
 		}
 	}
 }
 
-// A folder that was moved is the campaign's folder where it is now.
-func TestRecallMoved(t *testing.T) {
-	dir := ran(t)
+// TestRereadMoved checks that a campaign can be read after its folder was moved.
+func TestRereadMoved(t *testing.T) {
+	dir := finished(t)
 	_, want := campaigntest.Reread(t, dir)
 	moved := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.Rename(dir, moved); err != nil {
@@ -110,14 +111,14 @@ func TestRecallMoved(t *testing.T) {
 	}
 }
 
-// What a journal describes and nobody can make is told with its folder.
-func TestRecallFaults(t *testing.T) {
-	dir := ran(t)
+// TestRestoreFaults checks that errors about an unusable journal name its folder.
+func TestRestoreFaults(t *testing.T) {
+	dir := finished(t)
 	for _, tc := range []struct{ name, old, new, want string }{
 		{"a key of a newer tutti", `"workers":`, `"weavers":`, "journal of " + dir + `: .*unknown field "weavers"`},
-		{"data that are gone", "C_allreduce.csv", "C_gone.csv", "journal of " + dir + ": .*C_gone.csv"},
-		{"a release that is gone", "4.1.4", "9.9.9", "campaign of " + dir + ": .*9.9.9"},
-		{"no such criterion", `"criterion":"`, `"criterion":"x`, "campaign of " + dir + ": model.criterion: "},
+		{"missing data", "C_allreduce.csv", "C_gone.csv", "journal of " + dir + ": .*C_gone.csv"},
+		{"unknown release", "4.1.4", "9.9.9", "campaign of " + dir + ": .*9.9.9"},
+		{"unknown criterion", `"criterion":"`, `"criterion":"x`, "campaign of " + dir + ": model.criterion: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			contents, err := journal.Read(dir)
@@ -127,7 +128,7 @@ func TestRecallFaults(t *testing.T) {
 			contents.Header.Spec = json.RawMessage(strings.Replace(string(contents.Header.Spec), tc.old, tc.new, 1))
 			_, err = assembly.Restore(contents, dir)
 			if !errors.Is(err, assembly.ErrInput) || !matches(tc.want, err.Error()) {
-				t.Errorf("Recall: %v, want bad input like %q", err, tc.want)
+				t.Errorf("Restore: %v, want bad input like %q", err, tc.want)
 			}
 		})
 	}
@@ -137,22 +138,23 @@ func TestRecallFaults(t *testing.T) {
 	}
 }
 
-// failing is a log that takes so many records.
-type failing struct{ left int }
+// failing is a log that accepts a number of records.
+type failing struct{ remaining int }
 
 var errFull = errors.New("log is full")
 
 func (l *failing) Append(recs ...journal.Record) error {
-	if l.left -= len(recs); l.left < 0 {
+	if l.remaining -= len(recs); l.remaining < 0 {
 		return errFull
 	}
 	return nil
 }
 
-// The first error ends the other problems, too, and a cancelled run says that it is.
+// TestRunEnds checks that the first error ends all problems, and that a cancelled run returns
+// context.Canceled.
 func TestRunEnds(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()), "workers=1")
-	if results, err := c.Run(t.Context(), &journal.State{}, &failing{left: 5}, nil); !errors.Is(err, errFull) || results[1].Rounds > 0 {
+	if results, err := c.Run(t.Context(), &journal.State{}, &failing{remaining: 5}, nil); !errors.Is(err, errFull) || results[1].Rounds > 0 {
 		t.Errorf("Run: %v after %d rounds of the second problem, want %v before it", err, results[1].Rounds, errFull)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,9 +164,9 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// Records that the campaign cannot have written are told with the folder of the journal.
+// TestResultsOfForeignRecords checks that the error about impossible records names the folder.
 func TestResultsOfForeignRecords(t *testing.T) {
-	c, _ := campaigntest.Reread(t, ran(t))
+	c, _ := campaigntest.Reread(t, finished(t))
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +179,7 @@ func TestResultsOfForeignRecords(t *testing.T) {
 	}
 }
 
-// A problem finds its library, whichever stands first.
+// TestLibraryOf checks that LibraryOf returns the library of each problem.
 func TestLibraryOf(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for i, want := range []config.Library{c.Config.Libraries[0], c.Config.Libraries[1]} {
@@ -187,12 +189,11 @@ func TestLibraryOf(t *testing.T) {
 	}
 }
 
-// TestChangedJournal changes a journal at random, which may leave it readable. It is
-// refused by its folder, or taken for what it says: then the campaign goes on from it
-// to an end of its own.
+// TestChangedJournal changes a journal at random. Either the campaign resumes from the changed
+// journal, or the error names the folder.
 func TestChangedJournal(t *testing.T) {
-	jnl := campaigntest.Read(t, filepath.Join(ran(t), journal.FileName))
-	refused, rounds := 0, 100
+	jnl := campaigntest.Read(t, filepath.Join(finished(t), journal.FileName))
+	failed, rounds := 0, 100
 	if testing.Short() {
 		rounds = 10
 	}
@@ -200,11 +201,11 @@ func TestChangedJournal(t *testing.T) {
 		changed, how := campaigntest.Change(jnl, rand.New(rand.NewPCG(uint64(seed), 11)))
 		dir := t.TempDir()
 		write(t, dir, map[string]string{journal.FileName: string(changed)})
-		err := goOn(t.Context(), dir)
+		err := resume(t.Context(), dir)
 		if err == nil {
 			continue
 		}
-		refused++
+		failed++
 		if !errors.Is(err, assembly.ErrInput) && !errors.Is(err, campaign.ErrLog) {
 			t.Errorf("seed %d, %s: %v", seed, how, err)
 		}
@@ -212,17 +213,131 @@ func TestChangedJournal(t *testing.T) {
 			t.Errorf("seed %d, %s: the error does not name the campaign: %v", seed, how, err)
 		}
 	}
-	if refused < rounds/2 {
-		t.Errorf("%d of %d changed journals were refused, want at least half", refused, rounds)
+	if failed < rounds/2 {
+		t.Errorf("%d of %d changed journals gave an error, want at least half", failed, rounds)
 	}
 }
 
-// goOn goes on with the campaign of a folder and keeps nothing of it.
-func goOn(ctx context.Context, dir string) error {
+// resume resumes the campaign of a folder without writing its journal.
+func resume(ctx context.Context, dir string) error {
 	c, _, contents, err := assembly.Reread(dir)
 	if err != nil {
 		return err
 	}
 	_, err = c.Run(ctx, contents.State(), nil, nil)
 	return err
+}
+
+// BenchmarkNew builds the problems of two libraries from 8271 rows of recorded data.
+func BenchmarkNew(b *testing.B) {
+	cfg := campaigntest.Load(b, campaigntest.Small(b, b.TempDir()),
+		"collectives=bcast", "runner.data=data/A_bcast.csv", "runner.defaults=data/defaults.csv", "runner.recorded=A")
+	for b.Loop() {
+		if _, err := assembly.New(cfg); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReread reads the journal of a finished campaign.
+func BenchmarkReread(b *testing.B) {
+	dir := finished(b)
+	for b.Loop() {
+		if _, _, _, err := assembly.Reread(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// started returns a connected campaign whose journal has the first batch and some records. It has a
+// job folder and an incomplete job folder.
+func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assembly.Campaign {
+	t.Helper()
+	c := connected(t)
+	j := campaigntest.Begin(t, c.Config)
+	t.Cleanup(func() { _ = j.Close() }) // the journal may have been removed
+	p := c.Problems[0].Problem
+	cand := c.Problems[0].Space.Candidates()[0]
+	all := append([]journal.Record{{Kind: journal.KindBatch, Round: 1, Batch: []coll.Candidate{cand}}}, records(cand)...)
+	for _, r := range all {
+		r.Problem = p
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"first", ".new-first"} {
+		if err := os.MkdirAll(filepath.Join(c.Config.Output, "jobs", name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func jobIn(state coll.JobState) journal.Record {
+	j := coll.Job{Name: "first", State: state, Nodes: 1, Carries: []int{0}}
+	if state != coll.JobIntended {
+		j.ID = "1"
+	}
+	return journal.Record{Kind: journal.KindJob, Round: 1, Job: &j}
+}
+
+// TestWithdraw checks that a campaign is removed only while no job was accepted and nothing was
+// measured.
+func TestWithdraw(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		records func(coll.Candidate) []journal.Record
+		removed bool
+	}{
+		{"nothing submitted", func(coll.Candidate) []journal.Record { return nil }, true},
+		{"rejected", func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} }, true},
+		{"accepted", func(coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted)}
+		}, false},
+		{"accepted and ended", func(coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted), jobIn(coll.JobEnded)}
+		}, false},
+		{"measured", func(c coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), {Kind: journal.KindTrial, Round: 1, Trial: &coll.Trial{
+				Measurement: coll.Measurement{Candidate: c}, Attempt: 1, State: coll.TrialFailed, Phase: "run", Error: "crashed",
+			}}}
+		}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := started(t, tc.records)
+			out := c.Config.Output
+			removed, err := c.Withdraw(t.Context())
+			if err != nil || removed != tc.removed {
+				t.Fatalf("Withdraw = %t, %v, want %t", removed, err, tc.removed)
+			}
+			for _, name := range []string{journal.FileName, "jobs/.new-first"} {
+				if _, err := os.Stat(filepath.Join(out, name)); errors.Is(err, os.ErrNotExist) != tc.removed {
+					t.Errorf("%s is removed: %t, want %t", name, err != nil, tc.removed)
+				}
+			}
+		})
+	}
+}
+
+// TestWithdrawKeepsOtherFiles checks that files of users in the folder of jobs stay.
+func TestWithdrawKeepsOtherFiles(t *testing.T) {
+	c := started(t, func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} })
+	other := filepath.Join(c.Config.Output, "jobs", "notes")
+	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := c.Withdraw(t.Context()); err != nil || !removed {
+		t.Fatalf("Withdraw = %t, %v", removed, err)
+	}
+	remaining, err := os.ReadDir(filepath.Dir(other))
+	if err != nil || len(remaining) != 1 {
+		t.Errorf("files in the folder of jobs: %v, %v, want the notes only", remaining, err)
+	}
+}
+
+// TestWithdrawWithoutJournal checks that a missing journal is an error.
+func TestWithdrawWithoutJournal(t *testing.T) {
+	if removed, err := connected(t).Withdraw(t.Context()); removed || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Withdraw = %t, %v, want no journal", removed, err)
+	}
 }

@@ -12,13 +12,12 @@ import (
 	"tutti/journal"
 )
 
-// ErrUnmeasurable is matched when the benchmark programs of a campaign can measure none of
-// its collectives.
+// ErrUnmeasurable is matched when the benchmark programs can measure no collective of a campaign.
 var ErrUnmeasurable = errors.New("nothing can be measured")
 
-// dropUnmeasurable removes the problems of which the benchmark program can measure no candidate,
-// such as scan with OSU, and warns of them. Problems with records in the journal stay. It returns
-// an error matching ErrUnmeasurable if none is left.
+// dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU,
+// and adds a warning for each. Problems with records in the journal stay. It returns an error
+// matching ErrUnmeasurable if no problem remains.
 func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -48,8 +47,7 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	return nil
 }
 
-// refusal returns why a program can measure none of the candidates, by the error of the first one;
-// "" if it can measure one.
+// refusal returns why a program cannot measure the first candidate, or "" if it can measure any.
 func refusal(program benchrunner.Program, candidates []coll.Candidate) string {
 	reason := ""
 	for _, cand := range candidates {

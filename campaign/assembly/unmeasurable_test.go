@@ -13,22 +13,22 @@ import (
 	"tutti/journal"
 )
 
-// journalOf is a journal of a campaign that has begun with some problems.
-func journalOf(t *testing.T, cfg *config.Campaign, begun ...journal.Problem) *journal.Contents {
+// journalOf returns the journal of a campaign that has measured some problems.
+func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) *journal.Contents {
 	t.Helper()
 	spec, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	contents := &journal.Contents{Header: journal.Header{Spec: spec}}
-	for _, p := range begun {
+	for _, p := range problems {
 		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "exhausted"})
 	}
 	return contents
 }
 
-// A collective that the program does not have is no problem of a new campaign and one of
-// the journal that begun with it.
+// TestUnmeasurable checks that a collective that the benchmark program cannot measure is left out,
+// unless the journal has records of it.
 func TestUnmeasurable(t *testing.T) {
 	scan := journal.Problem{Library: "openmpi", Collective: coll.Scan}
 	const reason = "openmpi scan: "
@@ -58,9 +58,9 @@ func TestUnmeasurable(t *testing.T) {
 			if len(got) != len(tc.want) || got[0] != tc.want[0] || got[len(got)-1] != tc.want[len(tc.want)-1] {
 				t.Errorf("problems %v, want %v", got, tc.want)
 			}
-			told := strings.Join(c.Warnings, "\n")
-			if strings.Contains(told, reason) != (len(got) == 1) || !strings.Contains(told, "openmpi exscan: 18 of 18 candidates cannot be measured: osu: OSU has no program for exscan") {
-				t.Errorf("warnings:\n%s", told)
+			warnings := strings.Join(c.Warnings, "\n")
+			if strings.Contains(warnings, reason) != (len(got) == 1) || !strings.Contains(warnings, "openmpi exscan: 18 of 18 candidates cannot be measured: osu: OSU has no program for exscan") {
+				t.Errorf("warnings:\n%s", warnings)
 			}
 			if err := c.Connect("id", nil); err != nil {
 				t.Fatal(err)

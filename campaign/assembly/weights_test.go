@@ -16,7 +16,7 @@ import (
 	"tutti/preprocess"
 )
 
-// weightsAt are the weights of the first problem by point.
+// weightsAt returns the weights of the first problem by point.
 func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	out := map[coll.Point]float64{}
 	for i, p := range c.Problems[0].Space.Points() {
@@ -25,8 +25,8 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	return out
 }
 
-// A trace gives the points that an application uses their weights, the others none, and
-// every library has the same. Its file is read once: the journal carries the calls.
+// TestTraceGivesWeights checks that only points in the trace have a weight, and that all libraries
+// have the same weights.
 func TestTraceGivesWeights(t *testing.T) {
 	cfg := small(t, map[string]string{"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"}, "grid.trace=app.csv")
 	c, err := assembly.New(cfg)
@@ -48,7 +48,7 @@ func TestTraceGivesWeights(t *testing.T) {
 	}
 }
 
-// Weights of the campaign file multiply, and points are alike without any.
+// TestWeights checks the ratio of configured weights, and that there are none without configuration.
 func TestWeights(t *testing.T) {
 	const file = `name: small
 output: out
@@ -63,19 +63,19 @@ runner: {data: [data/C_allreduce.csv], names: data/names.csv}
 		t.Fatal(err)
 	}
 	weights := weightsAt(c)
-	of := func(nodes int) float64 {
+	weight := func(nodes int) float64 {
 		return weights[coll.Point{Collective: coll.Allreduce, Nodes: nodes, PPN: 1, MsgBytes: 1024}]
 	}
-	if math.Abs(of(32)/of(4)-3) > 1e-9 {
-		t.Errorf("weights %g at 32 nodes and %g at 4, want three times as much", of(32), of(4))
+	if math.Abs(weight(32)/weight(4)-3) > 1e-9 {
+		t.Errorf("weights %g at 32 nodes and %g at 4, want three times as much", weight(32), weight(4))
 	}
-	alike, err := assembly.New(small(t, nil))
-	if err != nil || alike.Problems[0].Weights != nil {
-		t.Errorf("without weights: %v, %v", alike.Problems[0].Weights, err)
+	equal, err := assembly.New(small(t, nil))
+	if err != nil || equal.Problems[0].Weights != nil {
+		t.Errorf("without weights: %v, %v", equal.Problems[0].Weights, err)
 	}
 }
 
-// Where nothing matters nothing can be tuned.
+// TestNoWeight checks that a campaign without any positive weight is an error.
 func TestNoWeight(t *testing.T) {
 	const file = `name: small
 output: out
@@ -91,15 +91,15 @@ runner: {data: [data/C_allreduce.csv], names: data/names.csv}
 	}
 }
 
-// What is odd about a trace is told once, however many libraries there are.
-func TestOddTraceIsToldOnce(t *testing.T) {
+// TestTraceWarning checks that a warning about the trace appears once for two libraries.
+func TestTraceWarning(t *testing.T) {
 	c, err := assembly.New(small(t, map[string]string{
 		"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,32,1,1073741824,1000\n",
 	}, "grid.trace=app.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "50 % of the trace's allreduce lies two doublings or more away from any point of the grid"
+	const want = "50 % of the trace's allreduce is two doublings or more away from any point of the grid"
 	if n := len(slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return w != want })); n != 1 {
 		t.Errorf("warnings %q, want %q once", c.Warnings, want)
 	}
@@ -121,15 +121,15 @@ func TestWeightsOf(t *testing.T) {
 		warnings []string
 		err      string
 	}{
-		{"nothing said", config.Grid{}, nil, nil, ""},
+		{"no weights", config.Grid{}, nil, nil, ""},
 		{"multiplied, mean 1", config.Grid{Weights: []config.Weight{large, small, reduces}}, []float64{2. / 3, 1. / 3, 2, 1}, nil, ""},
 		{"of another collective", config.Grid{Weights: []config.Weight{reduces}}, nil, nil, ""},
-		{"fits nothing", config.Grid{Weights: []config.Weight{{Nodes: config.Range{Low: 64}, Weight: 3}}}, nil, []string{"grid.weights[0] fits no point of bcast"}, ""},
-		{"nothing left", config.Grid{Weights: []config.Weight{{Weight: 0}}}, nil, nil, "every point of bcast has the weight 0: nothing is left to tune for"},
+		{"matches no point", config.Grid{Weights: []config.Weight{{Nodes: config.Range{Low: 64}, Weight: 3}}}, nil, []string{"grid.weights[0] fits no point of bcast"}, ""},
+		{"only zero weights", config.Grid{Weights: []config.Weight{{Weight: 0}}}, nil, nil, "every point of bcast has the weight 0: nothing is left to tune for"},
 		{"trace", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}}, []float64{1, 0, 0, 3}, nil, ""},
 		{"trace and weights", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}, Weights: []config.Weight{large}}, []float64{0.4, 0, 0, 3.6}, nil, ""},
-		{"trace without it", config.Grid{Trace: "t", Weights: []config.Weight{small}}, []float64{4. / 3, 2. / 3, 4. / 3, 2. / 3}, []string{"the trace has no call of bcast: all its points count alike"}, ""},
-		{"trace far away", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(2, 1<<20), 3)}}, []float64{1, 3, 0, 0}, []string{"75 % of the trace's bcast lies two doublings or more away from any point of the grid"}, ""},
+		{"trace without it", config.Grid{Trace: "t", Weights: []config.Weight{small}}, []float64{4. / 3, 2. / 3, 4. / 3, 2. / 3}, []string{"the trace has no call of bcast: all its points have equal weights"}, ""},
+		{"trace far away", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(2, 1<<20), 3)}}, []float64{1, 3, 0, 0}, []string{"75 % of the trace's bcast is two doublings or more away from any point of the grid"}, ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
