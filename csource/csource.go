@@ -45,7 +45,7 @@ var (
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
 	// Probe detects which algorithm an MPI library enters.
-	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
+	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
 	// Policy makes the decisions of Runtime for a simulated job: it is the files of Runtime that
 	// choose algorithms, with one process instead of MPI. It needs no MPI library.

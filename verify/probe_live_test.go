@@ -133,3 +133,30 @@ func TestLiveProbe(t *testing.T) {
 		})
 	}
 }
+
+// TestLiveProbeRival checks that a component above coll/tuned is reported as what ran instead of
+// the selected algorithm.
+func TestLiveProbeRival(t *testing.T) {
+	tc := testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+	testutil.BuildCollectives(t, tc) // skips where the library is missing
+	path, err := verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, cat, err := libraries.Release("openmpi", "4.1.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alg := coll.Algorithm{Name: "knomial"}
+	cand := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 4096}, Algorithm: alg}
+	f, err := mpi.Force(port, cat, cand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &verify.Probe{Path: path, Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return alg }}
+	launcher := []string{"mpirun.openmpi", "--oversubscribe", "--mca", "coll_adapt_priority", "100"} // overrides the settings
+	got := start(t, p, launcher, benchrunner.Case{Candidate: cand, Forcing: f})
+	if !strings.HasPrefix(got.Error, "not obeyed: coll/adapt instead of") {
+		t.Errorf("%s %q, want coll/adapt as what ran", got.State, got.Error)
+	}
+}

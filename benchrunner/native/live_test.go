@@ -324,7 +324,7 @@ func TestLiveRefused(t *testing.T) {
 		name    string
 		site    *site
 		c       benchrunner.Case
-		environ string
+		environ string // separated by blanks
 		want    string
 	}{
 		{"recursive doubling of three", mpich, flat(three, coll.Allgather, 3), fallback, "not usable"},
@@ -333,11 +333,12 @@ func TestLiveRefused(t *testing.T) {
 		{"no such algorithm", openmpi, tuned(pair, coll.Bcast, 99), rules, "not in the variable's enumeration"},
 		{"two ranks of three", openmpi, tuned(three, coll.Alltoall, 5), rules, "MPI_ERR_UNSUPPORTED_OPERATION"},
 		{"rules that are off", openmpi, tuned(pair, coll.Bcast, 1), "", "the library would ignore the algorithm"},
+		{"a component above coll/tuned", openmpi, tuned(pair, coll.Bcast, 1), rules + " OMPI_MCA_coll_adapt_priority=100", "coll/adapt has priority 100, above coll/tuned"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			after := by(tc.c.Layout(), coll.Bcast, 64, tc.c.NewComm)
-			r, out := tc.site.start(t, quick(tc.site.program(t)), []benchrunner.Case{tc.c, after}, tc.environ)
+			r, out := tc.site.start(t, quick(tc.site.program(t)), []benchrunner.Case{tc.c, after}, strings.Fields(tc.environ)...)
 			if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseRun || !strings.Contains(o.Error, tc.want) {
 				t.Errorf("outcome %+v, want refused with %q\n%s%s", o, tc.want, out.Stdout, out.Stderr)
 			}

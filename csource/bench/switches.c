@@ -116,6 +116,18 @@ static int dynamic_rules(char *why)
     return on ? 0 : -1;
 }
 
+/* Whether no other component may serve calls before coll/tuned. Priorities do not change after the start. */
+static int tuned_is_first(char *why)
+{
+    static char rival[MAX_NAME];
+    static int priority = -1;
+    if (priority < 0)
+        priority = cvar_rival(rival, sizeof rival);
+    if (priority > 0)
+        snprintf(why, WHY, "coll/%s has priority %d, above coll/tuned: the library may ignore the algorithm", rival, priority);
+    return priority == 0;
+}
+
 /* Finds the name of the algorithm in the library's enumeration; empty if the library has none or the switches name none. */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why)
 {
@@ -125,7 +137,7 @@ int switches_enum(const setting *s, int n, collective what, char *name, char *wh
     for (int k = 0; k < n; k++) {
         if (strncmp(s[k].name, "coll_tuned_", 11) != 0 || s[k].value == 0)
             continue;
-        if (dynamic_rules(why))
+        if (dynamic_rules(why) || !tuned_is_first(why))
             return -1;
         int i = find(s[k].name, why);
         if (i < 0)

@@ -1,5 +1,6 @@
 #include "cvar.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef union {
@@ -76,4 +77,53 @@ const char *cvar_words(int error)
     case MPI_ERR_TYPE: return "is no whole number";
     }
     return "refused by the library";
+}
+
+/* The value of coll_COMPONENT_WORD; otherwise: the library has no such variable. */
+static int coll_value(const char *component, const char *word, int otherwise)
+{
+    char name[128];
+    cvar v;
+    long long value = otherwise;
+    snprintf(name, sizeof name, "coll_%s_%s", component, word);
+    if (cvar_open(&v, name) != MPI_SUCCESS)
+        return otherwise;
+    if (cvar_fetch(&v, &value) != MPI_SUCCESS)
+        value = otherwise;
+    MPI_T_cvar_handle_free(&v.handle);
+    return (int)value;
+}
+
+/* Whether a component leaves the collectives of programs to the next one: it serves communicators of one rank, calls between
+ * groups or calls that do not block; or it passes calls on after a barrier, after counting, or if buffers are in main memory. */
+static int harmless(const char *component)
+{
+    static const char *const names[] = {"tuned", "self", "inter", "libnbc", "sync", "monitoring", "cuda", "accelerator"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], component) == 0)
+            return 1;
+    return 0;
+}
+
+int cvar_rival(char *name, size_t room)
+{
+    int n = 0, own = coll_value("tuned", "priority", -1), most = 0;
+    if (own < 0 || MPI_T_cvar_get_num(&n) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        char text[128], component[128];
+        int length = sizeof text, verbosity, bind, scope, described = 0, end = 0;
+        MPI_Datatype type;
+        MPI_T_enum items;
+        if (MPI_T_cvar_get_info(i, text, &length, &verbosity, &type, &items, NULL, &described, &bind, &scope) != MPI_SUCCESS)
+            continue;
+        if (sscanf(text, "coll_%63[a-z0-9]_priority%n", component, &end) != 1 || end == 0 || text[end] != 0 || harmless(component))
+            continue;
+        int priority = coll_value(component, "priority", 0);
+        if (priority > own && priority > most && coll_value(component, "enable", 1) != 0) {
+            most = priority;
+            snprintf(name, room, "%s", component);
+        }
+    }
+    return most;
 }

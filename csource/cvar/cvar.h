@@ -3,6 +3,7 @@
 #define TUTTI_CVAR_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -21,6 +22,10 @@ int cvar_fetch(const cvar *v, long long *value);
 int cvar_store(const cvar *v, long long value);
 
 const char *cvar_words(int error);
+
+/* Finds a component of Open MPI that may serve collectives instead of coll/tuned: its priority is higher, and it is not turned
+ * off. Returns its priority, with its name in name (room bytes); 0: none. */
+int cvar_rival(char *name, size_t room);
 
 #pragma GCC visibility pop
 

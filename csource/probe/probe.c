@@ -7,10 +7,15 @@
  *                                  logs the functions of the component that are called
  *   probe ask COLLECTIVE BYTES     libtutti: it reports what served a few calls
  *
+ * trace names a component of Open MPI, as coll/adapt, if that may serve the calls
+ * before coll/tuned and no function was seen.
+ *
  * Prints lines "saw NAME NAME ...", outermost first, or a line "unseen REASON". Each begins with a line end, since
  * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
 #define _DEFAULT_SOURCE
+#include "cvar.h"
+
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -137,8 +142,8 @@ static void stack(const char *what, long bytes)
 /* Prints what the loader bound during the call. */
 static void trace(const char *what, long bytes, const char *log)
 {
-    char line[4096], name[1024];
-    int element = reduces(what) ? 4 : 1, seen = 0;
+    char line[4096], name[1024], component[64] = "";
+    int element = reduces(what) ? 4 : 1, seen = 0, rival = cvar_start() == MPI_SUCCESS ? cvar_rival(component, sizeof component) : 0;
     long before = 0;
     FILE *f = NULL;
     if (rank == 0) {
@@ -151,6 +156,10 @@ static void trace(const char *what, long bytes, const char *log)
     int error = call(what, (int)(bytes / element > 0 ? bytes / element : 1));
     if (rank != 0 || error != MPI_SUCCESS)
         return;
+    if (f == NULL && rival > 0) {
+        printf("\nsaw coll/%s\n", component);
+        return;
+    }
     if (f == NULL) {
         unseen("the dynamic loader kept no log");
         return;
@@ -171,7 +180,9 @@ static void trace(const char *what, long bytes, const char *log)
         putchar('\n');
     fclose(f);
     remove(name);
-    if (seen == 0)
+    if (seen == 0 && rival > 0)
+        printf("\nsaw coll/%s\n", component);
+    else if (seen == 0)
         unseen("the loader bound no algorithm while the library called it");
     fflush(stdout);
 }

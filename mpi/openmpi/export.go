@@ -109,6 +109,14 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
+	var off []string
+	for _, r := range rivals {
+		off = append(off, r.component)
+	}
+	x.Setup.Remarks = append(x.Setup.Remarks, "They turn off coll/"+strings.Join(off, ", coll/")+", which would serve calls before the rules do, for all collectives of a job.")
+	if mpi.AtLeast(b.cat.Version, 5) {
+		x.Setup.Remarks = append(x.Setup.Remarks, "Collectives without rules lose coll/han, which this release uses on several nodes, too.")
+	}
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
@@ -158,7 +166,7 @@ func (b build) settings(file string) []selection.Setting {
 	return append([]selection.Setting{
 		dynamicRules,
 		{Name: fileVariable, Value: file},
-	}, others(b.cat.Version)...)
+	}, withoutRivals()...)
 }
 
 // name returns the name that the release has for a number.

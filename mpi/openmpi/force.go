@@ -25,7 +25,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		return mpi.Forcing{}, err
 	}
 	var base []mpi.Var
-	for _, x := range append([]selection.Setting{dynamicRules}, others(cat.Version)...) {
+	for _, x := range append([]selection.Setting{dynamicRules, noCuda}, withoutRivals()...) {
 		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})
 	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
@@ -56,16 +56,26 @@ const mcaPrefix = "OMPI_MCA_"
 // dynamicRules makes the component tuned follow settings and files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
-// others are settings by which components that stand before tuned step back: hcoll
-// where it is installed and, from 5.0 on, han. The list of components itself
-// (OMPI_MCA_coll) is the user's.
-func others(release string) []selection.Setting {
-	out := []selection.Setting{{Name: mcaPrefix + "coll_hcoll_enable", Value: "0"}}
-	if mpi.AtLeast(release, 5) {
-		out = append(out, selection.Setting{Name: mcaPrefix + "coll_han_priority", Value: "0"})
+// rivals are the components that can be above tuned for the collectives of whole programs. The value
+// is the parameter that turns one off with 0. The list of components itself (OMPI_MCA_coll) belongs to
+// the user.
+var rivals = []struct{ component, parameter string }{
+	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
+}
+
+// withoutRivals returns the settings that turn all rivals off. A component that a release lacks is
+// not affected.
+func withoutRivals() []selection.Setting {
+	var out []selection.Setting
+	for _, r := range rivals {
+		out = append(out, selection.Setting{Name: mcaPrefix + "coll_" + r.component + "_" + r.parameter, Value: "0"})
 	}
 	return out
 }
+
+// noCuda keeps coll/cuda from passing calls on to tuned. Only measurements set it: the component
+// serves buffers in device memory, which programs may have.
+var noCuda = selection.Setting{Name: mcaPrefix + "coll_cuda_priority", Value: "0"}
 
 // tunedParam is a parameter of the catalogue and what the component calls it
 // after the name of the collective.

@@ -35,7 +35,7 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	}
 	i := mpi.Inspection{Checks: told.checks, Catalogue: cat, Rivals: []string{"nothing outranks coll/tuned"}}
 	if above := told.above(); len(above) > 0 {
-		i.Rivals = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: tutti turns it off where it tunes"}
+		i.Rivals = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: turned off while its algorithms are measured, and by exported settings"}
 	}
 	i.Absent, i.Unlisted, i.Listed = compare(cat, told.tuned)
 	return i

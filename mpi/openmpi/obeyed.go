@@ -9,8 +9,8 @@ import (
 	"tutti/mpi"
 )
 
-// Obeyed implements mpi.Measurable. Nothing is seen where the component tuned is a
-// part of the library itself.
+// Obeyed implements mpi.Measurable. No function is observable where the component tuned is a part of
+// the library itself. A component above tuned, as coll/adapt, stands for another algorithm.
 func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
@@ -19,7 +19,7 @@ func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) e
 	want := function(c.Collective, e.Name)
 	var saw []string
 	for _, stack := range stacks {
-		if i := slices.IndexFunc(stack, func(name string) bool { return strings.HasPrefix(name, basePrefix) }); i >= 0 {
+		if i := slices.IndexFunc(stack, func(name string) bool { return strings.HasPrefix(name, basePrefix) || strings.HasPrefix(name, "coll/") }); i >= 0 {
 			saw = append(saw, stack[i])
 		}
 	}

@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -77,10 +78,11 @@ func (i ompiInfo) above() []string {
 		mine = 30 // as Open MPI ships it
 	}
 	var out []string
-	for _, name := range []string{"acoll", "adapt", "cuda", "han", "hcoll", "ucc", "xhc"} {
-		if i.components[name] && i.priorities[name] > mine {
-			out = append(out, name)
+	for _, r := range rivals {
+		if i.components[r.component] && i.priorities[r.component] > mine {
+			out = append(out, r.component)
 		}
 	}
+	slices.Sort(out)
 	return out
 }

@@ -86,13 +86,26 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The user's own list of components, OMPI_MCA_coll, is not touched.
+// Settings turn off the components above coll/tuned, but neither touch the user's own list of
+// components, OMPI_MCA_coll, nor coll/cuda, which serves buffers in device memory.
 func TestSettings(t *testing.T) {
-	for version, want := range map[string]string{"4.1.4": "hcoll_enable", "5.0.9": "han_priority", "6.0.x": "han_priority"} {
-		settings := build{release(t, version)}.settings("/x")
-		if last := settings[len(settings)-1]; last != (selection.Setting{Name: "OMPI_MCA_coll_" + want, Value: "0"}) {
-			t.Errorf("last setting of %s = %v, want %s", version, last, want)
-		}
+	b := build{release(t, "5.0.9")}
+	settings := map[string]string{}
+	for _, s := range b.settings("/x") {
+		settings[s.Name] = s.Value
+	}
+	want := map[string]string{}
+	for _, text := range forcing(fileVariable + "=/x") {
+		name, value, _ := strings.Cut(text, "=")
+		want[name] = value
+	}
+	delete(want, mcaPrefix+"coll_cuda_priority")
+	if d := cmp.Diff(want, settings); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	snippet, err := b.files(bundle{}, "/dir").Setup.Shell()
+	if err != nil || !strings.Contains(string(snippet), "# They turn off coll/hcoll, coll/ucc,") || !strings.Contains(string(snippet), "lose coll/han") {
+		t.Errorf("%v: the snippet does not say what it turns off:\n%s", err, snippet)
 	}
 }
 
