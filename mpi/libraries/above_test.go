@@ -64,7 +64,7 @@ func TestAboveRanges(t *testing.T) {
 func TestMixedTable(t *testing.T) {
 	tests := []struct{ release, algorithm, settings string }{
 		{"1+mpich-4.0.2", "mpich.reduce_scatter_allgather", "TUTTI_TABLE LD_PRELOAD"},
-		{"1+openmpi-4.1.4", "openmpi.segmented_ring(segsize=1024)", "TUTTI_TABLE OMPI_MCA_coll_tuned_use_dynamic_rules OMPI_MCA_coll_hcoll_enable LD_PRELOAD"},
+		{"1+openmpi-4.1.4", "openmpi.segmented_ring(segsize=1024)", "TUTTI_TABLE OMPI_MCA_coll_tuned_use_dynamic_rules OMPI_MCA_coll_hcoll_enable OMPI_MCA_coll_ucc_enable OMPI_MCA_coll_acoll_priority OMPI_MCA_coll_adapt_priority OMPI_MCA_coll_han_priority OMPI_MCA_coll_sm_priority OMPI_MCA_coll_xhc_priority LD_PRELOAD"},
 	}
 	want := []string{`tutti-table 1
 for MPICH Version: 4.0.2

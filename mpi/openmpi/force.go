@@ -25,7 +25,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		return mpi.Forcing{}, err
 	}
 	var base []mpi.Var
-	for _, x := range append([]selection.Setting{dynamicRules, noCuda}, withoutRivals()...) {
+	for _, x := range append([]selection.Setting{dynamicRules}, withoutRivals()...) {
 		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})
 	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
@@ -57,8 +57,9 @@ const mcaPrefix = "OMPI_MCA_"
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
 // rivals are the components that can be above tuned for the collectives of whole programs. The value
-// is the parameter that turns one off with 0. The list of components itself (OMPI_MCA_coll) belongs to
-// the user.
+// is the parameter that turns one off with 0. coll/cuda is none of them: it passes calls with buffers in
+// main memory on to tuned, and programs need it for others. The list of components itself
+// (OMPI_MCA_coll) belongs to the user.
 var rivals = []struct{ component, parameter string }{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
@@ -72,10 +73,6 @@ func withoutRivals() []selection.Setting {
 	}
 	return out
 }
-
-// noCuda keeps coll/cuda from passing calls on to tuned. Only measurements set it: the component
-// serves buffers in device memory, which programs may have.
-var noCuda = selection.Setting{Name: mcaPrefix + "coll_cuda_priority", Value: "0"}
 
 // tunedParam is a parameter of the catalogue and what the component calls it
 // after the name of the collective.

@@ -11,7 +11,7 @@ import (
 
 // forcing returns the variables with which every algorithm is measured, and more.
 func forcing(more ...string) []string {
-	out := []string{mcaPrefix + "coll_tuned_use_dynamic_rules=1", mcaPrefix + "coll_cuda_priority=0", mcaPrefix + "coll_hcoll_enable=0", mcaPrefix + "coll_ucc_enable=0"}
+	out := []string{mcaPrefix + "coll_tuned_use_dynamic_rules=1", mcaPrefix + "coll_hcoll_enable=0", mcaPrefix + "coll_ucc_enable=0"}
 	for _, component := range []string{"acoll", "adapt", "han", "sm", "xhc"} {
 		out = append(out, mcaPrefix+"coll_"+component+"_priority=0")
 	}
