@@ -6,7 +6,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 )
 
 // Candidates that were given up are excluded, and so are unmeasured candidates beyond them.
@@ -53,7 +53,7 @@ func TestBarred(t *testing.T) {
 				switch {
 				case barred.Has(c):
 					got += "x"
-				case len(l.Missing(c.Point)) < len(synthetic.Algorithms()):
+				case len(l.Missing(c.Point)) < len(testutil.SyntheticAlgorithms()):
 					got += "w"
 				default:
 					got += "."

@@ -8,7 +8,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
@@ -19,7 +19,7 @@ func sweep(sizes int) *coll.Space {
 	for i := range sizes {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i})
 	}
-	return coll.NewSpace(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 }
 
 // cube returns a space of several layouts. One algorithm needs two processes per node, so it is
@@ -30,7 +30,7 @@ func cube(t *testing.T) *coll.Space {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return coll.NewSpace(points, synthetic.Algorithms(), func(c coll.Candidate) error {
+	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(c coll.Candidate) error {
 		if c.Algorithm.Name == "halving" && c.PPN == 1 {
 			return errors.New("cannot run there")
 		}
@@ -41,7 +41,7 @@ func cube(t *testing.T) *coll.Space {
 // trial returns the synthetic machine's measurement of a candidate.
 func trial(t *testing.T, c coll.Candidate) coll.Trial {
 	t.Helper()
-	for _, m := range synthetic.Measurements([]coll.Point{c.Point}) {
+	for _, m := range testutil.SyntheticMeasurements([]coll.Point{c.Point}) {
 		if m.Algorithm == c.Algorithm {
 			return coll.Trial{Measurement: m, Attempt: 1, State: coll.TrialDone}
 		}

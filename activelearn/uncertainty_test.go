@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 )
 
 // A point counts as one observation even if its algorithms are measured in different rounds. Its
@@ -14,7 +14,7 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	for i := range 6 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << (3 * i)})
 	}
-	s := coll.NewSpace(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	s := coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	l := NewLedger(s)
 	u := &uncertainty{opt: Options{Initial: 3}}
 	for round := 1; l.Left() > 0; round++ {

@@ -18,7 +18,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/mpi"
 )
@@ -44,7 +43,7 @@ var (
 // build compiles the program; the test is skipped without the library.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
-	return testutil.BuildProgram(t, lib.toolchain, test.World)
+	return testutil.BuildProgram(t, lib.toolchain, testutil.WorldProgram)
 }
 
 func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) benchrunner.Launcher {

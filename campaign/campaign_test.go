@@ -15,7 +15,6 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/internal/testutil/synthetic"
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/report"
@@ -55,12 +54,12 @@ func grid(t testing.TB) []coll.Point {
 
 func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
-	truth := synthetic.Measurements(grid(t))
+	truth := testutil.SyntheticMeasurements(grid(t))
 	m, err := replay.New(truth, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sp := coll.NewSpace(grid(t), synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	sp := coll.NewSpace(grid(t), testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()), Fit: fit,

@@ -11,7 +11,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -77,7 +77,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 	}{{"clear", 0.01, false}, {"within noise", 0.03, true}} {
 		t.Run(tc.name, func(t *testing.T) {
 			var truth []coll.Measurement
-			for _, m := range synthetic.Measurements(grid(t)) {
+			for _, m := range testutil.SyntheticMeasurements(grid(t)) {
 				if m.Algorithm.Name == "tree" {
 					truth = append(truth, m)
 					m.Algorithm, m.Seconds = coll.Default, 1.05*m.Seconds

@@ -6,7 +6,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/report"
 )
 
@@ -19,7 +19,7 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth := synthetic.Measurements(points)
+	truth := testutil.SyntheticMeasurements(points)
 	for i, m := range truth {
 		truth[i].Seconds *= factor(m.Candidate)
 		truth[i].CostSeconds *= factor(m.Candidate)

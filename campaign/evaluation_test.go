@@ -10,7 +10,6 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/internal/testutil/synthetic"
 	"tutti/journal"
 )
 
@@ -184,7 +183,7 @@ func TestPredictionOfFewPoints(t *testing.T) {
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
 	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	few := grid(t)[:12] // the criteria allow one mistake in 20
-	p.Space = coll.NewSpace(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	p.Space = coll.NewSpace(few, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	res := mustRun(t, s, p, nil)
 	e := res.Evaluations[len(res.Evaluations)-1]
 	if res.Stop != activelearn.Converged || e.CandidateShare == 1 || e.Source != "predicted" || e.Judged != len(few) {

@@ -8,7 +8,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/selection"
@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	truth := synthetic.Measurements(points)
+	truth := testutil.SyntheticMeasurements(points)
 	machine, err := replay.New(truth, replay.Options{Seed: 1})
 	if err != nil {
 		fmt.Println(err)

@@ -12,7 +12,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -28,20 +28,20 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth := synthetic.Segmented(points)
+	truth := testutil.SyntheticSegmented(points)
 	m, err := replay.New(truth, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := append(synthetic.Algorithms()[:2], synthetic.Pipeline(8192), synthetic.Pipeline(32768), synthetic.Pipeline(131072))
+	listed := append(testutil.SyntheticAlgorithms()[:2], testutil.SyntheticPipeline(8192), testutil.SyntheticPipeline(32768), testutil.SyntheticPipeline(131072))
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "libtutti", Collective: coll.Bcast},
-		Space:   coll.NewSpace(points, listed, synthetic.Cut), Runner: m, Truth: truth,
-		Search: &campaign.Search{Check: synthetic.Cut, Ranges: func(a coll.Algorithm) []coll.Range {
+		Space:   coll.NewSpace(points, listed, testutil.SyntheticCut), Runner: m, Truth: truth,
+		Search: &campaign.Search{Check: testutil.SyntheticCut, Ranges: func(a coll.Algorithm) []coll.Range {
 			if a.Name != "pipeline" {
 				return nil
 			}
-			return []coll.Range{synthetic.Segments}
+			return []coll.Range{testutil.SyntheticSegments}
 		}},
 	}
 }

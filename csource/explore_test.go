@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -34,7 +33,7 @@ func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (en
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, test.Yield))
+		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 	}
 	folder = t.TempDir()
 	return append(append(following(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
@@ -74,7 +73,7 @@ func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
-			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
+			loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 			run := func(seed string) []string {
 				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
 				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200", "split")
@@ -109,7 +108,7 @@ func TestLiveExplore(t *testing.T) {
 func TestLiveExploreMPICH(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
-	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
+	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 
 	t.Run("at most 1000 calls of a class", func(t *testing.T) {
 		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=1")

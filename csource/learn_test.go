@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -17,7 +16,7 @@ func learning(t *testing.T, m mpiOf, library, selected, others string, more ...s
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, test.Yield))
+		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 	}
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
 	return append(append(following(t, m, sealed(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable counts
@@ -49,7 +48,7 @@ func TestLiveLearn(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
-			served := testutil.BuildProgram(t, m.Toolchain, test.Served)
+			served := testutil.BuildProgram(t, m.Toolchain, testutil.ServedProgram)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
 				env := learning(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
@@ -74,7 +73,7 @@ func TestLiveLearn(t *testing.T) {
 func TestLiveLearnMPICH(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
-	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
+	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 
 	// A library whose ranks decide by different times is detected.
 	t.Run("wrong decision", func(t *testing.T) {
@@ -123,7 +122,7 @@ func TestLiveChannel(t *testing.T) {
 		t.Run(m.Compiler, func(t *testing.T) {
 			announcing := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, served_by != NULL))",
 				"of->monitor.detected |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, served_by != NULL) && fprintf(stderr, \"announced after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
-			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
+			loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 			env := learning(t, m, announcing, "binomial", " 1 knomial")
 			var lines string
 			for _, what := range []string{"allgather", "allreduce", "barrier"} {

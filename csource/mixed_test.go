@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -53,7 +52,7 @@ func TestLiveMixed(t *testing.T) {
 			way := mixed[m.Compiler]
 			table := sealed("tutti-table 1\n" + way.table)
 			env := append(following(t, m, table, library), way.env...)
-			testutil.CheckAllRight(t, testutil.RunProgram(t, env, m.Launcher, "-n", "4", testutil.BuildProgram(t, m.Toolchain, test.Collectives), "check", "100"))
+			testutil.CheckAllRight(t, testutil.RunProgram(t, env, m.Launcher, "-n", "4", testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram), "check", "100"))
 			if said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
 				t.Errorf("want %q:\n%s", way.shows, said)
 			}

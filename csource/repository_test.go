@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -31,7 +30,7 @@ func TestLiveRepository(t *testing.T) {
 			program := buildInside(t, m, "check.c")
 			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // a library is preloaded
 			if m.fortran == "mpif90.mpich" {
-				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, test.Yield))
+				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 			}
 			checked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
 		})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -90,7 +89,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "calls.F90"), test.CallsFortran, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "calls.F90"), testutil.CallsFortran, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(compiler, append(flags, "-fallow-argument-mismatch", "-w", "-o", "calls", "calls.F90")...)
@@ -107,7 +106,7 @@ func TestLiveTrace(t *testing.T) {
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			programs := map[string]func(t *testing.T) string{
-				"C":       func(t *testing.T) string { return testutil.BuildProgram(t, m.Toolchain, test.Calls) },
+				"C":       func(t *testing.T) string { return testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram) },
 				"mpif.h":  func(t *testing.T) string { return fortranCalls(t, m.fortran) },
 				"mpi":     func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DMODULE") },
 				"mpi_f08": func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DF08") },
@@ -129,11 +128,11 @@ func TestLiveTrace(t *testing.T) {
 func TestLiveTraceMPICH(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
-	sizes := testutil.BuildProgram(t, m.Toolchain, test.Sizes)
+	sizes := testutil.BuildProgram(t, m.Toolchain, testutil.SizesProgram)
 
 	// A trace has the layout of each communicator: here MPICH takes the ranks for those of two nodes.
 	t.Run("nodes", func(t *testing.T) {
-		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, test.Calls), "MPIR_CVAR_NUM_CLIQUES=2")
+		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), "MPIR_CVAR_NUM_CLIQUES=2")
 		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
@@ -153,7 +152,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 	t.Run("type of 3 GiB", func(t *testing.T) {
 		const want = "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,3221225472,1\n"
-		if got := traceOf(t, m, library, "1", testutil.BuildProgram(t, m.Toolchain, test.Large)); got != want {
+		if got := traceOf(t, m, library, "1", testutil.BuildProgram(t, m.Toolchain, testutil.LargeProgram)); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
 	})
@@ -180,7 +179,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 // killTraced checks that a killed job leaves the trace of its first rank.
 func killTraced(t *testing.T, m mpiOf, library string) {
-	endless := testutil.BuildProgram(t, m.Toolchain, test.Fuzz)
+	endless := testutil.BuildProgram(t, m.Toolchain, testutil.FuzzProgram)
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
@@ -254,13 +253,13 @@ func TestLiveTable(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
-			program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
+			program := testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram)
 			sends := filepath.Join(t.TempDir(), "sends.so")
 			if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			t.Run("communicators come and go", func(t *testing.T) {
-				said := testutil.RunProgram(t, following(t, m, fullTable(), library, sends), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, test.Brief))
+				said := testutil.RunProgram(t, following(t, m, fullTable(), library, sends), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, testutil.BriefProgram))
 				if !strings.Contains(said, "18000 right") || strings.Count(said, " messages\n") != 2 {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
@@ -291,7 +290,7 @@ func TestLiveTable(t *testing.T) {
 func TestLiveLarge(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]
-	library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, test.Large)
+	library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, testutil.LargeProgram)
 	for _, rule := range []string{
 		"bcast scatter_allgather_ring", "bcast split_binary_tree", "bcast pipeline(segsize=65536)", "allreduce ring", "reduce pipeline(segsize=65536)",
 	} {
@@ -311,8 +310,8 @@ func TestLiveLarge(t *testing.T) {
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
-	program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
-	yield := testutil.BuildProgram(t, m.Toolchain, test.Yield)
+	program := testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram)
+	yield := testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary)
 	sends := filepath.Join(t.TempDir(), "sends.so")
 	if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)

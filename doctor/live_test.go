@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
 
@@ -23,7 +22,7 @@ var toolchains = map[string]testutil.Toolchain{
 func requireMPI(t *testing.T) {
 	t.Helper()
 	for _, tc := range toolchains {
-		testutil.BuildProgram(t, tc, test.OSU)
+		testutil.BuildProgram(t, tc, testutil.OSUProgram)
 	}
 }
 
@@ -34,7 +33,7 @@ func programsFor(t *testing.T, family, dir string) {
 	if err := os.MkdirAll(filepath.Join(dir, family), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for out, p := range map[string]csource.Program{"tutti-native-" + family: csource.Bench, family + "/osu_bcast": test.OSU} {
+	for out, p := range map[string]csource.Program{"tutti-native-" + family: csource.Bench, family + "/osu_bcast": testutil.OSUProgram} {
 		if _, err := csource.Build(t.Context(), p, toolchains[family].Compiler, filepath.Join(dir, out)); err != nil {
 			t.Fatal(err)
 		}

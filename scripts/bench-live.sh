@@ -12,7 +12,7 @@ trap 'scripts/slurm-test-cluster down >/dev/null; rm -rf "$work"' EXIT
 make build >/dev/null
 scripts/slurm-test-cluster up >/dev/null
 export SLURM_CONF=$CLUSTER_DIR/etc/slurm.conf
-cc -O2 -shared -fPIC -o "$work/ucx-yield.so" csource/test/src/ucx-yield.c -ldl
+cc -O2 -shared -fPIC -o "$work/ucx-yield.so" internal/testutil/programs/ucx-yield.c -ldl
 bin/tutti build benchmark --mpicc mpicc.mpich -o "$work/tutti-native" >/dev/null
 
 campaign() { # PROGRAM BENCHMARK

@@ -43,7 +43,7 @@ build() {
 	make -s -j2 -C coll $(list | cut -d' ' -f1 | sort -u) >>make.out 2>&1
 	cd "$source"
 	mpicc.mpich -std=c11 -O2 -fPIC -shared -DLASTING=1 -Icsource/cvar -o "$folder/libtutti.so" csource/runtime/*.c csource/cvar/*.c
-	mpicc.mpich -O2 -fPIC -shared -o "$folder/yield.so" csource/test/src/ucx-yield.c
+	mpicc.mpich -O2 -fPIC -shared -o "$folder/yield.so" internal/testutil/programs/ucx-yield.c
 }
 
 # run LABEL VARIABLE...: all tests, with these variables; FOLDER/LABEL.passed has those that passed.

@@ -8,14 +8,14 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 )
 
 // repeated is recorded data with five repetitions of each candidate; number k takes 1 + k/10
 // of what number 1 takes, in time and in cost.
 func repeated() []coll.Measurement {
 	var out []coll.Measurement
-	for _, m := range synthetic.Measurements(points()) {
+	for _, m := range testutil.SyntheticMeasurements(points()) {
 		for _, rep := range []int{4, 1, 5, 2, 3} {
 			r := m
 			r.Rep = rep

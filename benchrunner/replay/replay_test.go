@@ -10,8 +10,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/runnertest"
-	"tutti/internal/testutil/synthetic"
 )
 
 func points() []coll.Point {
@@ -26,7 +26,7 @@ func points() []coll.Point {
 
 func machine(t *testing.T, opt replay.Options) *replay.Machine {
 	t.Helper()
-	m, err := replay.New(synthetic.Measurements(points()), opt)
+	m, err := replay.New(testutil.SyntheticMeasurements(points()), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestSameSeedSameTrials(t *testing.T) {
 func TestLaunchesArePaidOnce(t *testing.T) {
 	cands := machine(t, replay.Options{}).Candidates()
 	base := machine(t, replay.Options{}).ExhaustiveSeconds(cands)
-	layouts, algorithms := 3, len(synthetic.Algorithms())
+	layouts, algorithms := 3, len(testutil.SyntheticAlgorithms())
 	for model, launches := range map[benchrunner.LaunchModel]int{
 		benchrunner.LaunchCandidate: len(cands),
 		benchrunner.LaunchOSU:       layouts * algorithms,
@@ -138,7 +138,7 @@ func TestEndedRequestStillPaysItsLaunch(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := synthetic.Measurements(points()[:1])
+	good := testutil.SyntheticMeasurements(points()[:1])
 	zero := good[0]
 	zero.Seconds = 0
 	for name, tc := range map[string]struct {
@@ -157,7 +157,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func ExampleNew() {
-	ms := synthetic.Measurements([]coll.Point{{Collective: coll.Bcast, Nodes: 8, PPN: 1, MsgBytes: 1 << 20}})
+	ms := testutil.SyntheticMeasurements([]coll.Point{{Collective: coll.Bcast, Nodes: 8, PPN: 1, MsgBytes: 1 << 20}})
 	m, err := replay.New(ms, replay.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -167,7 +167,7 @@ func ExampleNew() {
 		truth, _ := m.Truth(c)
 		fmt.Printf("%v %.0f µs\n", c, truth.Seconds*1e6)
 	}
-	fmt.Println("best:", synthetic.Best(ms[0].Point))
+	fmt.Println("best:", testutil.SyntheticBest(ms[0].Point))
 	// Output:
 	// bcast 8x1 1MiB halving 190 µs
 	// bcast 8x1 1MiB linear 635 µs
@@ -210,7 +210,7 @@ func TestSideBySide(t *testing.T) {
 	if want := longest + one.ExhaustiveSeconds(wide); math.Abs(sum-want) > 1e-9 {
 		t.Errorf("a batch cost %g s, want %g", sum, want)
 	}
-	if _, err := replay.New(synthetic.Measurements(points()), replay.Options{Nodes: 4}); err == nil || !strings.Contains(err.Error(), "want an allocation of 8 nodes or more, not 4") {
+	if _, err := replay.New(testutil.SyntheticMeasurements(points()), replay.Options{Nodes: 4}); err == nil || !strings.Contains(err.Error(), "want an allocation of 8 nodes or more, not 4") {
 		t.Errorf("New on four nodes: %v", err)
 	}
 	if err := (replay.Options{Nodes: -1}).Validate(); err == nil {

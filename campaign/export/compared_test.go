@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/report"
 )
 
@@ -21,7 +21,7 @@ func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []col
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	ms := synthetic.Measurements(points)
+	ms := testutil.SyntheticMeasurements(points)
 	for i, m := range ms {
 		ms[i].Seconds *= math.Exp(0.02*rng.NormFloat64()) * factor(m.Candidate)
 	}

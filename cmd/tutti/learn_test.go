@@ -13,7 +13,6 @@ import (
 
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/mpi/libtutti"
@@ -278,12 +277,12 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 // TestLiveLearn: jobs leave what the next table is made of, 50 at once, too.
 func TestLiveLearn(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	loop := testutil.BuildProgram(t, tc, test.Loop)
+	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)
 	library := testutil.BuildProgram(t, tc, csource.Runtime)
 	folder := filepath.Join(t.TempDir(), "learned")
 	updated(t, folder)
 
-	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, test.Yield))
+	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, testutil.YieldLibrary))
 	code, stdout, stderr := runInside(t, "run", "--library", library, "--learn", folder, "--", tc.Launcher, "-n", "2", loop, "300")
 	if code != codeDone || !strings.Contains(stdout, "right 1500") || stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)

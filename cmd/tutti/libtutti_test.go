@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/mpi/libtutti"
 )
@@ -23,7 +22,7 @@ func TestLocalLibtutti(t *testing.T) {
 	if err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
 	}
-	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, test.Yield), "LAUNCHER", launcher)
+	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, testutil.YieldLibrary), "LAUNCHER", launcher)
 	mustEnd(t, dir, []exitCode{codeDone}, "build", "runtime", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
 	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
 	own := 0

@@ -9,7 +9,6 @@ import (
 
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/mpi/libtutti"
@@ -81,7 +80,7 @@ func TestRun(t *testing.T) {
 // TestLiveRun: the trace of an application is what a campaign is tuned for.
 func TestLiveRun(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	program := testutil.BuildProgram(t, tc, test.Calls)
+	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")

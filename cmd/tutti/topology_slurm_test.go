@@ -11,7 +11,6 @@ import (
 	"tutti/campaign/pairs"
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/journal"
 )
@@ -21,18 +20,18 @@ import (
 const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n"
 
 // networkCampaign writes the campaign of such a cluster and returns its folder; env is of
-// test.Distance.
+// testutil.DistanceLibrary.
 func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	chain := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	for _, p := range []csource.Program{csource.Bench, test.Distance} {
+	for _, p := range []csource.Program{csource.Bench, testutil.DistanceLibrary} {
 		binary := readFile(t, testutil.BuildProgram(t, chain, p))
 		if err := os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	preload := "LD_PRELOAD=" + c.Shim() + ":" + filepath.Join(dir, test.Distance.Name)
+	preload := "LD_PRELOAD=" + c.Shim() + ":" + filepath.Join(dir, testutil.DistanceLibrary.Name)
 	text := strings.NewReplacer("KIND", kind, "ENV", strings.Join(append(env, preload, "DISTANCE_LEAF=4"), ", ")).Replace(`name: network
 output: out
 libraries: [{name: mpich, version: "4.0.2", benchmark: tutti-native, launcher: srun, pmi: pmi2, env: [ENV]}]

@@ -31,7 +31,6 @@ var reserved = []struct {
 	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/settings", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
-	{pattern: "tutti/csource/test", importers: []string{"internal/testutil"}, tests: true},
 	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be reproduced

@@ -8,7 +8,6 @@ import (
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/internal/testutil"
-	"tutti/internal/testutil/synthetic"
 )
 
 // setOf returns changed measurements of the synthetic machine: broadcasts at 20 points, each
@@ -21,7 +20,7 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: size})
 		}
 	}
-	ms := synthetic.Measurements(points)
+	ms := testutil.SyntheticMeasurements(points)
 	for i := range ms {
 		ms[i].CostSeconds = 100 * ms[i].Seconds
 	}

@@ -19,7 +19,6 @@ import (
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/internal/testutil"
-	"tutti/internal/testutil/synthetic"
 	"tutti/preprocess"
 )
 
@@ -35,7 +34,7 @@ func small(t testing.TB, c coll.Collective) []coll.Measurement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return synthetic.Measurements(points)
+	return testutil.SyntheticMeasurements(points)
 }
 
 func set(t testing.TB, data string, c coll.Collective) lab.Set {

@@ -7,7 +7,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 )
 
 // ExampleCompare compares two strategies on a machine whose best algorithm is known.
@@ -18,7 +18,7 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	set, err := lab.NewSet("synthetic", synthetic.Measurements(points))
+	set, err := lab.NewSet("synthetic", testutil.SyntheticMeasurements(points))
 	if err != nil {
 		fmt.Println(err)
 		return

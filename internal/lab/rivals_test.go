@@ -7,7 +7,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
 )
 
@@ -57,7 +57,7 @@ func bySize(c coll.Candidate) float64 { return 1e-6 * (1 + float64(c.MsgBytes)/1
 func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	for _, name := range []string{"random", "jackknife"} {
 		for seed := range uint64(2) {
-			space := line(10, synthetic.Algorithms())
+			space := line(10, testutil.SyntheticAlgorithms())
 			l, s := activelearn.NewLedger(space), makeRival(t, name, seed, false)
 			for round := 1; l.Left() > 0; round++ {
 				left := l.Left()
@@ -102,7 +102,7 @@ func neighbours(a, b coll.Point) bool {
 // TestJackknifePrefersUnmeasuredAlgorithms checks that a batch has only the algorithm without
 // measurements, at points that are no neighbours.
 func TestJackknifePrefersUnmeasuredAlgorithms(t *testing.T) {
-	space := line(21, synthetic.Algorithms())
+	space := line(21, testutil.SyntheticAlgorithms())
 	for seed := range uint64(5) {
 		l := activelearn.NewLedger(space)
 		for i := 0; i < 21; i += 2 {
@@ -122,7 +122,7 @@ func TestJackknifePrefersUnmeasuredAlgorithms(t *testing.T) {
 
 // TestJackknifeAvoidsPendingNeighbours checks that no neighbour of a pending candidate is chosen.
 func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
-	space := line(25, synthetic.Algorithms())
+	space := line(25, testutil.SyntheticAlgorithms())
 	l := activelearn.NewLedger(space)
 	for i := range 6 {
 		record(t, l, bySize, space.At(3*i)...)
@@ -148,7 +148,7 @@ func TestJackknifeTakesEveryCriterion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		space := line(8, synthetic.Algorithms())
+		space := line(8, testutil.SyntheticAlgorithms())
 		l := activelearn.NewLedger(space)
 		record(t, l, bySize, slices.Concat(space.At(0), space.At(4), space.At(7))...)
 		if batch := askRival(t, s, l, 2, 3); len(batch) != 3 {
@@ -160,7 +160,7 @@ func TestJackknifeTakesEveryCriterion(t *testing.T) {
 func TestSameInitialDesign(t *testing.T) {
 	var first, second [][]coll.Candidate
 	for _, name := range Strategies() {
-		l, s := activelearn.NewLedger(line(12, synthetic.Algorithms())), makeRival(t, name, 1, true)
+		l, s := activelearn.NewLedger(line(12, testutil.SyntheticAlgorithms())), makeRival(t, name, 1, true)
 		first = append(first, askRival(t, s, l, 1, 4))
 		record(t, l, bySize, first[len(first)-1]...)
 		second = append(second, askRival(t, s, l, 2, 4))

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"tutti/csource"
-	"tutti/csource/test"
 )
 
 // Toolchain names the commands that compile and launch programs for one MPI library.
@@ -28,7 +27,7 @@ type Toolchain struct {
 // where the library or its headers are missing.
 func BuildCollectives(t *testing.T, tc Toolchain) string {
 	t.Helper()
-	return BuildProgram(t, tc, test.Collectives)
+	return BuildProgram(t, tc, CollectivesProgram)
 }
 
 // BuildProgram is BuildCollectives for any program.

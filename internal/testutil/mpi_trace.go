@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"tutti/csource/test"
 )
 
 // tracer defines tutti_ran, which prints a function's name while a tested call runs.
@@ -56,7 +54,7 @@ func BuildTraced(t *testing.T, functions []string) string {
 	}
 	dir := t.TempDir()
 	asm := ".text\n"
-	args, err := test.Collectives.Unpack(dir, "traced")
+	args, err := CollectivesProgram.Unpack(dir, "traced")
 	if err != nil {
 		t.Fatal(err)
 	}

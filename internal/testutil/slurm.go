@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tutti/csource"
-	"tutti/csource/test"
 )
 
 // SlurmOptions describe the cluster that a test needs.
@@ -150,14 +149,14 @@ func (c *SlurmCluster) command(args ...string) *exec.Cmd {
 }
 
 // Shim returns the path of a library to preload into programs of Debian's MPICH that
-// communicate over TCP between nodes; see test.Yield.
+// communicate over TCP between nodes; see YieldLibrary.
 func (c *SlurmCluster) Shim() string {
 	c.t.Helper()
-	lib := filepath.Join(c.Dir, test.Yield.Name)
+	lib := filepath.Join(c.Dir, YieldLibrary.Name)
 	if _, err := os.Stat(lib); err == nil {
 		return lib
 	}
-	if _, err := csource.Build(c.t.Context(), test.Yield, "gcc", lib); err != nil {
+	if _, err := csource.Build(c.t.Context(), YieldLibrary, "gcc", lib); err != nil {
 		NeedSlurm.Missing(c.t, "%v: needs apt-get install gcc libc6-dev", err)
 	}
 	return lib

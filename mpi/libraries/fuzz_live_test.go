@@ -12,7 +12,6 @@ import (
 
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -169,12 +168,12 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	end := first + number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
-			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, test.Objects)}
+			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, testutil.ObjectsLibrary)}
 			if b.tools.Compiler == "mpicc.mpich" {
-				preload = append(preload, testutil.BuildProgram(t, b.tools, test.Yield))
+				preload = append(preload, testutil.BuildProgram(t, b.tools, testutil.YieldLibrary))
 			}
 			env := append([]string{"LD_PRELOAD=" + strings.Join(preload, " ")}, b.env...)
-			program := testutil.BuildProgram(t, b.tools, test.Fuzz)
+			program := testutil.BuildProgram(t, b.tools, testutil.FuzzProgram)
 			calls := 0
 			for seed := first; seed < end; seed++ {
 				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring...)
@@ -229,9 +228,9 @@ func TestLiveSanitized(t *testing.T) {
 			dir := t.TempDir()
 			libs := []string{sanitized(t, b.tools.Compiler, dir, csource.Runtime)}
 			if b.tools.Compiler == "mpicc.mpich" {
-				libs = append(libs, testutil.BuildProgram(t, b.tools, test.Yield))
+				libs = append(libs, testutil.BuildProgram(t, b.tools, testutil.YieldLibrary))
 			}
-			program := sanitized(t, b.tools.Compiler, dir, test.Fuzz, libs...)
+			program := sanitized(t, b.tools.Compiler, dir, testutil.FuzzProgram, libs...)
 			quiet := filepath.Join(dir, "quiet")
 			if err := os.WriteFile(quiet, []byte("leak:"+strings.ReplaceAll(libraryFrames, " ", "\nleak:")+"\n"), 0o666); err != nil {
 				t.Fatal(err)

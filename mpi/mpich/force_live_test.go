@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
@@ -33,7 +32,7 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 // TestLiveNumbers: the names of the environment and the numbers of the control
 // variables mean the same to the library, and all the variables exist as integers.
 func TestLiveNumbers(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	for _, c := range flat(t, cat) {
 		if c.Algorithm.IsDefault() {
@@ -61,7 +60,7 @@ func together(t *testing.T, base []mpi.Var, prog string, args ...string) string 
 // TestLiveSwitch: inside one start each group of switches makes the library run its
 // algorithm, and the default is the device's choice again, seen in error stacks.
 func TestLiveSwitch(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	names := []string{"library_default", "scatter_ring_allgather", "smp", "library_default", "binomial", "scatter_recursive_doubling_allgather", "library_default"}
 	var candidates []coll.Candidate
@@ -93,7 +92,7 @@ func TestLiveSwitch(t *testing.T) {
 // TestLiveRuns: all candidates of a collective run one after another inside one
 // start; none aborts, whatever it calls itself.
 func TestLiveRuns(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	all := flat(t, cat)
 	for _, c := range coll.Collectives() {
@@ -109,7 +108,7 @@ func TestLiveRuns(t *testing.T) {
 // TestLiveRefusal: what cannot run is an error of the library, not a silent choice of
 // its own.
 func TestLiveRefusal(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	c := mpilibrarytest.Candidate(t, coll.Allgather, coll.Layout{Nodes: 2, PPN: 2}, 4096, "recursive_doubling")
 	args := append([]string{"call", "allgather", "4096"}, mpilibrarytest.Groups(t, Library, cat, []coll.Candidate{c})...)

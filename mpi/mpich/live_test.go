@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tutti/coll"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
@@ -66,7 +65,7 @@ func TestLiveLibrary(t *testing.T) {
 // out to as many nodes as it is told to.
 func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...string) string {
 	t.Helper()
-	yield := testutil.BuildProgram(t, toolchain, test.Yield)
+	yield := testutil.BuildProgram(t, toolchain, testutil.YieldLibrary)
 	env = append([]string{"LD_PRELOAD=" + yield, fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", l.Nodes)}, env...)
 	return testutil.RunProgram(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Ranks()), prog}, args...)...)
 }

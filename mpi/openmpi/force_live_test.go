@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/csource/test"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 )
@@ -15,7 +14,7 @@ import (
 // TestLiveNumbers: the settings of a start and the switches inside one mean the same
 // to the library.
 func TestLiveNumbers(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")
 	for _, c := range mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 1}) {
 		if c.Algorithm.IsDefault() {
@@ -48,7 +47,7 @@ func TestLiveNumbers(t *testing.T) {
 // TestLiveSwitch: inside one start each group of switches makes the library call its
 // algorithm on a new communicator.
 func TestLiveSwitch(t *testing.T) {
-	prog := testutil.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")
 	tests := []struct {
 		collective coll.Collective

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -15,7 +15,7 @@ import (
 
 func TestFoldsOf(t *testing.T) {
 	points := dense(t)[:23]
-	ms := synthetic.Measurements(points)
+	ms := testutil.SyntheticMeasurements(points)
 	folds := learner.FoldsOf(ms, 5, 1)
 	ofPoint := map[coll.Point]int{}
 	size := make([]int, 5)
@@ -48,7 +48,7 @@ func TestFoldsOf(t *testing.T) {
 }
 
 func TestCrossValidate(t *testing.T) {
-	ms := synthetic.Measurements(dense(t))
+	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	held, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestCrossValidate(t *testing.T) {
 	if sum.Slowdown > 1.01 || sum.Mistakes > 0.02 {
 		t.Errorf("slowdown %.4f, mistakes %.4f, want at most 1.01, 0.02 with neighbours on all sides", sum.Slowdown, sum.Mistakes)
 	}
-	for _, alg := range append(synthetic.Algorithms(), coll.Algorithm{}) {
+	for _, alg := range append(testutil.SyntheticAlgorithms(), coll.Algorithm{}) {
 		if alg.Name == "linear" || alg.Name == "tree" {
 			continue // next to constant where the tree wins: R² says little
 		}
@@ -89,12 +89,12 @@ func TestCrossValidate(t *testing.T) {
 func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 	opt := options(preprocess.AlgorithmLog10)
 	for _, points := range [][]coll.Point{nil, {line(0)}} {
-		if _, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements(points)}, 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
+		if _, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements(points)}, 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
 			t.Errorf("%d points: error = %v, want one matching ErrEmpty", len(points), err)
 		}
 	}
 	// With more folds than points, each of the two points is predicted from the other.
-	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
+	held, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
 	if err != nil || len(held.Slowdowns) != 2 {
 		t.Errorf("two points: slowdowns %v, %v, want two", held.Slowdowns, err)
 	}
@@ -187,7 +187,7 @@ func TestCompare(t *testing.T) {
 
 // A forest without bootstrap predicts its training set exactly.
 func TestCompareWithTheTrainingSet(t *testing.T) {
-	ms := synthetic.Measurements(dense(t))
+	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	opt.Forest.NoBootstrap, opt.Forest.Trees = true, 1
 	held, err := fit(t, ms, opt).Compare(ms)

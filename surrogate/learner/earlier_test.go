@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/surrogate/learner"
 )
 
@@ -24,16 +24,16 @@ func slower(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Mea
 // within half a percent. That holds if nothing changed and if one algorithm was twice as slow
 // earlier. The two points alone do not suffice.
 func TestEarlierCampaigns(t *testing.T) {
-	all := synthetic.Measurements(dense(t))
+	all := testutil.SyntheticMeasurements(dense(t))
 	points := dense(t)
-	now := synthetic.Measurements([]coll.Point{points[len(points)/4], points[2*len(points)/3]})
+	now := testutil.SyntheticMeasurements([]coll.Point{points[len(points)/4], points[2*len(points)/3]})
 	opt := optionsOf(learner.GaussianProcess)
 	most := qualityOf(t, learner.Data{Measurements: all}, opt).Slowdown + 0.005
 	if alone := qualityOf(t, learner.Data{Measurements: now}, opt).Slowdown; alone <= most {
 		t.Errorf("slowdown %.3f of two points alone, want more than %.3f", alone, most)
 	}
 	for _, times := range []float64{1, 2} {
-		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{slower(all, synthetic.Algorithms()[0], times)}}
+		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{slower(all, testutil.SyntheticAlgorithms()[0], times)}}
 		if got := qualityOf(t, d, opt).Slowdown; got > most {
 			t.Errorf("slowdown %.3f of two points after a campaign in which an algorithm was %g times as slow, want %.3f at most", got, times, most)
 		}
@@ -42,7 +42,7 @@ func TestEarlierCampaigns(t *testing.T) {
 
 // An algorithm with measurements in an earlier campaign alone is predicted as well.
 func TestEarlierAlgorithm(t *testing.T) {
-	known := synthetic.Algorithms()[1]
+	known := testutil.SyntheticAlgorithms()[1]
 	now := few(t, 25)
 	without := slices.DeleteFunc(slices.Clone(now), func(m coll.Measurement) bool { return m.Algorithm == known })
 	l := fitData(t, learner.Data{Measurements: without, Earlier: [][]coll.Measurement{now}}, optionsOf(learner.GaussianProcess))

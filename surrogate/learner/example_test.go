@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -25,7 +25,7 @@ func exampleGrid() []coll.Point {
 
 // Cross-validation estimates the quality of choices at unmeasured points.
 func ExampleCrossValidate() {
-	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements(exampleGrid())}, 5, 1, learner.Options{
+	held, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements(exampleGrid())}, 5, 1, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func ExampleCrossValidate() {
 // Choices are less certain far away from the measurements.
 func ExampleLearner_Uncertainties() {
 	points := exampleGrid()
-	l, err := learner.Fit(learner.Data{Measurements: synthetic.Measurements(points[:6])}, learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: testutil.SyntheticMeasurements(points[:6])}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -23,7 +23,7 @@ func optionsOf(m learner.Model) learner.Options {
 // qualityOf trains on d and summarizes the choices at the points of dense.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
-	validation, err := fitData(t, d, opt).Compare(synthetic.Measurements(dense(t)))
+	validation, err := fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func few(t testing.TB, k int) []coll.Measurement {
 			some = append(some, points[i])
 		}
 	}
-	return synthetic.Measurements(some)
+	return testutil.SyntheticMeasurements(some)
 }
 
 // On a machine without jumps, a Gaussian process chooses better than forests from few points.

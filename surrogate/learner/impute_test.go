@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 )
@@ -30,11 +30,11 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 	rng := rand.New(rand.NewPCG(1, 1))
 	missing, fastest = map[coll.Point][]coll.Algorithm{}, map[coll.Point]float64{}
 	for _, p := range points {
-		best := synthetic.Best(p)
+		best := testutil.SyntheticBest(p)
 		if rng.IntN(4) == 0 {
 			missing[p] = []coll.Algorithm{best}
 		}
-		for _, m := range synthetic.Measurements([]coll.Point{p}) {
+		for _, m := range testutil.SyntheticMeasurements([]coll.Point{p}) {
 			if m.Algorithm == best {
 				fastest[p] = m.Seconds
 			}
@@ -185,7 +185,7 @@ func TestImputeFastestOfUnknown(t *testing.T) {
 // A single measurement of each algorithm is enough for a learner, although no row is out of bag.
 func TestFitOfLittle(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
-	ms := synthetic.Measurements([]coll.Point{p})
+	ms := testutil.SyntheticMeasurements([]coll.Point{p})
 	for n := 1; n <= len(ms); n++ {
 		d := Data{Measurements: ms[:n], Missing: func(coll.Point) []coll.Algorithm {
 			var out []coll.Algorithm

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
@@ -61,7 +61,7 @@ func timed(p coll.Point, algorithm string, seconds float64) coll.Measurement {
 // Each algorithm has its own forest. An additional algorithm that is never the fastest does not
 // change the other forests by a single bit.
 func TestForestsAreIndependent(t *testing.T) {
-	all := synthetic.Measurements(dense(t))
+	all := testutil.SyntheticMeasurements(dense(t))
 	without := slices.DeleteFunc(slices.Clone(all), func(m coll.Measurement) bool { return m.Algorithm.Name == "linear" })
 	points := dense(t)
 	for _, s := range []preprocess.Scaling{preprocess.None, preprocess.Algorithm, preprocess.AlgorithmLog10} {
@@ -88,7 +88,7 @@ func TestForestsAreIndependent(t *testing.T) {
 
 // The forests depend on the seed and not on the number of workers.
 func TestSeed(t *testing.T) {
-	ms := synthetic.Measurements(dense(t))
+	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	predict := func(o learner.Options) [][]float64 {
 		out, err := fit(t, ms, o).Predict(dense(t))
@@ -114,7 +114,7 @@ func TestScalings(t *testing.T) {
 		t.Skip("learns a dense grid with every scaling")
 	}
 	points := dense(t)
-	ms := synthetic.Measurements(points)
+	ms := testutil.SyntheticMeasurements(points)
 	const bound = 1.02 // measured: 1.0016 (algorithm_log10, the best) to 1.0050
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
@@ -183,7 +183,7 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	l, err := learner.Fit(learner.Data{Measurements: synthetic.Measurements(points)}, learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: testutil.SyntheticMeasurements(points)}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10,
 		Forest:  forest.Options{NoBootstrap: true, Trees: 1},
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -52,7 +52,7 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	for i := range 12 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8 << (2 * i)})
 	}
-	ms := synthetic.Measurements(points[:6])
+	ms := testutil.SyntheticMeasurements(points[:6])
 	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRiskOfRivals(t *testing.T) {
 // A measurement with a wide confidence interval has more risk than one with a narrow interval.
 func TestRisksKnowTheNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
-	ms := synthetic.Measurements([]coll.Point{point})
+	ms := testutil.SyntheticMeasurements([]coll.Point{point})
 	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
 	if err != nil {
 		t.Fatal(err)

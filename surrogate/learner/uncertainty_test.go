@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 	"tutti/surrogate/learner"
 )
 
@@ -83,7 +83,7 @@ func TestUncertaintiesFallWithData(t *testing.T) {
 		for _, d := range uncertainties {
 			expected += d.PMistake
 		}
-		held, err := l.Compare(synthetic.Measurements(points))
+		held, err := l.Compare(testutil.SyntheticMeasurements(points))
 		if err != nil {
 			t.Fatal(err)
 		}

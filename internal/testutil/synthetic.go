@@ -1,4 +1,4 @@
-package synthetic
+package testutil
 
 import (
 	"math"
@@ -6,21 +6,21 @@ import (
 	"tutti/coll"
 )
 
-// model is a latency-bandwidth model in the manner of Hockney (1994): Latency is
-// paid by each of the steps(p) messages, Gap by each byte that volume(p) moves.
-type model struct {
+// syntheticModel is a latency-bandwidth model (Hockney 1994): each of steps(ranks) messages costs
+// SyntheticLatency, and each of volume(ranks) bytes for a byte of the buffer costs SyntheticGap.
+type syntheticModel struct {
 	algorithm     coll.Algorithm
 	steps, volume func(ranks float64) float64
 }
 
-// Latency in seconds and gap in seconds per byte of the made-up machine; ppn
-// adds a tenth of the latency for each doubling, as sharing an adapter does.
+// The synthetic machine: its best algorithm is known at every point by construction. The latency grows
+// by a tenth for each doubling of the processes per node, which share a network adapter.
 const (
-	Latency = 1e-6
-	Gap     = 1e-10
+	SyntheticLatency = 1e-6  // seconds
+	SyntheticGap     = 1e-10 // seconds per byte
 )
 
-var models = []model{
+var syntheticModels = []syntheticModel{
 	{ // a tree: few messages, the whole buffer at each
 		algorithm: mustAlgorithm("tree"),
 		steps:     math.Log2,
@@ -51,27 +51,27 @@ func mustAlgorithm(name string) coll.Algorithm {
 	return a
 }
 
-// Algorithms returns the algorithms of the machine: tree wins small messages,
+// SyntheticAlgorithms returns the algorithms of the machine: tree wins small messages,
 // halving or ring large ones, linear none.
-func Algorithms() []coll.Algorithm {
-	out := make([]coll.Algorithm, len(models))
-	for i, m := range models {
+func SyntheticAlgorithms() []coll.Algorithm {
+	out := make([]coll.Algorithm, len(syntheticModels))
+	for i, m := range syntheticModels {
 		out[i] = m.algorithm
 	}
 	return out
 }
 
 // seconds is the time of an algorithm at a point; points have 2 processes or more.
-func (m model) seconds(p coll.Point) float64 {
+func (m syntheticModel) seconds(p coll.Point) float64 {
 	n := float64(p.Ranks())
-	latency := Latency * (1 + 0.1*math.Log2(float64(p.PPN)))
-	return latency*m.steps(n) + Gap*float64(p.MsgBytes)*m.volume(n)
+	latency := SyntheticLatency * (1 + 0.1*math.Log2(float64(p.PPN)))
+	return latency*m.steps(n) + SyntheticGap*float64(p.MsgBytes)*m.volume(n)
 }
 
-// Best returns the fastest algorithm at a point.
-func Best(p coll.Point) coll.Algorithm {
-	best := models[0]
-	for _, m := range models[1:] {
+// SyntheticBest returns the fastest algorithm at a point.
+func SyntheticBest(p coll.Point) coll.Algorithm {
+	best := syntheticModels[0]
+	for _, m := range syntheticModels[1:] {
 		if m.seconds(p) < best.seconds(p) {
 			best = m
 		}
@@ -79,12 +79,12 @@ func Best(p coll.Point) coll.Algorithm {
 	return best.algorithm
 }
 
-// Measurements returns every algorithm at every point. The cost is a thousand
-// calls.
-func Measurements(points []coll.Point) []coll.Measurement {
+// SyntheticMeasurements returns the time of every algorithm at every point. A measurement costs the time
+// of a thousand calls.
+func SyntheticMeasurements(points []coll.Point) []coll.Measurement {
 	var out []coll.Measurement
 	for _, p := range points {
-		for _, m := range models {
+		for _, m := range syntheticModels {
 			s := m.seconds(p)
 			out = append(out, coll.Measurement{
 				Candidate:   coll.Candidate{Point: p, Algorithm: m.algorithm},

@@ -1,4 +1,4 @@
-package synthetic_test
+package testutil_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/testutil/synthetic"
+	"tutti/internal/testutil"
 )
 
 func points(t *testing.T) []coll.Point {
@@ -23,10 +23,10 @@ func points(t *testing.T) []coll.Point {
 }
 
 // Best is the fastest of what Measurements holds, and never the linear one.
-func TestBestIsFastest(t *testing.T) {
+func TestSyntheticBest(t *testing.T) {
 	ps := points(t)
-	ms := synthetic.Measurements(ps)
-	if want := len(ps) * len(synthetic.Algorithms()); len(ms) != want {
+	ms := testutil.SyntheticMeasurements(ps)
+	if want := len(ps) * len(testutil.SyntheticAlgorithms()); len(ms) != want {
 		t.Fatalf("%d measurements, want %d", len(ms), want)
 	}
 	fastest := map[coll.Point]coll.Measurement{}
@@ -43,7 +43,7 @@ func TestBestIsFastest(t *testing.T) {
 		}
 	}
 	for _, p := range ps {
-		best := synthetic.Best(p)
+		best := testutil.SyntheticBest(p)
 		wins[best.Name]++
 		if best != fastest[p].Algorithm {
 			t.Errorf("Best(%v) = %v, but %v is the fastest", p, best, fastest[p].Algorithm)
@@ -55,26 +55,26 @@ func TestBestIsFastest(t *testing.T) {
 }
 
 // Two processes: a tree sends one message with the buffer.
-func TestSecondsInClosedForm(t *testing.T) {
+func TestSyntheticTimes(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 20}
 	bytes := float64(1 << 20)
 	want := map[string]float64{
-		"tree":    synthetic.Latency + bytes*synthetic.Gap,
-		"linear":  2*synthetic.Latency + 2*bytes*synthetic.Gap,
-		"halving": 2*synthetic.Latency + bytes*synthetic.Gap,
-		"ring":    2*synthetic.Latency + bytes*synthetic.Gap/2,
+		"tree":    testutil.SyntheticLatency + bytes*testutil.SyntheticGap,
+		"linear":  2*testutil.SyntheticLatency + 2*bytes*testutil.SyntheticGap,
+		"halving": 2*testutil.SyntheticLatency + bytes*testutil.SyntheticGap,
+		"ring":    2*testutil.SyntheticLatency + bytes*testutil.SyntheticGap/2,
 	}
-	for _, m := range synthetic.Measurements([]coll.Point{p}) {
+	for _, m := range testutil.SyntheticMeasurements([]coll.Point{p}) {
 		if math.Abs(m.Seconds/want[m.Algorithm.Name]-1) > 1e-12 {
 			t.Errorf("%v takes %g s, want %g s", m.Candidate, m.Seconds, want[m.Algorithm.Name])
 		}
 	}
 }
 
-func ExampleBest() {
+func ExampleSyntheticBest() {
 	for _, size := range []int64{8, 1 << 24} {
 		p := coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: size}
-		fmt.Println(p, synthetic.Best(p))
+		fmt.Println(p, testutil.SyntheticBest(p))
 	}
 	// Output:
 	// bcast 16x1 8B tree

@@ -1,0 +1,57 @@
+package testutil
+
+import (
+	"embed"
+
+	"tutti/csource"
+)
+
+//go:embed programs
+var programs embed.FS
+
+// CallsFortran is the source of Calls in Fortran. It includes mpif.h, or uses module mpi if MODULE is
+// defined, or module mpi_f08 if F08 is.
+//
+//go:embed programs/calls.F90
+var CallsFortran []byte
+
+// The MPI programs of tests. The comment at the beginning of each describes its arguments.
+var (
+	BriefProgram       = program("brief")                         // creates and frees communicators
+	CallsProgram       = program("calls")                         // makes every collective call with known sizes
+	CollectivesProgram = program("collectives", csource.Workload) // makes every collective call in all forms and checks the data
+	ForcedProgram      = program("forced")                        // reads and writes control variables
+	ServedProgram      = program("served")                        // repeats one call and prints what served it
+	SizesProgram       = program("sizes")                         // broadcasts of many sizes
+	LargeProgram       = program("large")                         // makes one call with a very long message or type
+	LoopProgram        = program("loop")                          // repeats the same calls
+	FuzzProgram        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
+	OSUProgram         = program("osu_bcast")                     // prints the output of OSU's program
+	WorldProgram       = program("world")                         // prints its rank, hangs or fails
+)
+
+// YieldLibrary is a library that is preloaded into programs of Debian's MPICH: idle ranks yield the
+// processor, since there may be more ranks than cores.
+var YieldLibrary = csource.Program{
+	Name: "ucx-yield.so", Flags: []string{"-O2", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: programs, Match: "programs/ucx-yield.c"}},
+}
+
+// DistanceLibrary is a library that is preloaded into programs on virtual nodes: it makes some nodes farther
+// from each other than others.
+var DistanceLibrary = csource.Program{
+	Name: "distance.so", Flags: []string{"-O2", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: programs, Match: "programs/distance.c"}},
+}
+
+// ObjectsLibrary is a library that is preloaded after the runtime library: it counts the objects of MPI
+// that the runtime library creates and frees.
+var ObjectsLibrary = csource.Program{
+	Name: "objects.so", Flags: []string{"-O1", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: programs, Match: "programs/objects.c"}}, Libs: []string{"-ldl"},
+}
+
+func program(name string, more ...csource.Part) csource.Program {
+	own := csource.Part{Files: programs, Match: "programs/" + name + ".c"}
+	return csource.Program{Name: name, Parts: append([]csource.Part{own}, more...), Flags: []string{"-O1"}}
+}
