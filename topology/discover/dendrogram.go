@@ -6,46 +6,45 @@ import (
 	"slices"
 )
 
-// Linkage is how far apart two groups are, given the distances of their members.
+// Linkage defines the distance between two groups from the distances of their members.
 type Linkage int
 
-// The linkages.
+// Linkages of hierarchical clustering.
 const (
-	Single   Linkage = iota // the nearest two members
-	Complete                // the farthest two
-	Average                 // the mean of all pairs
-	Ward                    // by how much joining them raises the squared distances within groups
+	Single   Linkage = iota // distance of the nearest two members
+	Complete                // distance of the farthest two members
+	Average                 // mean distance of all pairs of members
+	Ward                    // increase of the squared distances within groups when both are joined
 )
 
-// Dendrogram is the order in which groups of n members were joined, the nearest first.
+// Dendrogram is the result of hierarchical clustering: the merges of n members, by height.
 type Dendrogram struct {
-	N      int // members
+	N      int // number of members
 	Merges []Merge
 }
 
-// Merge joins groups A and B at distance Height. Members are groups 0 to N-1, and merge t
-// makes group N+t.
+// Merge joins groups A and B at distance Height. Groups 0 to N-1 are the members, and merge t
+// creates group N+t.
 type Merge struct {
 	A, B   int
 	Height float64
 }
 
-// Agglomerate joins the two nearest of n groups until one is left, starting with one
-// group for each member. d holds the distances between members, n·n, and is overwritten.
-// O(n²) time and memory.
+// Agglomerate starts with one group per member and joins the two nearest groups until one is
+// left. d holds the n·n distances between members and is overwritten. O(n²) time and memory.
 //
-// Source: the chain of nearest neighbours, Murtagh, The Computer Journal 26 (1983), with
-// the distances of Lance and Williams, The Computer Journal 9 (1967); the shortest tree,
-// Prim, Bell System Technical Journal 36 (1957), for Single. Ties fall as in scipy.
+// Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the
+// distances of Lance and Williams, The Computer Journal 9 (1967). For Single: the minimum
+// spanning tree, Prim, Bell System Technical Journal 36 (1957). Ties are resolved as in scipy.
 func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 	if by == Single {
-		return named(n, shortest(n, d))
+		return numberMerges(n, spanningTree(n, d))
 	}
 	c := chain{n: n, d: d, size: make([]int, n), active: make([]int, n)}
 	for i := range n {
 		c.size[i], c.active[i] = 1, i
 	}
-	var tip []int // each but the first is the nearest to the one before
+	var tip []int // the chain: each group is the nearest one of its predecessor
 	for len(c.active) > 1 {
 		if len(tip) == 0 {
 			tip = append(tip, c.active[0])
@@ -63,13 +62,13 @@ func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 		}
 		tip = append(tip, next)
 	}
-	return named(n, c.merges)
+	return numberMerges(n, c.merges)
 }
 
-// shortest returns the shortest tree, grown from member 0. The members that distances up
-// to some height join come in one after another, so an edge may stand between a member
-// and the one before it.
-func shortest(n int, d []float64) []Merge {
+// spanningTree returns the minimum spanning tree, built from member 0 by Prim's algorithm. Members
+// that are connected below some height are added one after another. An edge may therefore
+// connect a member with the previously added one.
+func spanningTree(n int, d []float64) []Merge {
 	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)
 	near := make([]float64, n)
@@ -95,7 +94,7 @@ func shortest(n int, d []float64) []Merge {
 	return edges
 }
 
-// chain joins groups, each known by one of its members.
+// chain is the state of the nearest-neighbour chain. One member stands for each group.
 type chain struct {
 	n      int
 	d      []float64
@@ -104,7 +103,8 @@ type chain struct {
 	merges []Merge
 }
 
-// nearest returns the active group nearest to g, and the preferred one among equals.
+// nearest returns the active group nearest to g. Among equally near groups, it returns
+// preferred.
 func (c *chain) nearest(g, preferred int) int {
 	row := c.d[g*c.n : (g+1)*c.n]
 	best, at := math.Inf(1), -1
@@ -119,7 +119,7 @@ func (c *chain) nearest(g, preferred int) int {
 	return at
 }
 
-// join puts b into a.
+// join merges group b into group a.
 func (c *chain) join(a, b int, by Linkage) {
 	n := c.n
 	height := c.d[a*n+b]
@@ -130,14 +130,14 @@ func (c *chain) join(a, b int, by Linkage) {
 		if o == a {
 			continue
 		}
-		x := c.together(a, b, o, by)
+		x := c.unionDistance(a, b, o, by)
 		c.d[a*n+o], c.d[o*n+a] = x, x
 	}
 	c.size[a] += c.size[b]
 }
 
-// together returns how far the union of groups a and b is from group o.
-func (c *chain) together(a, b, o int, by Linkage) float64 {
+// unionDistance returns the distance between group o and the union of groups a and b.
+func (c *chain) unionDistance(a, b, o int, by Linkage) float64 {
 	between, toA, toB := c.d[a*c.n+b], c.d[a*c.n+o], c.d[b*c.n+o]
 	na, nb, no := float64(c.size[a]), float64(c.size[b]), float64(c.size[o])
 	switch by {
@@ -150,10 +150,10 @@ func (c *chain) together(a, b, o int, by Linkage) float64 {
 	}
 }
 
-// named sorts merges by height and names groups by the merges that made them.
-func named(n int, merges []Merge) Dendrogram {
+// numberMerges sorts merges by height and numbers groups by the merges that created them.
+func numberMerges(n int, merges []Merge) Dendrogram {
 	slices.SortStableFunc(merges, func(a, b Merge) int { return cmp.Compare(a.Height, b.Height) })
-	group := newSets(n)
+	group := newUnionFind(n)
 	name := make([]int, n)
 	for i := range name {
 		name[i] = i
@@ -166,18 +166,18 @@ func named(n int, merges []Merge) Dendrogram {
 	return Dendrogram{N: n, Merges: merges}
 }
 
-// sets is a partition that groups are joined in.
-type sets []int
+// unionFind is a union-find structure.
+type unionFind []int
 
-func newSets(n int) sets {
-	s := make(sets, n)
+func newUnionFind(n int) unionFind {
+	s := make(unionFind, n)
 	for i := range s {
 		s[i] = i
 	}
 	return s
 }
 
-func (s sets) find(i int) int {
+func (s unionFind) find(i int) int {
 	for s[i] != i {
 		s[i] = s[s[i]]
 		i = s[i]
@@ -185,15 +185,16 @@ func (s sets) find(i int) int {
 	return i
 }
 
-// join makes one of two sets and returns what it is known by.
-func (s sets) join(a, b int) int {
+// join merges two sets, given by their representatives, and returns the representative of the
+// union.
+func (s unionFind) join(a, b int) int {
 	s[b] = a
 	return a
 }
 
 // Cut returns the division into k groups, 1 ≤ k ≤ n.
 func (d Dendrogram) Cut(k int) Labels {
-	group := newSets(d.N)
+	group := newUnionFind(d.N)
 	first := make([]int, d.N, 2*d.N)
 	for i := range first {
 		first[i] = i

@@ -6,44 +6,46 @@ import (
 	"slices"
 )
 
-// leastChange is the share of the members that must be in other groups for two
-// divisions to be two levels.
+// leastChange is the smallest share of members with different groups that makes two divisions
+// two levels.
 const leastChange = 0.1
 
-// accept adds candidates to divisions, finest first, one after another. One is added
-// when it is not all or nothing, when it and the others are nested and not nearly the
-// same, and when every step between distances is still large enough.
-func accept(t logTable, divisions []Labels, candidates []Labels) []Labels {
-	alone := Labels(everyone(t.n))
+// addCompatible adds candidates to divisions one after another and returns all, finest first. It
+// skips a candidate with one group or almost one group a member. It also skips a candidate
+// that is nearly equal to another division or not nested with it. The distances of all levels
+// must still differ by leastStep.
+func addCompatible(t logTable, divisions []Labels, candidates []Labels) []Labels {
+	alone := Labels(allMembers(t.n))
 	out := slices.Clone(divisions)
 	for _, c := range candidates {
 		k := c.Groups()
-		if k < 2 || changed(c, alone) < leastChange || slices.ContainsFunc(out, func(o Labels) bool {
-			return changed(c, o) < leastChange || !nested(c, o) && !nested(o, c)
+		if k < 2 || changedShare(c, alone) < leastChange || slices.ContainsFunc(out, func(o Labels) bool {
+			return changedShare(c, o) < leastChange || !nested(c, o) && !nested(o, c)
 		}) {
 			continue
 		}
 		with := append(slices.Clone(out), c)
 		slices.SortStableFunc(with, func(a, b Labels) int { return cmp.Compare(b.Groups(), a.Groups()) })
-		if !flat(byLevel(t, with)) {
+		if !hasSmallStep(byLevel(t, with)) {
 			out = with
 		}
 	}
 	return out
 }
 
-// flat reports whether a step to the next level is too small.
-func flat(samples []sample) bool {
+// hasSmallStep reports whether the mean distances of two successive levels differ by less than
+// leastStep.
+func hasSmallStep(samples []sample) bool {
 	for i := 0; i+1 < len(samples); i++ {
-		if !(samples[i+1].mean()-samples[i].mean() >= leastStep) { // NaN without distances
+		if !(samples[i+1].mean()-samples[i].mean() >= leastStep) { // also true for NaN, the mean of no distances
 			return true
 		}
 	}
 	return false
 }
 
-// changed returns the share of the members whose group is not the same in both.
-func changed(a, b Labels) float64 {
+// changedShare returns the share of members whose groups in a and b have different members.
+func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()
 	shared := map[int]int{}
@@ -59,7 +61,7 @@ func changed(a, b Labels) float64 {
 	return float64(count) / float64(len(a))
 }
 
-// nested reports whether every group of fine lies in one of coarse.
+// nested reports whether every group of fine lies within one group of coarse.
 func nested(fine, coarse Labels) bool {
 	within := make([]int, fine.Groups())
 	for i := range within {
@@ -74,11 +76,11 @@ func nested(fine, coarse Labels) bool {
 	return true
 }
 
-// regular returns the cuts of the dendrogram into groups of one size, those first
-// before which it had to reach farthest. Noise hardly ever cuts evenly; where it does
-// the next merge is not much farther: by less than 1 + 40/n² in 95 of 100 flat machines
-// of 4 to 24 members.
-func (h *hierarchy) regular() []Labels {
+// equalDivisions returns the divisions of the dendrogram into groups of equal size. The division
+// before the largest relative increase of merge height comes first. In noise alone, an equal
+// division is rare, and the increase is below 1 + 40/n² in 95 of 100 flat machines of 4 to 24
+// members.
+func (h *hierarchy) equalDivisions() []Labels {
 	type cut struct {
 		labels Labels
 		reach  float64
@@ -107,16 +109,17 @@ func (h *hierarchy) regular() []Labels {
 	return out
 }
 
-// How much of what repeats may be no tree, relative to the step of the level.
+// Largest deviations from a tree that are confirmed by repetitions, relative to the step of
+// the level.
 const (
-	mostRows  = 0.1       // how members of one group see another group
-	mostPairs = 1.0 / 3.0 // single distances between two groups
+	mostRows  = 0.1       // of member-to-group distances
+	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
-// fitting returns the divisions that a tree can have, and the others: in a tree of
-// switches the members of a group see every other group alike. What differs between
-// them and repeats from one half of the measurements to the other is no noise.
-func (d *levelFinder) fitting(divisions []Labels) (clear []Labels, unclear []UnclearDivision) {
+// separateMisfits separates the divisions that a tree of switches can have from the others. In a tree,
+// the members of a group have equal distances to every other group. Differences that appear in
+// both sets of repetitions are no noise.
+func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []UnclearDivision) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {
 		rise := samples[i+1].mean() - samples[i].mean()
@@ -131,11 +134,13 @@ func (d *levelFinder) fitting(divisions []Labels) (clear []Labels, unclear []Unc
 	return clear, unclear
 }
 
-// misfit returns the standard deviations of what repeats between groups: of how far a
-// member is from another group, beyond what the two groups and the member itself
-// explain, and of single distances, beyond what the two groups explain.
+// misfit returns two standard deviations of the differences that both sets of repetitions
+// show.
+//
+// rows is that of member-to-group distances, apart from the effects of the two groups and of
+// the member. pairs is that of single distances, apart from the effect of the two groups.
 func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
-	a, b := newBlocks(d.halves[0], labels), newBlocks(d.halves[1], labels)
+	a, b := newBlocks(d.repeats[0], labels), newBlocks(d.repeats[1], labels)
 	k := len(a.size)
 	var row, pair sample
 	for i, own := range labels {
@@ -156,14 +161,14 @@ func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
 	return rows, math.Sqrt(max(pair.mean(), 0))
 }
 
-// blocks holds the mean distances between groups, and between members and groups.
+// blocks holds mean distances between groups, and between members and groups.
 type blocks struct {
 	t      logTable
 	labels Labels
 	size   []int
-	group  []float64 // k·k: between two groups
-	member []float64 // n·k: between a member and a group
-	own    []float64 // of each member, how much farther it is from other groups than its group
+	group  []float64 // k·k: mean distance between two groups
+	member []float64 // n·k: mean distance between a member and a group
+	own    []float64 // for each member: mean distance to other groups less the same mean of its group
 }
 
 func newBlocks(t logTable, labels Labels) blocks {
@@ -190,13 +195,14 @@ func newBlocks(t logTable, labels Labels) blocks {
 	return b
 }
 
-// row returns how far a member is from a group, beyond what is expected.
+// row returns the distance from a member to a group, less the effects of the two groups and of
+// the member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]
 }
 
-// pair returns how far two members are apart, beyond what their groups explain.
+// pair returns the distance between two members, less the mean distance of their groups.
 func (b *blocks) pair(i, j int) float64 {
 	return b.t.row(i)[j] - b.group[b.labels[i]*len(b.size)+b.labels[j]]
 }

@@ -6,26 +6,25 @@ import (
 	"slices"
 )
 
-// hierarchy is a dendrogram with the distances between what was joined.
+// hierarchy is a dendrogram with the mean distance of each merge.
 type hierarchy struct {
 	Dendrogram
-	order  []int // members, those of each group in a row
+	order  []int // all members; the members of each group are adjacent
 	spans  []span
-	height []float64 // of each merge: mean logarithm of the distances between its two groups
+	height []float64 // for each merge: mean logarithm of the distances between its two groups
 }
 
-// span is where the members of a group are in the order.
+// span is the range of a group's members in hierarchy.order.
 type span struct{ from, to int }
 
-// byDistance joins by the mean logarithm of the distances between two groups: where
-// repetitions confirm them, small groups among many show in the distances themselves
-// before they show in how their members see all others.
+// byDistance builds the hierarchy by average linkage of log distances. With repetitions,
+// distances show small groups among many members better than profiles do.
 func byDistance(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
 
-// byProfile joins members that see all others alike: what differs between single
-// distances and is no noise counts less.
+// byProfile builds the hierarchy by Ward linkage of profiles. Profiles average out the noise
+// of single distances.
 func byProfile(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
 }
@@ -33,7 +32,7 @@ func byProfile(t logTable) hierarchy {
 func newHierarchy(t logTable, d Dendrogram) hierarchy {
 	h := hierarchy{Dendrogram: d}
 	h.spans = make([]span, t.n+len(h.Merges))
-	h.lay(t.n + len(h.Merges) - 1)
+	h.orderMembers(t.n + len(h.Merges) - 1)
 	for m := range h.Merges {
 		s := h.between(m, t)
 		h.height = append(h.height, s.mean())
@@ -41,20 +40,21 @@ func newHierarchy(t logTable, d Dendrogram) hierarchy {
 	return h
 }
 
-// lay puts the members of a group at the end of the order.
-func (h *hierarchy) lay(group int) {
+// orderMembers appends the members of a group to the order and sets the spans of the group and of its
+// parts.
+func (h *hierarchy) orderMembers(group int) {
 	from := len(h.order)
 	if group < h.N {
 		h.order = append(h.order, group)
 	} else {
 		m := h.Merges[group-h.N]
-		h.lay(m.A)
-		h.lay(m.B)
+		h.orderMembers(m.A)
+		h.orderMembers(m.B)
 	}
 	h.spans[group] = span{from: from, to: len(h.order)}
 }
 
-// sample is what is known of some logarithms.
+// sample holds the count, sum and sum of squares of some logarithms of distances.
 type sample struct{ n, sum, squares float64 }
 
 func (s *sample) add(x float64) {
@@ -75,7 +75,7 @@ func (s sample) mean() float64 { return s.sum / s.n }
 
 func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
 
-// between returns the distances between the two groups of a merge.
+// between sums up the distances between the two groups of a merge.
 func (h *hierarchy) between(m int, t logTable) sample {
 	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
@@ -88,8 +88,7 @@ func (h *hierarchy) between(m int, t logTable) sample {
 	return s
 }
 
-// cut returns the groups whose halves are nearer than the threshold, each as large as
-// can be.
+// cut returns the largest groups whose merges are all at or below the threshold.
 func (h *hierarchy) cut(threshold float64) Labels {
 	raw := make([]int, h.N)
 	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
@@ -106,7 +105,8 @@ func (h *hierarchy) cut(threshold float64) Labels {
 	return NewLabels(raw)
 }
 
-// ascending returns the merges by height, one never before those that it joins.
+// ascending returns the numbers of the merges, by height. A merge never comes before the
+// merges of its two groups.
 func (h *hierarchy) ascending() []int {
 	height := slices.Clone(h.height)
 	out := make([]int, len(height))
@@ -122,15 +122,15 @@ func (h *hierarchy) ascending() []int {
 	return out
 }
 
-// step is a stretch of merges that join at the same distance.
+// step is a run of merges at about the same distance.
 type step struct {
-	level  float64 // mean logarithm
-	weight float64 // pairs
+	level  float64 // mean natural logarithm of the distance
+	weight float64 // number of pairs
 }
 
-// steps finds where the distances that merges join at change, in the order of the
-// merges' heights. The distances may be others than those that the hierarchy was made
-// from. A change must be z standard errors large and at least contrast.
+// steps finds the change points of the merge distances, in ascending order of merge height. t
+// may differ from the distances of the hierarchy. Successive steps differ by at least z
+// standard errors and by contrast.
 func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {
@@ -154,8 +154,8 @@ func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	}
 }
 
-// changes are the points at which the mean of a sequence goes up, found by halving it
-// again and again where that explains most. sums[i] is of the first i.
+// changes finds the points at which the mean of a sequence increases, by binary segmentation.
+// sums[i] sums up the first i elements.
 type changes struct {
 	sums []sample
 	z    float64
@@ -175,7 +175,7 @@ func (c *changes) find(from, to int) {
 	if at < 0 || all.n <= 2 {
 		return
 	}
-	left := max((all.variance()*all.n-best)/(all.n-2), 1e-12) // variance that the change leaves
+	left := max((all.variance()*all.n-best)/(all.n-2), 1e-12) // residual variance
 	if math.Sqrt(best/left) < c.z {
 		return
 	}

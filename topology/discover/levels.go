@@ -8,93 +8,94 @@ import (
 	"tutti/metrics"
 )
 
-// What a level must show to be called clear.
+// Limits that a level must reach.
 var (
-	// leastStep is the smallest step between the distances of two levels, as a logarithm:
-	// 10 %. Less is of no use to anyone and often no more than position on a chip.
+	// leastStep is the smallest step between the distances of two levels, as a natural
+	// logarithm: 10 %. Smaller steps often reflect only the position on a chip.
 	leastStep = math.Log(1.1)
 
-	// sureHeld is how many standard errors a step must be large on repetitions that did
-	// not find it.
-	sureHeld = 4.5
+	// leastConfirmedZ is the smallest step in standard errors, measured on the set of repetitions
+	// that did not find the step.
+	leastConfirmedZ = 4.5
 
-	// sureSingle is how many standard deviations of one distance a step must be large
-	// when there are no others: noise alone sorted by itself makes steps of 3.
-	sureSingle = 5.0
+	// leastSingleZ is the smallest step in standard deviations of one distance, for one matrix
+	// without repetitions. Sorted noise alone makes steps of 3.
+	leastSingleZ = 5.0
 )
 
-// Level is a division into groups that the distances show clearly.
+// Level is a division of all members into groups.
 type Level struct {
 	Labels Labels
 
-	// Seconds is the geometric mean of the distances between members that share a group
-	// here and in no finer level.
+	// Seconds is the geometric mean distance between members that share a group in this level
+	// and in no finer one.
 	Seconds float64
 
-	// Confidence is the share of the members that each half of the repetitions alone
-	// puts where both together do.
+	// Confidence is the share of members whose group each set of repetitions confirms,
+	// averaged over the two sets.
 	Confidence float64
 }
 
-// Result is what was found among members.
+// LevelReport holds the levels found among the members of a matrix.
 type LevelReport struct {
-	Levels  []Level // coarsest first; none when there is no clear level
-	Seconds float64 // geometric mean between members of different groups of the coarsest level
+	Levels  []Level // coarsest first; empty without a clear level
+	Seconds float64 // geometric mean distance between members of different groups of the coarsest level
 
-	// Noise is the relative spread of one distance, the mean of both halves of the
-	// repetitions; NaN without halves.
+	// Noise is the relative standard deviation of one distance, averaged over both sets of
+	// repetitions. Noise is NaN without repetitions.
 	Noise float64
 
 	Far     []FarMember
 	Unclear []UnclearDivision
 }
 
-// FarMember is a member that is farther from all others than they are from one another: it is
-// slow, or alone behind its switch. Which of the two cannot be told; it was placed as if
-// it was slow.
+// FarMember is a member with longer distances to all others than they have to one another. The
+// member is slow, or alone behind its switch; distances cannot distinguish these cases. The
+// levels place the member as if it was slow.
 type FarMember struct {
 	Member int
 	Times  float64
 }
 
-// UnclearDivision is a division whose groups are nearer inside than outside, but which no tree
-// of switches makes: its members see other groups differently.
+// UnclearDivision is a division that is not a level. Its groups are nearer inside than
+// outside, but members of one group have unequal distances to another group. No tree of
+// switches does that.
 type UnclearDivision struct {
 	Groups int
-	Rows   float64 // spread of how members of a group see another group, relative to the step
-	Pairs  float64 // spread of the distances between two groups, relative to the step
+	Rows   float64 // standard deviation of member-to-group distances, relative to the step
+	Pairs  float64 // standard deviation of the distances between two groups, relative to the step
 }
 
-// Discover finds the levels of a machine, their number and that of their groups from
-// two matrices of the same members, each from half of the repetitions. A level is what
-// one half shows and the other one confirms: a step between distances of at least 10 %
-// and 4.5 standard errors. Beyond that members of a group must see every other group
-// alike. Groups of unusual sizes want more evidence than others. O(n²) time and memory
-// for n members, as long as few groups have to be joined after their hierarchy is cut.
+// FindLevels finds the levels of a machine without knowing how many there are.
 //
-// It returns an error matching ErrMatrix when the matrices are not of the same members
-// or cannot be filled.
+// a and b are matrices of the same members, each from half of the repetitions. A step between
+// distances makes a level if one matrix shows the step and the other one confirms it. The step
+// must be at least 10 % and 4.5 standard errors. The members of a group must also have equal
+// distances to every other group. Groups of unequal sizes need stronger evidence. O(n²) time
+// and memory for n members, unless many groups must be joined.
+//
+// It returns an error matching ErrMatrix when the matrices differ in size or cannot be filled.
 func FindLevels(a, b Matrix) (LevelReport, error) {
 	if a.n != b.n {
-		return LevelReport{}, fmt.Errorf("%w: halves of %d and %d members", ErrMatrix, a.n, b.n)
+		return LevelReport{}, fmt.Errorf("%w: two matrices of %d and %d members", ErrMatrix, a.n, b.n)
 	}
 	first, err := filled(a)
 	if err != nil {
-		return LevelReport{}, fmt.Errorf("first half: %w", err)
+		return LevelReport{}, fmt.Errorf("first matrix: %w", err)
 	}
 	second, err := filled(b)
 	if err != nil {
-		return LevelReport{}, fmt.Errorf("second half: %w", err)
+		return LevelReport{}, fmt.Errorf("second matrix: %w", err)
 	}
 	unit := min(first.smallest(), second.smallest())
 	d := newLevelFinder(logs(first, unit), logs(second, unit))
-	return d.result(unit), nil
+	return d.report(unit), nil
 }
 
-// FindLevelsUnconfirmed finds levels from one matrix. Without repetitions that could confirm
-// them it takes divisions into groups of one size, as the insides of nodes have them,
-// and steps of five standard deviations of one distance. O(n²) time for n ≥ 512 members
-// and O(n³) below.
+// FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It
+// accepts divisions into groups of equal size, which are usual inside nodes. It also accepts
+// steps of five standard deviations of one distance. O(n²) time for n ≥ 512 members and O(n³)
+// below.
 //
 // It returns an error matching ErrMatrix when the matrix cannot be filled.
 func FindLevelsUnconfirmed(m Matrix) (LevelReport, error) {
@@ -104,7 +105,7 @@ func FindLevelsUnconfirmed(m Matrix) (LevelReport, error) {
 	}
 	unit := full.smallest()
 	d := levelFinder{mean: logs(full, unit)}
-	return d.result(unit), nil
+	return d.report(unit), nil
 }
 
 func filled(m Matrix) (Matrix, error) {
@@ -114,14 +115,14 @@ func filled(m Matrix) (Matrix, error) {
 	return m.Fill()
 }
 
-// levelFinder looks for levels in the logarithms of distances.
+// levelFinder finds levels in the natural logarithms of distances.
 type levelFinder struct {
 	mean   logTable
-	halves []logTable // two, or none
+	repeats []logTable // two sets of repetitions, or nil
 }
 
 func newLevelFinder(a, b logTable) *levelFinder {
-	d := &levelFinder{halves: []logTable{a, b}}
+	d := &levelFinder{repeats: []logTable{a, b}}
 	d.trim()
 	d.mean = logTable{n: a.n, x: make([]float64, len(a.x))}
 	for i := range d.mean.x {
@@ -130,11 +131,12 @@ func newLevelFinder(a, b logTable) *levelFinder {
 	return d
 }
 
-// trim puts the lower of two distances in the place of both where the halves differ by
-// more than four standard deviations: one of them is of a message that was late.
+// trim replaces both distances of a pair by the lower one where the two sets of repetitions
+// differ by more than four standard deviations. The greater distance then contains a delayed
+// message.
 func (d *levelFinder) trim() {
-	a, b := d.halves[0].x, d.halves[1].x
-	most := 4 * d.spread()
+	a, b := d.repeats[0].x, d.repeats[1].x
+	most := 4 * d.repeatDeviation()
 	for i := range a {
 		if math.Abs(a[i]-b[i]) > most {
 			a[i] = min(a[i], b[i])
@@ -143,9 +145,10 @@ func (d *levelFinder) trim() {
 	}
 }
 
-// spread is the standard deviation of the difference of the halves, from its median.
-func (d *levelFinder) spread() float64 {
-	a, b := d.halves[0], d.halves[1]
+// repeatDeviation returns the robust standard deviation of the difference between the two sets of
+// repetitions.
+func (d *levelFinder) repeatDeviation() float64 {
+	a, b := d.repeats[0], d.repeats[1]
 	differences := upper(a.n, a.x)
 	for i, x := range upper(b.n, b.x) {
 		differences[i] -= x
@@ -153,23 +156,24 @@ func (d *levelFinder) spread() float64 {
 	return metrics.RobustDeviation(differences)
 }
 
-// result looks for levels, takes members for slow that are far from all others, and
-// looks again until there are none.
-func (d *levelFinder) result(unit float64) LevelReport {
-	const mostLooks = 4
+// report finds the divisions and corrects the distances of members that are far from all
+// others. It repeats both steps until no member is far, at most mostSearches times. Distances are
+// in multiples of unit, in seconds.
+func (d *levelFinder) report(unit float64) LevelReport {
+	const mostSearches = 4
 	r := LevelReport{Noise: math.NaN()}
-	if d.halves != nil {
-		r.Noise = d.spread() / 2
+	if d.repeats != nil {
+		r.Noise = d.repeatDeviation() / 2
 	}
 	var found []Labels
-	for range mostLooks {
-		found, r.Unclear = d.look()
-		far := d.far(found)
+	for range mostSearches {
+		found, r.Unclear = d.findDivisions()
+		far := d.distantMembers(found)
 		if len(far) == 0 || len(far) > d.mean.n/2 {
 			break
 		}
 		for _, f := range far {
-			d.pull(f)
+			d.correctDistances(f)
 			r.Far = append(r.Far, FarMember{Member: f.member, Times: math.Exp(f.excess)})
 		}
 	}
@@ -182,56 +186,57 @@ func (d *levelFinder) result(unit float64) LevelReport {
 	return r
 }
 
-// look returns the clear divisions, finest first, and the others.
-func (d *levelFinder) look() (clear []Labels, unclear []UnclearDivision) {
-	if d.halves == nil {
+// findDivisions returns the clear divisions, finest first, and the unclear ones.
+func (d *levelFinder) findDivisions() (clear []Labels, unclear []UnclearDivision) {
+	if d.repeats == nil {
 		h := byProfile(d.mean)
-		return h.unheld(d.mean), nil
+		return h.unconfirmedDivisions(d.mean), nil
 	}
 	h := byDistance(d.mean)
-	return d.fitting(accept(d.mean, nil, d.held(&h)))
+	return d.separateMisfits(addCompatible(d.mean, nil, d.confirmedDivisions(&h)))
 }
 
-// unheld returns the clear divisions, finest first, where no repetitions confirm them. In
-// a machine of equal parts what is equal comes first.
-func (h *hierarchy) unheld(t logTable) []Labels {
-	equal, stepped := accept(t, nil, h.regular()), h.single(t)
+// unconfirmedDivisions returns the clear divisions of one matrix, finest first. In a machine of equal parts,
+// divisions into equal groups take precedence over divisions by steps.
+func (h *hierarchy) unconfirmedDivisions(t logTable) []Labels {
+	equal, stepped := addCompatible(t, nil, h.equalDivisions()), h.singleDivisions(t)
 	if len(equal) > 1 {
-		return accept(t, equal, stepped)
+		return addCompatible(t, equal, stepped)
 	}
-	return accept(t, accept(t, nil, stepped), equal)
+	return addCompatible(t, addCompatible(t, nil, stepped), equal)
 }
 
-// remote is a member that is farther from all others than they are from one another.
-type remote struct {
+// distantMember is a member with longer distances to all others than they have to one another.
+type distantMember struct {
 	member int
-	excess float64 // as a logarithm
+	excess float64 // natural logarithm of the factor by which the distances are longer
 }
 
-// far looks for members whose longer distances exceed those that all others have at the
-// coarsest level, by 10 % and three standard deviations of how much members do.
-func (d *levelFinder) far(found []Labels) []remote {
+// distantMembers returns the members with exceptionally long distances. The upper quartile of their
+// distances exceeds the usual distance at the coarsest level. The excess is at least 10 % and
+// three standard deviations of the excess of all members.
+func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	n := d.mean.n
-	tops := d.tops(found)
+	byDivision := d.distancesBetweenGroups(found)
 	excess := make([]float64, n)
 	for i := range n {
-		excess[i] = d.upperQuarter(i) - reference(tops, i)
+		excess[i] = d.upperQuartile(i) - reference(byDivision, i)
 	}
 	spread := append([]float64(nil), excess...)
-	middle := max(metrics.Quantile(spread, 0.5), 0) // the upper quarter of noise lies above its mean
+	middle := max(metrics.Quantile(spread, 0.5), 0) // for noise alone, the upper quartile exceeds the mean
 	sure := 3 * metrics.RobustDeviation(spread)
-	var out []remote
+	var out []distantMember
 	for i, x := range excess {
 		if x -= middle; x > leastStep && x > sure {
-			out = append(out, remote{member: i, excess: x})
+			out = append(out, distantMember{member: i, excess: x})
 		}
 	}
 	return out
 }
 
-// upperQuarter returns the quantile above which a quarter of a member's distances lie,
-// of many members those to some.
-func (d *levelFinder) upperQuarter(i int) float64 {
+// upperQuartile returns the upper quartile of a member's distances. For large n, it uses the
+// distances to a sample of members.
+func (d *levelFinder) upperQuartile(i int) float64 {
 	var some []float64
 	row := d.mean.row(i)
 	for _, j := range landmarks(d.mean.n) {
@@ -242,19 +247,20 @@ func (d *levelFinder) upperQuarter(i int) float64 {
 	return metrics.Quantile(some, 0.75)
 }
 
-// top is what lies between different groups of one division, in all and for each member.
-type top struct {
+// groupDistances sums up the distances between different groups of one division.
+type groupDistances struct {
 	all sample
 	of  []sample
 }
 
-// tops returns the tops of the divisions, the coarsest first, and of single members.
-func (d *levelFinder) tops(found []Labels) []top {
+// distancesBetweenGroups returns the distances between different groups for each division, the coarsest first,
+// and last for single members.
+func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	n := d.mean.n
-	divisions := append([]Labels{everyone(n)}, found...)
-	var out []top
+	divisions := append([]Labels{allMembers(n)}, found...)
+	var out []groupDistances
 	for k := len(divisions) - 1; k >= 0; k-- {
-		t := top{of: make([]sample, n)}
+		t := groupDistances{of: make([]sample, n)}
 		for i, own := range divisions[k] {
 			for j, x := range d.mean.row(i) {
 				if divisions[k][j] != own {
@@ -268,21 +274,21 @@ func (d *levelFinder) tops(found []Labels) []top {
 	return out
 }
 
-// reference returns the mean distance between different groups of the coarsest division
-// that has any without the member.
-func reference(tops []top, member int) float64 {
-	for _, t := range tops {
-		others := t.all.minus(t.of[member]).minus(t.of[member]) // each pair counts for both
+// reference returns the mean distance between different groups of the coarsest division,
+// without the distances of one member. It uses a finer division where no distance remains.
+func reference(byDivision []groupDistances, member int) float64 {
+	for _, t := range byDivision {
+		others := t.all.minus(t.of[member]).minus(t.of[member]) // t.all contains each pair twice
 		if others.n > 0.5 {
 			return others.mean()
 		}
 	}
-	return math.Inf(1) // two members: neither is farther
+	return math.Inf(1) // with two members, neither is farther
 }
 
-// pull brings a remote member as near to the others as they are to one another.
-func (d *levelFinder) pull(r remote) {
-	for _, t := range append([]logTable{d.mean}, d.halves...) {
+// correctDistances divides the distances of a far member by the factor by which they are longer.
+func (d *levelFinder) correctDistances(r distantMember) {
+	for _, t := range append([]logTable{d.mean}, d.repeats...) {
 		for j := range t.n {
 			if j != r.member {
 				t.x[r.member*t.n+j] -= r.excess
@@ -292,10 +298,11 @@ func (d *levelFinder) pull(r remote) {
 	}
 }
 
-// confidence returns the share of the members whose group each half alone confirms.
+// confidence returns the share of members whose group the distances confirm, averaged over the
+// sets of repetitions.
 func (d *levelFinder) confidence(labels Labels, near, far float64) float64 {
-	if d.halves == nil {
-		return suited(d.mean, labels, near, far)
+	if d.repeats == nil {
+		return supportedShare(d.mean, labels, near, far)
 	}
-	return (suited(d.halves[0], labels, near, far) + suited(d.halves[1], labels, near, far)) / 2
+	return (supportedShare(d.repeats[0], labels, near, far) + supportedShare(d.repeats[1], labels, near, far)) / 2
 }

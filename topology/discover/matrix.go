@@ -7,23 +7,21 @@ import (
 	"slices"
 )
 
-// ErrMatrix is matched by errors about distances that nothing can be made of.
+// ErrMatrix is matched by errors about invalid or incomplete distances.
 var ErrMatrix = errors.New("not a matrix of distances")
 
-// Matrix holds the distance between each two of n members, in seconds. It is symmetric
-// with zeros on the diagonal; a pair that was never measured is NaN.
+// Matrix holds the distance between each two of n members, in seconds. It is symmetric with
+// zeros on the diagonal. A pair that was not measured is NaN.
 type Matrix struct {
 	n int
-	d []float64 // n·n, row after row
+	d []float64 // n·n, by rows
 }
 
-// New returns the matrix of the given rows, which may end at the diagonal. Where both
-// (i, j) and (j, i) are there their mean counts, where only one is, that one; NaN stands
-// for a pair that was not measured.
+// NewMatrix returns the matrix of the given rows, which may end at the diagonal. If (i, j) and
+// (j, i) are both present, their mean counts. NaN stands for a pair that was not measured.
 //
-// It returns an error matching ErrMatrix for fewer than two rows, for a row of another
-// length, for a distance that is not above zero and finite, and for one on the diagonal
-// that is not zero.
+// It returns an error matching ErrMatrix for fewer than two rows and for a row of wrong
+// length. Distances must be above zero and finite, and zero on the diagonal.
 func NewMatrix(rows [][]float64) (Matrix, error) {
 	n := len(rows)
 	if n < 2 {
@@ -46,7 +44,7 @@ func NewMatrix(rows [][]float64) (Matrix, error) {
 	for i := range n {
 		m.d[i*n+i] = 0
 		for j := range i {
-			x := either(m.d[i*n+j], m.d[j*n+i])
+			x := meanOrOther(m.d[i*n+j], m.d[j*n+i])
 			m.d[i*n+j], m.d[j*n+i] = x, x
 		}
 	}
@@ -65,8 +63,8 @@ func (m Matrix) set(i, j int, x float64) error {
 	return nil
 }
 
-// either returns the mean of two numbers, or the one that is there.
-func either(a, b float64) float64 {
+// meanOrOther returns the mean of a and b, or the other value where one is NaN.
+func meanOrOther(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):
 		return b
@@ -80,13 +78,13 @@ func either(a, b float64) float64 {
 // Len returns the number of members.
 func (m Matrix) Len() int { return m.n }
 
-// At returns the distance between two members.
+// At returns the distance between members i and j, in seconds; NaN if it was not measured.
 func (m Matrix) At(i, j int) float64 { return m.d[i*m.n+j] }
 
-// Row returns the distances of member i to all members. It must not be changed.
+// Row returns the distances of member i to all members. The caller must not change them.
 func (m Matrix) Row(i int) []float64 { return m.d[i*m.n : (i+1)*m.n] }
 
-// Holes returns the pairs that were never measured, in order.
+// Holes returns the pairs that were not measured, in row order.
 func (m Matrix) Holes() [][2]int {
 	var out [][2]int
 	for i := range m.n {
@@ -99,7 +97,7 @@ func (m Matrix) Holes() [][2]int {
 	return out
 }
 
-// CheckComplete returns an error matching ErrMatrix when a pair is missing.
+// CheckComplete returns an error matching ErrMatrix when a pair was not measured.
 func (m Matrix) CheckComplete() error {
 	if m.n < 2 {
 		return fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, m.n)
@@ -111,15 +109,15 @@ func (m Matrix) CheckComplete() error {
 	return nil
 }
 
-// mostMissing is the share of a member's pairs that Fill makes up for.
+// mostMissing is the largest share of a member's pairs that Fill estimates.
 const mostMissing = 0.5
 
-// Fill returns the matrix with a distance for every pair. One that was never measured is
-// taken to be as far as the best detour over a third member, by its longer part: in a
-// tree two members are as near as the nearest third one that is near to both.
+// Fill returns the matrix with an estimate for each pair that was not measured. The estimate
+// is the shortest detour over a third member, where a detour is as long as its longer part.
+// This is exact in a tree with a third member near to one of the two.
 //
-// It returns an error matching ErrMatrix when more than half of a member's pairs are
-// missing; else any two members have a third one in common. O(n) for each hole.
+// It returns an error matching ErrMatrix when more than half of a member's pairs are missing.
+// Otherwise any two members have a third member in common. O(n) for each missing pair.
 func (m Matrix) Fill() (Matrix, error) {
 	holes := m.Holes()
 	if len(holes) == 0 {
@@ -142,7 +140,7 @@ func (m Matrix) Fill() (Matrix, error) {
 	return full, nil
 }
 
-// detour returns the longer part of the best way over a third member.
+// detour returns the longer part of the shortest detour over a third member.
 func (m Matrix) detour(i, j int) float64 {
 	best := math.Inf(1)
 	a, b := m.Row(i), m.Row(j)
@@ -156,7 +154,7 @@ func (m Matrix) detour(i, j int) float64 {
 	return best
 }
 
-// upper returns what lies above the diagonal of an n·n matrix.
+// upper returns the elements above the diagonal of an n·n matrix.
 func upper(n int, d []float64) []float64 {
 	out := make([]float64, 0, n*(n-1)/2)
 	for i := range n {
@@ -165,14 +163,14 @@ func upper(n int, d []float64) []float64 {
 	return out
 }
 
-// Labels says which group each member is in, groups NewLabels from 0 in the order of
-// their first members. Noise is in no group.
+// Labels holds the group of each member. Groups are numbered from 0 in the order of their
+// first members. NoGroup stands for no group.
 type Labels []int
 
-// Noise marks members that a method puts in no group.
+// NoGroup is the label of a member without a group.
 const NoGroup = -1
 
-// Groups returns how many groups there are.
+// Groups returns the number of groups.
 func (l Labels) Groups() int {
 	most := NoGroup
 	for _, g := range l {
@@ -192,7 +190,7 @@ func (l Labels) sizes() []int {
 	return out
 }
 
-// NewLabels returns the labels with the groups NewLabels as Labels says.
+// NewLabels renumbers groups from 0 in the order of their first members. NoGroup stays.
 func NewLabels(raw []int) Labels {
 	out := make(Labels, len(raw))
 	names := map[int]int{}

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// divide returns the divisions that the steps of a hierarchy make, finest first: the
-// hierarchy cut half-way between two steps, then members, at coarser levels groups,
-// moved to where their distances say they belong.
+// divide returns the division for each pair of successive steps, finest first. It cuts the
+// hierarchy midway between the two steps. It then moves members, or groups of the finer
+// division, to the groups that their distances support.
 func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	var out []Labels
-	fine := Labels(everyone(t.n))
+	fine := Labels(allMembers(t.n))
 	for i := 1; i < len(steps); i++ {
 		near, far := steps[i-1].level, steps[i].level
 		e := newAffinity(t, fine, near, far)
-		moved := e.settle(majority(h.cut((near+far)/2), fine))
+		moved := e.improve(majority(h.cut((near+far)/2), fine))
 		next := make([]int, t.n)
 		for member, item := range fine {
 			next[member] = moved[item]
@@ -25,12 +25,12 @@ func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	return out
 }
 
-// majority returns the label that most members of each item have.
+// majority returns, for each item, the most frequent label among its members.
 func majority(labels, items Labels) []int {
 	k := labels.Groups()
 	out := make([]int, items.Groups())
 	most := make([]int, len(out))
-	count := map[int]int{} // item and label
+	count := map[int]int{} // by item·k + label
 	for i, item := range items {
 		at := item*k + labels[i]
 		count[at]++
@@ -41,21 +41,22 @@ func majority(labels, items Labels) []int {
 	return out
 }
 
-// evidence says how much speaks for each two items to be together: what their distances
-// lie below the middle between near and far, and against it what they lie above. One
-// pair counts as much as near and far lie apart at most.
+// affinity holds the evidence that two items belong to the same group. A pair of members
+// supports this by the difference between the midpoint of near and far and its distance,
+// limited to far - near in both directions. Items are single members or groups of a finer
+// division.
 type affinity struct {
 	n            int
 	t            logTable
-	items        Labels // of members
+	items        Labels // item of each member
 	middle, most float64
-	between      []float64 // n·n when items are groups; nil when they are single members
-	one          []float64 // what row returns
-	all          []float64 // what sums returns
+	between      []float64 // n·n evidence when items are groups; nil when items are members
+	one          []float64 // buffer of row
+	all          []float64 // buffer of sums
 }
 
-// newAffinity sums up what the members of items say, where items are the groups of
-// labels. What groups of one say is not kept.
+// newAffinity adds up the evidence of all member pairs for each pair of items. items labels
+// each member with its item.
 func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
@@ -75,10 +76,10 @@ func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	return e
 }
 
-// of returns what a distance says.
+// of returns the evidence of a pair at distance x.
 func (e *affinity) of(x float64) float64 { return max(-e.most, min(e.most, e.middle-x)) }
 
-// row returns what speaks for an item to be with each other one, until the next call.
+// row returns the evidence of item i with each item. The next call overwrites the result.
 func (e *affinity) row(i int) []float64 {
 	if e.between != nil {
 		return e.between[i*e.n : (i+1)*e.n]
@@ -90,7 +91,8 @@ func (e *affinity) row(i int) []float64 {
 	return e.one
 }
 
-// sums returns what speaks for an item to be in each of k groups, until the next call.
+// sums returns the evidence that item i belongs to each of k groups. The next call overwrites
+// the result.
 func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	e.all = slices.Grow(e.all[:0], k)[:k]
 	clear(e.all)
@@ -100,9 +102,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns what one unit of evidence says, as the logarithm of the ratio of how likely
-// it is within and between groups: their step over the variance of a distance within
-// groups, none of which is taken to spread less than a fiftieth of the step.
+// nats returns the log likelihood ratio of one unit of evidence. It is the step between the
+// levels over the variance of the evidence within groups. The standard deviation is at least a
+// fiftieth of the step.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -112,15 +114,16 @@ func (e *affinity) nats(labels Labels) float64 {
 			}
 		}
 	}
-	deviation := e.most / 4 // of few pairs
+	deviation := e.most / 4 // default for few pairs
 	if s.n > 2 {
 		deviation = max(math.Sqrt(s.variance()), e.most/50)
 	}
 	return e.most / (deviation * deviation)
 }
 
-// settle moves, joins and swaps until nothing is gained.
-func (e *affinity) settle(start []int) Labels {
+// improve improves a division by moves, joins and swaps until none of them gains, at most
+// mostRounds times.
+func (e *affinity) improve(start []int) Labels {
 	const mostRounds = 20
 	labels := NewLabels(start)
 	for range mostRounds {
@@ -135,10 +138,10 @@ func (e *affinity) settle(start []int) Labels {
 	return labels
 }
 
-// suited returns the share of members for whose group most speaks, where anything does,
-// or which are alone and for which no group speaks.
-func suited(t logTable, labels Labels, near, far float64) float64 {
-	e := newAffinity(t, Labels(everyone(t.n)), near, far)
+// supportedShare returns the share of members whose own group has the greatest evidence, which must
+// not be negative.
+func supportedShare(t logTable, labels Labels, near, far float64) float64 {
+	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
 	for i, own := range labels {
 		if sums := e.sums(i, labels, k); sums[own] >= 0 && sums[own] >= slices.Max(sums) {
@@ -148,26 +151,25 @@ func suited(t logTable, labels Labels, near, far float64) float64 {
 	return float64(count) / float64(t.n)
 }
 
-// parts is a division of items that is being made better: what speaks for it is the
-// evidence within its groups and how equal their sizes are. Machines are mostly made of
-// equal parts, so that a group of an unusual size wants more evidence than others.
+// partition is a division of items during its improvement. Its score is the evidence within
+// groups less a penalty for groups of unusual size. Machines mostly consist of equal parts, so
+// a group of unusual size needs stronger evidence.
 type partition struct {
 	e      *affinity
-	nats   float64 // of one unit of evidence
-	labels Labels  // may name groups that are empty by now
+	nats   float64 // log likelihood ratio of one unit of evidence
+	labels Labels  // group of each item; a group may be empty
 	size   []int
-	usual  int // the size that most items' groups have
-	groups int // that are not empty
-	odd    int // of them, of another size than the usual one
+	usual  int // the size of most items' groups
+	groups int // number of groups that are not empty
+	odd    int // number of groups that have an unusual size
 
-	// gain has, in nats, what so many groups more, from -1, and so many odd ones more,
-	// from -2, gain.
+	// gain[g+1][o+2] is the gain in nats of g more groups, o of unusual size more.
 	gain [3][5]float64
 }
 
 func newPartition(e *affinity, labels Labels) *partition {
 	p := &partition{e: e, nats: e.nats(labels), labels: labels, size: labels.sizes()}
-	items := map[int]int{} // by size
+	items := map[int]int{} // number of items by size of their group
 	for _, n := range p.size {
 		items[n] += n
 		if items[n] > items[p.usual] || items[n] == items[p.usual] && n > p.usual {
@@ -178,11 +180,11 @@ func newPartition(e *affinity, labels Labels) *partition {
 		p.groups += min(n, 1)
 		p.odd += p.isOdd(n)
 	}
-	p.weigh()
+	p.updateGains()
 	return p
 }
 
-// isOdd returns 1 for a group of another size than the usual one, 0 for others and none.
+// isOdd returns 1 for a group of unusual size, and 0 for a usual or an empty one.
 func (p *partition) isOdd(size int) int {
 	if size == 0 || size == p.usual {
 		return 0
@@ -190,30 +192,30 @@ func (p *partition) isOdd(size int) int {
 	return 1
 }
 
-// weigh sets gain.
-func (p *partition) weigh() {
+// updateGains recomputes gain.
+func (p *partition) updateGains() {
 	now := p.cost(p.groups, p.odd)
 	for g := range p.gain {
 		for o := range p.gain[g] {
 			groups, odd := p.groups+g-1, p.odd+o-2
 			if odd < 0 || odd > groups {
-				continue // cannot be asked for
+				continue // never needed
 			}
 			p.gain[g][o] = now - p.cost(groups, odd)
 		}
 	}
 }
 
-// cost returns how unlikely so many groups of unusual sizes are, in nats: any number of
-// them is as likely as any other (Laplace's rule), and so is which ones they are and which
-// size each has, up to twice the usual one.
+// cost returns the penalty of odd groups of unusual size among all groups, in nats. Every
+// number of such groups has the same prior probability (Laplace's rule of succession). So have
+// every selection of groups and every size up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
-	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // of n!
+	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // log of n!
 	return math.Log(float64(groups+1)) + log(groups) - log(odd) - log(groups-odd) + float64(odd)*math.Log(2*float64(p.usual))
 }
 
-// change returns how many groups and odd ones more there are when two groups get other
-// sizes.
+// change returns the changes of the number of groups and of unusual groups when two groups get
+// new sizes.
 func (p *partition) change(from, to [2]int) (groups, odd int) {
 	for i := range from {
 		groups += min(to[i], 1) - min(from[i], 1)
@@ -222,26 +224,26 @@ func (p *partition) change(from, to [2]int) (groups, odd int) {
 	return groups, odd
 }
 
-// gains returns what other sizes of two groups gain, in nats.
+// gains returns the gain in nats of new sizes of two groups.
 func (p *partition) gains(from, to [2]int) float64 {
 	groups, odd := p.change(from, to)
 	return p.gain[groups+1][odd+2]
 }
 
-// resize gives two groups other sizes.
+// resize sets the sizes of two groups.
 func (p *partition) resize(a, b int, to [2]int) {
 	groups, odd := p.change([2]int{p.size[a], p.size[b]}, to)
 	p.size[a], p.size[b] = to[0], to[1]
 	if p.groups, p.odd = p.groups+groups, p.odd+odd; groups != 0 || odd != 0 {
-		p.weigh()
+		p.updateGains()
 	}
 }
 
-// enough is the least gain that counts, in nats: less is rounding.
+// enough is the least gain in nats that counts. A smaller gain is a rounding error.
 const enough = 1e-6
 
-// move moves one item after another to the group, or an empty one, where most is gained.
-// It reports whether any moved.
+// move moves each item to the group with the greatest gain, which may be an empty one. It
+// reports whether any item moved.
 func (p *partition) move() bool {
 	moved := false
 	for i, own := range p.labels {
@@ -267,8 +269,8 @@ func (p *partition) move() bool {
 	return moved
 }
 
-// join joins the two groups by which most is gained, again and again, and reports whether
-// any were.
+// join repeatedly joins the two groups with the greatest gain. It reports whether any groups
+// were joined.
 func (p *partition) join() bool {
 	k := len(p.size)
 	between := make([]float64, k*k)
@@ -277,7 +279,7 @@ func (p *partition) join() bool {
 			between[a*k+g] += x
 		}
 	}
-	group := newSets(k)
+	group := newUnionFind(k)
 	joined := false
 	for {
 		best, a, b := enough, -1, -1
@@ -308,8 +310,8 @@ func (p *partition) join() bool {
 	return joined
 }
 
-// swap lets two items of different groups change places where that gains, and reports
-// whether any did.
+// swap exchanges two items of different groups where this gains. It reports whether any items
+// were exchanged.
 func (p *partition) swap() bool {
 	k := len(p.size)
 	sums := make([]float64, 0, len(p.labels)*k)

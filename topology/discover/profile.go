@@ -12,7 +12,7 @@ import (
 	"tutti/metrics"
 )
 
-// table holds the logarithms of distances, as a Matrix does.
+// logTable holds the natural logarithms of the distances of a Matrix.
 type logTable struct {
 	n int
 	x []float64
@@ -20,7 +20,7 @@ type logTable struct {
 
 func (t logTable) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
 
-// smallest returns the smallest distance.
+// smallest returns the smallest distance of two members.
 func (m Matrix) smallest() float64 {
 	out := math.Inf(1)
 	for _, x := range m.d {
@@ -31,7 +31,7 @@ func (m Matrix) smallest() float64 {
 	return out
 }
 
-// logs returns the logarithms of the distances over a unit.
+// logs returns the natural logarithms of the distances, in multiples of unit.
 func logs(m Matrix, unit float64) logTable {
 	t := logTable{n: m.n, x: make([]float64, len(m.d))}
 	for i, x := range m.d {
@@ -42,28 +42,29 @@ func logs(m Matrix, unit float64) logTable {
 	return t
 }
 
-// Clip is the quantile of all distances that Profile cuts longer ones to: outliers are
-// late messages, and a few of them would be all that a row's distance to another is
-// made of.
+// Clip is a quantile of all distances, to which Profile limits longer ones. Otherwise a few
+// delayed messages dominate the difference between two rows.
 const Clip = 0.97
 
-// Profile returns how differently each two members see all others: the root mean square
-// difference of the logarithms of their rows, the two members themselves left out and
-// distances cut at the Clip quantile. Members of one group see all others alike, so
-// this has less noise than the distances have. O(n³).
+// Profile returns the distances between the profiles of members. A profile is a member's row
+// of logarithms of distances.
+//
+// The distance between two profiles is their root mean square difference, without the columns
+// of the two members. Distances are limited to the Clip quantile. Members of one group have
+// similar profiles, and averaging over a row reduces the noise. O(n³).
 //
 // It returns an error matching ErrMatrix when a pair is missing.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
-// equations 3.5 and 3.6, with logarithms.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5
+// and 3.6, with logarithms.
 func Profile(m Matrix) (Matrix, error) {
 	if err := m.CheckComplete(); err != nil {
 		return Matrix{}, err
 	}
-	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), everyone(m.n))}, nil
+	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), allMembers(m.n))}, nil
 }
 
-func everyone(n int) []int {
+func allMembers(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i
@@ -71,23 +72,23 @@ func everyone(n int) []int {
 	return out
 }
 
-// mostLandmarks bounds the members whose views are compared: with more of them the
-// groups found among 2048 members at 10 % noise were the same.
+// mostLandmarks is the largest number of columns that profiles are compared over. With more
+// columns, the groups found among 2048 members at 10 % noise were the same.
 const mostLandmarks = 512
 
-// landmarks returns the members that rows are compared over, the same for the same n.
+// landmarks returns the columns that profiles are compared over. They depend on n only.
 func landmarks(n int) []int {
 	if n <= mostLandmarks {
-		return everyone(n)
+		return allMembers(n)
 	}
 	some := rand.New(rand.NewPCG(1, uint64(n))).Perm(n)[:mostLandmarks]
 	slices.Sort(some)
 	return some
 }
 
-// profile compares rows over some columns, n·n. t must be zero on the diagonal. Views of
-// many members are compared in single precision, which is far below their noise: half
-// the time, and no second n·n matrix.
+// profile returns the n·n distances between profiles, compared over some columns. t must be
+// zero on the diagonal. Many members are compared in single precision, whose rounding error is
+// far below the noise. That halves the time and needs no second n·n matrix.
 func profile(t logTable, columns []int) []float64 {
 	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
 	for _, c := range columns {
@@ -95,26 +96,26 @@ func profile(t logTable, columns []int) []float64 {
 	}
 	out := make([]float64, t.n*t.n)
 	if len(columns) < t.n {
-		p.single(out)
+		p.singlePrecision(out)
 	} else {
-		p.double(out)
+		p.doublePrecision(out)
 	}
 	return out
 }
 
-// profiler compares the views of rows: what they say of the columns.
+// profiler computes the distances between profiles over some columns.
 type profiler struct {
 	t       logTable
 	columns []int
-	most    float64 // longer distances are cut
-	own     []bool  // by member: it is a column
+	most    float64 // limit of longer distances
+	own     []bool  // by member: whether it is one of the columns
 	square  []float64
 }
 
-// strip is how many rows are multiplied with all before them at a time.
+// strip is the number of rows per matrix multiplication.
 const strip = 512
 
-func (p *profiler) double(out []float64) {
+func (p *profiler) doublePrecision(out []float64) {
 	n, r := p.t.n, len(p.columns)
 	view := blas64.General{Rows: n, Cols: r, Stride: r, Data: make([]float64, n*r)}
 	for i := range n {
@@ -140,9 +141,9 @@ func (p *profiler) double(out []float64) {
 	}
 }
 
-// single is double with products in single precision, of views from the middle of all
-// distances: what they have in common would cost digits.
-func (p *profiler) single(out []float64) {
+// singlePrecision does the same as doublePrecision in single precision. It first subtracts a constant from all
+// distances, since a large common part would cost digits.
+func (p *profiler) singlePrecision(out []float64) {
 	n, r := p.t.n, len(p.columns)
 	middle := p.most / 2
 	view := blas32.General{Rows: n, Cols: r, Stride: r, Data: make([]float32, n*r)}
@@ -165,8 +166,8 @@ func (p *profiler) single(out []float64) {
 	}
 }
 
-// putStrip sets the differences of some rows to all before them, a few columns at a time:
-// what is written lies in few rows of out.
+// putStrip sets the distances of some rows to all rows before them. It proceeds by blocks of
+// columns, so that it writes to few rows of out at a time.
 func (p *profiler) putStrip(out []float64, from, to int, product []float32) {
 	const few = 64
 	for first := 0; first < to; first += few {
@@ -178,7 +179,7 @@ func (p *profiler) putStrip(out []float64, from, to int, product []float32) {
 	}
 }
 
-// put sets the difference of two rows, given the product of their views.
+// put sets the distance of profiles i and j from the product of their rows.
 func (p *profiler) put(out []float64, i, j int, product float64) {
 	sum := p.square[i] + p.square[j] - 2*product
 	direct := min(p.t.x[i*p.t.n+j], p.most)

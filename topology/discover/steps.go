@@ -8,13 +8,14 @@ import (
 	"tutti/metrics"
 )
 
-// held returns the divisions that one half of the repetitions shows and the other one
-// confirms, both ways, with the groups that both together show.
-func (d *levelFinder) held(h *hierarchy) []Labels {
+// confirmedDivisions returns the divisions that one set of repetitions shows and the other set confirms.
+// Each set confirms the steps of the other one, and the smaller number of steps applies. The
+// mean of both sets determines the groups.
+func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
 	for i := range steps {
-		both.Go(func() { steps[i] = heldSteps(d.halves[i], d.halves[1-i]) })
+		both.Go(func() { steps[i] = confirmSteps(d.repeats[i], d.repeats[1-i]) })
 	}
 	both.Wait()
 	few := steps[0]
@@ -27,36 +28,38 @@ func (d *levelFinder) held(h *hierarchy) []Labels {
 		}
 	}
 	return h.divideBy(d.mean, few, func(parts []Labels) int {
-		return weakest(byLevel(d.mean, parts), sureHeld)
+		return weakestStep(byLevel(d.mean, parts), leastConfirmedZ)
 	})
 }
 
-// heldSteps returns the steps that a hierarchy of one half finds in the other one.
-func heldSteps(train, test logTable) []step {
+// confirmSteps builds the hierarchy of train and returns its steps that test confirms.
+func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
-	steps := h.steps(test, leastStep, sureHeld)
+	steps := h.steps(test, leastStep, leastConfirmedZ)
 	for len(steps) > 1 {
 		samples := byLevel(test, h.divide(train, steps))
-		at := weakest(samples, sureHeld)
+		at := weakestStep(samples, leastConfirmedZ)
 		if at < 0 {
 			for i, s := range samples {
 				steps[i].level = s.mean()
 			}
 			break
 		}
-		steps = drop(steps, at)
+		steps = mergeSteps(steps, at)
 	}
 	return steps
 }
 
-// single returns the divisions whose steps are large beside the spread of one distance.
-func (h *hierarchy) single(t logTable) []Labels {
-	return h.divideBy(t, h.steps(t, leastStep, sureSingle), func(parts []Labels) int {
-		return narrowest(t, parts)
+// singleDivisions returns the divisions whose steps are large compared with the standard deviation of
+// one distance.
+func (h *hierarchy) singleDivisions(t logTable) []Labels {
+	return h.divideBy(t, h.steps(t, leastStep, leastSingleZ), func(parts []Labels) int {
+		return leastSeparated(t, parts)
 	})
 }
 
-// divideBy divides, and drops the steps that fails names, one at a time.
+// divideBy returns the divisions of the steps. As long as fails returns the number of a step,
+// that step is merged with the next one.
 func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels) int) []Labels {
 	for len(steps) > 1 {
 		parts := h.divide(t, steps)
@@ -64,20 +67,21 @@ func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels
 		if at < 0 {
 			return parts
 		}
-		steps = drop(steps, at)
+		steps = mergeSteps(steps, at)
 	}
 	return nil
 }
 
-// drop makes one of a step and the next.
-func drop(steps []step, at int) []step {
+// mergeSteps merges a step with the next one.
+func mergeSteps(steps []step, at int) []step {
 	a, b := steps[at], steps[at+1]
 	joined := step{level: (a.level*a.weight + b.level*b.weight) / (a.weight + b.weight), weight: a.weight + b.weight}
 	return slices.Replace(slices.Clone(steps), at, at+2, joined)
 }
 
-// byLevel returns the distances between members that share a group in a division and in
-// no finer one, and last those that share none. Divisions are finest first.
+// byLevel sums up the distances of each level. Element i has the pairs that share a group in
+// divisions[i] and in no finer division. The last element has the pairs that share no group.
+// Divisions are finest first.
 func byLevel(t logTable, divisions []Labels) []sample {
 	out := make([]sample, len(divisions)+1)
 	for i := range t.n {
@@ -88,7 +92,7 @@ func byLevel(t logTable, divisions []Labels) []sample {
 	return out
 }
 
-// sharedAt returns the finest division in which two members share a group.
+// sharedAt returns the finest division in which two members share a group, or len(divisions).
 func sharedAt(divisions []Labels, i, j int) int {
 	for level, labels := range divisions {
 		if labels[i] == labels[j] {
@@ -98,9 +102,9 @@ func sharedAt(divisions []Labels, i, j int) int {
 	return len(divisions)
 }
 
-// weakest returns the level whose step to the next is too small or too unsure, the
-// most so, or -1. A level without distances is the weakest.
-func weakest(samples []sample, sure float64) int {
+// weakestStep returns the level with the smallest or least certain step to the next level, or -1
+// if all steps suffice. A level without distances is the weakest.
+func weakestStep(samples []sample, sure float64) int {
 	at, worst := -1, 1.0
 	for i := 0; i+1 < len(samples); i++ {
 		near, far := samples[i], samples[i+1]
@@ -116,8 +120,9 @@ func weakest(samples []sample, sure float64) int {
 	return at
 }
 
-// narrowest is weakest with the spread of one distance for the standard error.
-func narrowest(t logTable, divisions []Labels) int {
+// leastSeparated does the same as weakestStep, but compares steps with the standard deviation of one
+// distance.
+func leastSeparated(t logTable, divisions []Labels) int {
 	at, worst := -1, 1.0
 	all := distances(t, divisions)
 	for i := 0; i+1 < len(all); i++ {
@@ -126,14 +131,14 @@ func narrowest(t logTable, divisions []Labels) int {
 		}
 		rise := metrics.Quantile(all[i+1], 0.5) - metrics.Quantile(all[i], 0.5)
 		spread := max(metrics.RobustDeviation(slices.Clone(all[i])), metrics.RobustDeviation(slices.Clone(all[i+1])), 1e-12)
-		if ratio := min(rise/leastStep, rise/spread/sureSingle); ratio < worst {
+		if ratio := min(rise/leastStep, rise/spread/leastSingleZ); ratio < worst {
 			at, worst = i, ratio
 		}
 	}
 	return at
 }
 
-// distances returns what byLevel sums up.
+// distances returns the distances of each level. The levels are those of byLevel.
 func distances(t logTable, divisions []Labels) [][]float64 {
 	out := make([][]float64, len(divisions)+1)
 	for i := range t.n {

@@ -11,8 +11,8 @@ import (
 	"tutti/topology"
 )
 
-// nodes returns what pairs of nodes took, the shortest round trip of empty messages of
-// each pass, in the order of the nodes.
+// nodes returns the shortest round trip of empty messages for each pair of nodes and pass,
+// ordered by the nodes.
 func (r Measurements) nodes() []PairTime {
 	number := map[string]int{}
 	for i, host := range r.Hosts {
@@ -29,9 +29,8 @@ func (r Measurements) nodes() []PairTime {
 	return out
 }
 
-// Tree returns the nodes of a start, the levels of switches between them, and of each
-// node what was found inside. What was not measured, and what shows no level, is among
-// the gaps.
+// Tree returns the tree of all nodes: the levels of switches between them, and the groups of
+// cores inside each node. Gaps name what was not measured and what shows no level.
 //
 // It returns an error matching ErrOutput when there is no node.
 func (r Measurements) Tree() (topology.Tree, error) {
@@ -62,8 +61,8 @@ func (r Measurements) Tree() (topology.Tree, error) {
 	return t, nil
 }
 
-// switches returns the tree of the nodes. Where too few of their pairs were measured the
-// nodes lie below one switch that says nothing.
+// switches returns the tree of the nodes. If too few pairs were measured, all nodes are below
+// one switch with confidence 0.
 func (r Measurements) switches() (topology.Tree, error) {
 	if len(r.Hosts) == 1 {
 		return topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: r.Hosts[0]}}, nil
@@ -91,8 +90,8 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// node returns a node with the groups that were found among its ranks; without children
-// where nothing was measured in it.
+// node returns a node with the groups found among its ranks, and its gaps. The node has no
+// children if no pair in it was measured.
 func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	node := topology.Vertex{Kind: topology.Node, Name: host}
 	all := r.Of(Inside)
@@ -119,7 +118,7 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	return inside.Root, inside.Gaps, err
 }
 
-// core is the name of a rank's place in its node.
+// core returns the name of a rank's core, or of the rank if it is not bound to a core.
 func (p Endpoint) core() string {
 	if p.Core < 0 {
 		return fmt.Sprintf("rank%d", p.Rank)
@@ -127,12 +126,12 @@ func (p Endpoint) core() string {
 	return fmt.Sprintf("core%d", p.Core)
 }
 
-// FindPairLevels finds the levels among the members that pairs were measured of. Of the times of
-// a pair every other one goes into each half; without two of any pair there are no
-// halves. The members are in the order of the pairs; errors count them from 0.
+// FindPairLevels finds the levels among the members of the pairs. The times of a pair are
+// dealt alternately to two sets of repetitions. Without a second time of any pair, levels are
+// found unconfirmed. Members are in the order of the pairs, and errors number them from 0.
 //
-// It returns an error matching ErrPair for a pair that nobody can have measured,
-// and one matching ErrMatrix when more than half of a member's pairs are missing.
+// It returns an error matching ErrPair for an invalid pair. It returns one matching ErrMatrix
+// when more than half of a member's pairs are missing.
 func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err error) {
 	m, err := gather(pairs)
 	if err != nil {
@@ -142,11 +141,11 @@ func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err 
 	return found, m.members, err
 }
 
-// pairTimes is all times of each pair.
+// pairTimes groups the times by pair of members.
 type pairTimes struct {
 	members []string
-	times   map[[2]int][]float64 // by the numbers of two members, the greater one first
-	most    int                  // times of one pair
+	times   map[[2]int][]float64 // by the indices of the two members, the greater one first; seconds
+	most    int                  // largest number of times of one pair
 }
 
 func gather(pairs []PairTime) (pairTimes, error) {
@@ -185,7 +184,7 @@ func (m pairTimes) discover() (LevelReport, error) {
 	return FindLevels(first, second)
 }
 
-// half returns the medians of every other time of each pair, from the given one on.
+// half returns the median of every second time of each pair, starting with time number from.
 func (m pairTimes) half(from int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
@@ -201,9 +200,9 @@ func (m pairTimes) half(from int) (Matrix, error) {
 	return NewMatrix(rows)
 }
 
-// Tree returns the tree that the levels make of nodes with these names, one for each
-// member. Every level is one of switches; one more switch holds all, without confidence
-// where there is no clear level. What is not clear is among the gaps.
+// Tree returns the tree that the levels form above nodes with these names. names has a name
+// for each member. Every level is a level of switches below one top switch. Gaps contain
+// members that are far and divisions that are unclear.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Tree(names []string) (topology.Tree, error) {
@@ -227,8 +226,8 @@ func (r LevelReport) Tree(names []string) (topology.Tree, error) {
 	return t, nil
 }
 
-// Inside returns the tree of one node that the levels make of its cores with these
-// names, one for each member. Every level is one of groups.
+// Inside returns the tree that the levels form inside a node, above cores with these names.
+// names has a name for each member. Every level is a level of groups.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Inside(node topology.Vertex, names []string) (topology.Tree, error) {
