@@ -138,7 +138,7 @@ func (d *Discovery) Close() error { return d.journal.Close() }
 // start measured anything.
 func (d *Discovery) Measure(ctx context.Context) error {
 	plan := d.opt.plan()
-	plan.Inside, plan.Rounds = true, discover.All
+	plan.Inside, plan.Rounds = true, discover.AllRounds
 	if err := d.run(ctx, pairs, plan, d.opt.Jobs); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 		return nil, err
 	}
 	plan := d.opt.plan()
-	plan.Inside, plan.Rounds = true, discover.All
+	plan.Inside, plan.Rounds = true, discover.AllRounds
 	return d.forecast(ctx, pairs, plan)
 }
 

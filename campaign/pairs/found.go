@@ -89,7 +89,7 @@ func (f *Found) read(dir string) error {
 func (f *Found) merge() error {
 	var trees []topology.Tree
 	for _, s := range f.starts {
-		if len(s.Of(discover.Between))+len(s.Of(discover.Inside)) == 0 {
+		if len(s.PairsOf(discover.Between))+len(s.PairsOf(discover.Inside)) == 0 {
 			continue
 		}
 		t, err := s.Tree()

@@ -57,19 +57,19 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 	if err := n.judge(tree, first.Pairs); err != nil {
 		return nil, err
 	}
-	halves := discover.Halves(tree, first.Hosts)
-	again := discover.Again(n.doubtful(), first.Hosts, first.Pairs)
+	halves := discover.Cuts(tree, first.Hosts)
+	again := discover.RetestPairs(n.doubtful(), first.Hosts, first.Pairs)
 	if len(again)+len(halves) == 0 {
 		return n, nil
 	}
-	second, err := d.measureOnce(ctx, chosen, discover.Plan{Chosen: slices.Concat(discover.Deal(again), discover.HalfRounds(halves))})
+	second, err := d.measureOnce(ctx, chosen, discover.Plan{Chosen: slices.Concat(discover.DisjointRounds(again), discover.CutRounds(halves))})
 	if err != nil {
 		return nil, err
 	}
 	if len(again) > 0 {
-		err = n.judge(tree, withAgain(n.doubtful(), first.Pairs, second.Pairs, len(discover.Deal(again))))
+		err = n.judge(tree, withAgain(n.doubtful(), first.Pairs, second.Pairs, len(discover.DisjointRounds(again))))
 	}
-	n.Bisections = discover.Bisections(halves, len(discover.Deal(again)), d.opt.Bytes, second.Pairs)
+	n.Bisections = discover.Bisections(halves, len(discover.DisjointRounds(again)), d.opt.Bytes, second.Pairs)
 	return n, err
 }
 

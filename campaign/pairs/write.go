@@ -48,7 +48,7 @@ func (f *Found) writeNodes(w io.Writer, of func(discover.Measurement) (least, me
 	t := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "seconds", "median", "job", "pass"}}
 	for _, s := range f.starts {
-		for _, p := range s.Of(discover.Between) {
+		for _, p := range s.PairsOf(discover.Between) {
 			least, median := of(p)
 			rows = append(rows, []string{p.A.Host, p.B.Host, decimal(least), decimal(median), s.job, strconv.Itoa(p.Pass)})
 		}
@@ -60,7 +60,7 @@ func (f *Found) writeCores(w io.Writer) error {
 	t := csv.NewWriter(w)
 	rows := [][]string{{"host", "rank_a", "core_a", "rank_b", "core_b", "seconds", "median", "large", "large_median", "job", "pass"}}
 	for _, s := range f.starts {
-		for _, p := range s.Of(discover.Inside) {
+		for _, p := range s.PairsOf(discover.Inside) {
 			rows = append(rows, []string{
 				p.A.Host, strconv.Itoa(p.A.Rank), strconv.Itoa(p.A.Core), strconv.Itoa(p.B.Rank), strconv.Itoa(p.B.Core),
 				decimal(p.Small), decimal(p.SmallMedian), decimal(p.Large), decimal(p.LargeMedian), s.job, strconv.Itoa(p.Pass),

@@ -10,25 +10,25 @@ import (
 	"tutti/topology"
 )
 
-// partners is how many others a doubtful node meets.
+// partners is the number of other nodes that a suspected node is paired with.
 const partners = 3
 
-// Again returns pairs of each doubtful host with three others that are not doubtful, first
-// those that it has not met.
-func Again(doubtful, hosts []string, pairs []Measurement) [][2]string {
+// RetestPairs pairs each suspected host with three other hosts that are not suspected. It
+// prefers hosts that the suspected one was not paired with before.
+func RetestPairs(suspected, hosts []string, pairs []Measurement) [][2]string {
 	met := map[[2]string]bool{}
 	for _, p := range pairs {
 		met[[2]string{p.A.Host, p.B.Host}], met[[2]string{p.B.Host, p.A.Host}] = true, true
 	}
 	var out [][2]string
-	for i, host := range doubtful {
+	for i, host := range suspected {
 		if !slices.Contains(hosts, host) {
-			continue // a link
+			continue // the suspect is a link
 		}
 		var fresh, known [][2]string
 		for k := range hosts {
 			switch pair := [2]string{host, hosts[(i+k)%len(hosts)]}; {
-			case slices.Contains(doubtful, pair[1]):
+			case slices.Contains(suspected, pair[1]):
 			case met[pair]:
 				known = append(known, pair)
 			default:
@@ -41,21 +41,20 @@ func Again(doubtful, hosts []string, pairs []Measurement) [][2]string {
 	return out
 }
 
-// Half is a switch with pairs of nodes of its one half and the other, each node in one
-// pair at most.
-type Half struct {
+// Cut is a switch with pairs of nodes across its bisection. Each node is in at most one pair.
+type Cut struct {
 	Switch string
 	Pairs  [][2]string
 }
 
-// leastHalf is how many pairs must meet in a switch for its halves to say anything.
-const leastHalf = 2
+// leastCut is the least number of pairs that shows whether a bisection is oversubscribed.
+const leastCut = 2
 
-// Halves returns the switches of a tree with nodes in both halves: the first of its
-// children that make half of the nodes, and the others. hosts are the nodes that can be
-// had. Switches with less than two pairs are left out.
-func Halves(t *topology.Tree, hosts []string) []Half {
-	var out []Half
+// Cuts divides the nodes below each switch into two halves and pairs them. The first children
+// with half of the nodes form one half. hosts are the usable nodes. Cuts ignores switches with
+// fewer than two pairs.
+func Cuts(t *topology.Tree, hosts []string) []Cut {
+	var out []Cut
 	for v := range t.All() {
 		if v.Kind != topology.Switch || len(v.Children) < 2 {
 			continue
@@ -76,45 +75,44 @@ func Halves(t *topology.Tree, hosts []string) []Half {
 				other = append(other, nodes...)
 			}
 		}
-		h := Half{Switch: v.Name}
+		h := Cut{Switch: v.Name}
 		for i := range min(len(one), len(other)) {
 			h.Pairs = append(h.Pairs, [2]string{one[i], other[i]})
 		}
-		if len(h.Pairs) >= leastHalf {
+		if len(h.Pairs) >= leastCut {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// HalfRounds returns two rounds for each switch: all pairs of its halves at once, and the
-// first one alone.
-func HalfRounds(halves []Half) [][][2]string {
+// CutRounds returns two rounds per switch: all its pairs at once, and its first pair alone.
+func CutRounds(cuts []Cut) [][][2]string {
 	var out [][][2]string
-	for _, h := range halves {
+	for _, h := range cuts {
 		out = append(out, h.Pairs, h.Pairs[:1])
 	}
 	return out
 }
 
-// Bisection is what the halves of a switch exchange.
+// Bisection is the measured throughput between the two halves of a switch.
 type Bisection struct {
 	Switch   string
 	Pairs    int
-	Bytes    float64 // a second, there and back, of all pairs at once
-	Slowdown float64 // of a pair, geometric mean, over one pair alone
-	Chance   float64 // that pairs which do not disturb one another look like this
+	Bytes    float64 // bytes per second of all pairs at once, in both directions together
+	Slowdown float64 // geometric mean time of a pair when all run at once, over the time of one pair alone
+	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Bisections returns what the rounds of HalfRounds measured with messages of so many
-// bytes, the first of them being round first. Switches that were not come to are left out.
-func Bisections(halves []Half, first, bytes int, pairs []Measurement) []Bisection {
+// Bisections evaluates the rounds of CutRounds. first is the number of the first of these
+// rounds, and bytes is the message size. Bisections ignores switches without measurements.
+func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {
 	by := map[int][]float64{} // logarithms of times, by round
 	for _, p := range pairs {
 		by[p.Round] = append(by[p.Round], math.Log(p.LargeMedian))
 	}
 	var out []Bisection
-	for i, h := range halves {
+	for i, h := range cuts {
 		together, alone := by[first+2*i], by[first+2*i+1]
 		if len(together) == 0 || len(alone) < 2 {
 			continue

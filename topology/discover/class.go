@@ -11,24 +11,24 @@ import (
 	"tutti/topology"
 )
 
-// Class is the pairs of ranks that meet at one height of a tree.
+// Class holds the pairs of ranks that meet at the same height of a tree.
 type Class struct {
-	Name  string        // switch1 where two switches meet, switch0 for nodes of one, node and group0 inside
-	Pairs []Measurement // the most usual first
+	Name  string        // switch1 for pairs below different switches, switch0 below one switch, node and group0 inside a node
+	Pairs []Measurement // most typical first
 }
 
-// mostUsual is how many pairs of a class are kept: any of them is an example of it, and a
-// later job has some of their nodes.
+// mostUsual is the largest number of pairs kept per class. Many are kept since a later job has
+// only some of their nodes.
 const mostUsual = 100
 
-// Classes deals pairs to classes, the nearest ranks first. Pairs of ranks that are not in
-// the tree are left out.
+// Classes assigns pairs to classes, fastest class first. It ignores pairs with a rank that is
+// not in the tree.
 func Classes(t *topology.Tree, pairs []Measurement) []Class {
-	way := wayUp(t)
+	above := ancestors(t)
 	by := map[string][]Measurement{}
 	for _, p := range pairs {
-		meet := meeting(way[at(p.A, p.Stage)], way[at(p.B, p.Stage)])
-		if meet != nil && plain(p.A.Host) && plain(p.B.Host) {
+		meet := meeting(above[at(p.A, p.Stage)], above[at(p.B, p.Stage)])
+		if meet != nil && fitsPlan(p.A.Host) && fitsPlan(p.B.Host) {
 			by[className(meet)] = append(by[className(meet)], p)
 		}
 	}
@@ -46,7 +46,8 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	return out
 }
 
-// nearest returns the pairs that are nearest to a time, each once.
+// nearest returns the mostUsual pairs whose times are nearest to the given time, without
+// duplicates.
 func nearest(pairs []Measurement, seconds float64) []Measurement {
 	off := func(p Measurement) float64 { return math.Abs(math.Log(p.Small / seconds)) }
 	sorted := slices.SortedStableFunc(slices.Values(pairs), func(a, b Measurement) int { return cmp.Compare(off(a), off(b)) })
@@ -61,7 +62,7 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// at is the key of a rank's place in a tree.
+// at returns the key of a rank in ancestors: its host, and for stage Inside its core.
 func at(p Endpoint, stage string) string {
 	if stage == Inside {
 		return p.Host + " " + p.core()
@@ -69,9 +70,8 @@ func at(p Endpoint, stage string) string {
 	return p.Host
 }
 
-// wayUp returns, for each node and each place inside one, what lies above it, the
-// outermost first.
-func wayUp(t *topology.Tree) map[string][]*topology.Vertex {
+// ancestors returns the ancestors of each node and of each core, the root first.
+func ancestors(t *topology.Tree) map[string][]*topology.Vertex {
 	above := map[*topology.Vertex][]*topology.Vertex{}
 	host := map[*topology.Vertex]string{}
 	out := map[string][]*topology.Vertex{}
@@ -91,7 +91,7 @@ func wayUp(t *topology.Tree) map[string][]*topology.Vertex {
 	return out
 }
 
-// meeting returns the last place that two ways have in common, nil for none.
+// meeting returns the last common element of two lists of ancestors, or nil.
 func meeting(a, b []*topology.Vertex) *topology.Vertex {
 	var last *topology.Vertex
 	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
@@ -110,7 +110,7 @@ func className(v *topology.Vertex) string {
 	return fmt.Sprintf("%s%d", v.Kind, below(v))
 }
 
-// below returns how many places with children lie between v and the last ones.
+// below returns the number of vertices with children on the longest path below v.
 func below(v *topology.Vertex) int {
 	most := 0
 	for i := range v.Children {

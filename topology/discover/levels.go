@@ -117,7 +117,7 @@ func filled(m Matrix) (Matrix, error) {
 
 // levelFinder finds levels in the natural logarithms of distances.
 type levelFinder struct {
-	mean   logTable
+	mean    logTable
 	repeats []logTable // two sets of repetitions, or nil
 }
 

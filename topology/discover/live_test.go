@@ -40,7 +40,7 @@ func TestLive(t *testing.T) {
 				}
 				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
 			}
-			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.All}
+			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
 			r, err := run(p.Text())
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestLive(t *testing.T) {
 func checkLive(t *testing.T, r discover.Measurements) {
 	t.Helper()
 	times := map[[3]int]int{}
-	for _, p := range r.Of(discover.Inside) {
+	for _, p := range r.PairsOf(discover.Inside) {
 		times[[3]int{p.Pass, p.A.Rank, p.B.Rank}]++
 	}
 	for pass := range 2 {

@@ -9,60 +9,61 @@ import (
 	"strings"
 )
 
-// ErrOutput is matched by errors about output that no machine can be known from.
+// ErrOutput is matched by errors about output without usable measurements.
 var ErrOutput = errors.New("not a measurement of pairs")
 
-// The stages of a start.
+// Stages of a launch of the pair benchmark.
 const (
-	Inside  = "inside"  // the ranks of each node
-	Between = "between" // the first ranks of the nodes, in a tournament
-	Chosen  = "chosen"  // the same, in pairs that the plan names
+	Inside  = "inside"  // pairs of ranks inside each node
+	Between = "between" // pairs of nodes, by their first ranks, in a round-robin tournament
+	Chosen  = "chosen"  // pairs of nodes that the plan names, by their first ranks
 )
 
-// Endpoint is where a rank runs.
+// Endpoint is one rank of a pair.
 type Endpoint struct {
 	Host string
-	Rank int // among those of its node
-	Core int // that it was bound to; -1 for none
+	Rank int // number of the rank within its node
+	Core int // core that the rank is bound to; -1 without binding
 }
 
-// Measurement is what one pair took in one pass. All times are of round trips, in seconds.
+// Measurement holds the round-trip times of one pair in one pass, in seconds.
 type Measurement struct {
 	Stage              string
 	Pass, Round        int
 	A, B               Endpoint
-	Small, SmallMedian float64 // of empty messages: the shortest and the median
-	Large, LargeMedian float64 // of the large message of the plan
+	Small, SmallMedian float64 // shortest and median time of empty messages
+	Large, LargeMedian float64 // shortest and median time of messages of Plan.Bytes
 }
 
-// Stage is how a stage ended.
+// Stage is the summary of one stage of a launch.
 type Stage struct {
 	Name    string
-	Passes  int     // that were finished
-	Spread  float64 // of what a pair takes, relative; -1 when there were too few passes
-	Seconds float64 // that it took
+	Passes  int     // number of complete passes
+	Spread  float64 // relative standard deviation of a pair's time; -1 after too few passes
+	Seconds float64 // duration of the stage
 }
 
-// Example is everything that was measured of one pair with messages of one size.
+// Example holds the measurements of one pair with messages of one size, for the PLogP model of
+// its class.
 type Example struct {
 	Class                    string
 	Bytes                    int
 	RoundTrip, Send, Receive float64   // seconds
-	Rows                     []float64 // seconds of 10 messages in a row, of 20, and so on
+	Rows                     []float64 // seconds for 10 consecutive messages, for 20, and so on
 }
 
-// Measurements is what one start printed.
+// Measurements is the output of one launch of the pair benchmark.
 type Measurements struct {
-	Hosts    []string // of the nodes, in the order of their ranks
-	Library  string   // what it says of itself
+	Hosts    []string // node names, by rank
+	Library  string   // version string of the MPI library
 	Pairs    []Measurement
 	Stages   []Stage
 	Examples []Example
-	Ended    bool // it came to its end
-	Damaged  int  // lines that cannot be read
+	Ended    bool // the launch ran to its end
+	Damaged  int  // number of unreadable lines
 }
 
-// event is a line of the program.
+// event is one JSON line of the benchmark's output.
 type event struct {
 	Event   string `json:"event"`
 	Library string `json:"library"`
@@ -96,19 +97,19 @@ type event struct {
 	Rows      []float64 `json:"rows"`
 
 	Why   string `json:"why"`
-	Error string `json:"error"` // the program found its own line to be wrong
+	Error string `json:"error"` // the benchmark marks this line as invalid
 }
 
-const opening = `{"event":`
+const jsonStart = `{"event":`
 
-// ReadOutput reads the lines of a start. What is not the program's is passed over.
+// ReadOutput reads the output lines of one launch and ignores lines of other programs.
 //
-// It returns an error matching ErrOutput when the program says why it measured nothing,
-// or when two nodes have one name: they cannot be told apart.
+// It returns an error matching ErrOutput when the benchmark reports an error, or when two
+// nodes have the same name.
 func ReadOutput(lines []string) (Measurements, error) {
 	var r Measurements
 	for _, line := range lines {
-		at := strings.Index(line, opening)
+		at := strings.Index(line, jsonStart)
 		if at < 0 {
 			continue
 		}
@@ -143,7 +144,7 @@ func (r *Measurements) add(e event) {
 			A: Endpoint{e.A, e.RankA, e.CoreA}, B: Endpoint{e.B, e.RankB, e.CoreB},
 			Small: e.Small, SmallMedian: e.SmallMedian, Large: e.Large, LargeMedian: e.LargeMedian,
 		}
-		if !p.sound() {
+		if !p.valid() {
 			r.Damaged++
 			return
 		}
@@ -157,8 +158,8 @@ func (r *Measurements) add(e event) {
 	}
 }
 
-// sound reports whether the times can be those of two ranks.
-func (p Measurement) sound() bool {
+// valid reports whether all times are positive and finite and the two ranks differ.
+func (p Measurement) valid() bool {
 	for _, x := range []float64{p.Small, p.SmallMedian, p.Large, p.LargeMedian} {
 		if !(x > 0) || math.IsInf(x, 0) {
 			return false
@@ -167,7 +168,7 @@ func (p Measurement) sound() bool {
 	return p.A.Host != "" && p.B.Host != "" && p.Pass >= 0 && (p.A.Host != p.B.Host || p.A.Rank != p.B.Rank)
 }
 
-// Of returns the pairs of a stage.
-func (r Measurements) Of(stage string) []Measurement {
+// PairsOf returns the pairs of one stage.
+func (r Measurements) PairsOf(stage string) []Measurement {
 	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p Measurement) bool { return p.Stage != stage })
 }

@@ -12,17 +12,17 @@ import (
 	"tutti/topology"
 )
 
-// ErrPair is matched by errors about pairs that nobody can have measured.
+// ErrPair is matched by errors about invalid measurements of pairs.
 var ErrPair = errors.New("not a measured pair")
 
-// PairTime is one measurement of two nodes.
+// PairTime is one measured time between two nodes.
 type PairTime struct {
 	A, B    string
-	Seconds float64 // of the same message for all pairs
+	Seconds float64 // round trip of a message whose size is the same for all pairs
 }
 
-// Check returns an error matching ErrPair for a node with itself and a time that is not
-// above 0 and finite.
+// Check returns an error matching ErrPair when both nodes are the same, or when the time is
+// not positive and finite.
 func (p PairTime) Check() error {
 	switch {
 	case p.A == p.B:
@@ -39,7 +39,7 @@ type Component struct {
 	Name string        `json:"name"`
 }
 
-// String returns node n1 or link of switch leaf1.
+// String returns a text such as "node n1" or "link of switch leaf1".
 func (p Component) String() string {
 	if p.Kind == topology.Switch {
 		return fmt.Sprintf("link of %s %s", p.Kind, p.Name)
@@ -47,20 +47,20 @@ func (p Component) String() string {
 	return fmt.Sprintf("%s %s", p.Kind, p.Name)
 }
 
-// way is what the message of a pair passes.
-type way struct {
-	places []Component // the two nodes first
-	height int         // of the switch where they meet
+// route is the path of a message between two nodes.
+type route struct {
+	components []Component // the two nodes, then the links between them
+	height     int         // height of the switch that connects both nodes
 }
 
-// ways finds what messages pass in a tree.
-type ways struct {
+// routes finds routes in a tree.
+type routes struct {
 	nodes  map[string]*topology.Vertex
 	parent map[*topology.Vertex]*topology.Vertex
 }
 
-func newWays(t *topology.Tree) ways {
-	w := ways{nodes: map[string]*topology.Vertex{}, parent: map[*topology.Vertex]*topology.Vertex{}}
+func newRoutes(t *topology.Tree) routes {
+	w := routes{nodes: map[string]*topology.Vertex{}, parent: map[*topology.Vertex]*topology.Vertex{}}
 	for v, parent := range t.All() {
 		w.parent[v] = parent
 		if v.Kind == topology.Node {
@@ -70,45 +70,44 @@ func newWays(t *topology.Tree) ways {
 	return w
 }
 
-// of checks a pair and returns its way.
-func (w ways) of(p PairTime) (way, error) {
+// between checks a pair and returns its route.
+func (w routes) between(p PairTime) (route, error) {
 	a, b := w.nodes[p.A], w.nodes[p.B]
 	switch {
 	case a == nil:
-		return way{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.A)
+		return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.A)
 	case b == nil:
-		return way{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.B)
+		return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.B)
 	}
 	if err := p.Check(); err != nil {
-		return way{}, err
+		return route{}, err
 	}
 	above := map[*topology.Vertex]bool{}
 	for v := w.parent[a]; v != nil; v = w.parent[v] {
 		above[v] = true
 	}
-	out := way{places: []Component{placeOf(a), placeOf(b)}}
+	out := route{components: []Component{componentOf(a), componentOf(b)}}
 	meet := w.parent[b]
 	for ; !above[meet]; meet = w.parent[meet] {
-		out.places = append(out.places, placeOf(meet))
+		out.components = append(out.components, componentOf(meet))
 	}
 	for v := w.parent[a]; v != meet; v = w.parent[v] {
-		out.places = append(out.places, placeOf(v))
+		out.components = append(out.components, componentOf(v))
 	}
 	out.height = meet.Height()
 	return out, nil
 }
 
-func placeOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, Name: v.Name} }
+func componentOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, Name: v.Name} }
 
 var columns = []string{"a", "b", "seconds"}
 
-// ReadPairs reads pairs from comma-separated values with a header that has the columns a, b
-// and seconds, a pair a line; other columns are passed over, and file stands in errors. A
-// pair may be there several times.
+// ReadPairs reads pairs from comma-separated values, one pair per line. The header has the
+// columns a, b and seconds; other columns are ignored. A pair may occur several times. file is
+// the file's name in errors.
 //
-// It returns an error matching ErrPair for a header without one of them, a time that is
-// no number and a file without pairs. Whether the nodes exist and the times can be is for
-// Find.
+// It returns an error matching ErrPair for a missing column, a time that is not a number, and
+// a file without pairs. FindSuspects checks nodes and times.
 func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
 	c := csv.NewReader(r)
 	header, err := c.Read()

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Plan is what a start of the program measures.
+// Plan is the input of one launch of the pair benchmark.
 type Plan struct {
 	Nodes, PPN int
-	Bytes      int     // of the large message
-	Passes     int     // most times that a stage measures every pair
-	Precision  float64 // relative spread of a time that ends a stage
-	Seconds    float64 // after which a stage ends
-	Inside     bool    // whether the ranks of each node meet
-	Rounds     int     // in which the first ranks of the nodes meet; All for a whole tournament
+	Bytes      int     // size of the large message
+	Passes     int     // a stage measures every pair at most this often
+	Precision  float64 // a stage ends when the relative error of its times falls to this value
+	Seconds    float64 // a stage ends after this time
+	Inside     bool    // measure the pairs of ranks inside each node
+	Rounds     int     // number of tournament rounds between nodes; AllRounds for the whole tournament
 
 	Chosen  [][][2]string // rounds of disjoint pairs of hosts
-	Classes []Class       // of which an example is measured
+	Classes []Class       // classes of pairs to measure an example of
 }
 
-// All is the number of rounds in which every node meets every other.
-const All = math.MaxInt32
+// AllRounds, as Plan.Rounds, lets every node meet every other node.
+const AllRounds = math.MaxInt32
 
-// Text returns the plan as the program reads it; csource/pairs has its grammar.
+// Text returns the plan in the format that csource/pairs reads.
 func (p Plan) Text() []byte {
 	inside := "no"
 	if p.Inside {
@@ -48,9 +48,9 @@ func (p Plan) Text() []byte {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Deal returns rounds in which each of the pairs is once and no host twice, as few as
-// taking pairs in their order gives.
-func Deal(pairs [][2]string) [][][2]string {
+// DisjointRounds puts each pair into the first round in which none of its two hosts has a pair
+// yet. It returns the rounds.
+func DisjointRounds(pairs [][2]string) [][][2]string {
 	var rounds [][][2]string
 	var taken []map[string]bool
 	for _, p := range pairs {
@@ -65,7 +65,7 @@ func Deal(pairs [][2]string) [][][2]string {
 	return rounds
 }
 
-// plain reports whether a name can stand in a plan.
-func plain(name string) bool {
+// fitsPlan reports whether a host name can be written to a plan.
+func fitsPlan(name string) bool {
 	return name != "" && len(name) < 128 && !strings.ContainsAny(name, " \t\r\n")
 }

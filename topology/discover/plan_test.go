@@ -34,9 +34,9 @@ end
 	}
 }
 
-func TestDeal(t *testing.T) {
+func TestDisjointRounds(t *testing.T) {
 	pairs := [][2]string{{"a", "b"}, {"a", "c"}, {"c", "d"}, {"b", "d"}}
-	rounds := discover.Deal(pairs)
+	rounds := discover.DisjointRounds(pairs)
 	if len(rounds) != 2 || !slices.Equal(rounds[0], [][2]string{{"a", "b"}, {"c", "d"}}) || !slices.Equal(rounds[1], [][2]string{{"a", "c"}, {"b", "d"}}) {
 		t.Errorf("rounds %v", rounds)
 	}

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// ClassParameters are the PLogP parameters of an example of a class.
+// ClassParameters holds the PLogP parameters of one class of pairs.
 type ClassParameters struct {
 	Class string `json:"class"`
 	Parameters
 }
 
-// FitClasses makes the PLogP parameters of each class of the examples, in their order.
-// gaps says which classes have none, and why.
+// FitClasses fits PLogP parameters to the examples of each class, in the order of the
+// examples. gaps names the classes without parameters and gives the reasons.
 func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	var classes []string
 	by := map[string][]Example{}
@@ -36,7 +36,8 @@ func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	return out, gaps
 }
 
-// fit makes the parameters of one class; what was measured of it last counts.
+// fit returns the parameters of one class. If the class was measured several times, the last
+// measurement counts.
 func fit(examples []Example) (Parameters, error) {
 	var empty *Example
 	var readings []SizeTimes
@@ -53,11 +54,11 @@ func fit(examples []Example) (Parameters, error) {
 	return FitPLogP(empty.RoundTrip, empty.gap(), readings)
 }
 
-// firstRow is the number of messages of an example's first row; each row has twice as many as
-// the one before. The benchmark program ends when two rows agree within 1 %.
+// firstRow is the number of consecutive messages in the first element of Example.Rows. Each
+// further element has twice as many. The benchmark stops when two elements agree within 1 %.
 const firstRow = 10
 
-// gap returns the mean time of a message of the longest row, in seconds; 0 without rows.
+// gap returns the mean time of a message in the longest row, in seconds; 0 without rows.
 func (e Example) gap() float64 {
 	last := len(e.Rows) - 1
 	if last < 0 {
@@ -66,41 +67,43 @@ func (e Example) gap() float64 {
 	return e.Rows[last] / float64(int(firstRow)<<min(last, 30))
 }
 
-// ErrParameters is matched by errors about measurements that no pair of ranks can have.
+// ErrParameters is matched by errors about missing or impossible measurements.
 var ErrParameters = errors.New("not a reading")
 
-// SizeTimes is what was measured with messages of one size, in seconds.
+// SizeTimes holds the times measured with messages of one size, in seconds.
 type SizeTimes struct {
 	Bytes     int
-	RoundTrip float64 // there and back
+	RoundTrip float64 // from sending a message to receiving the answer
 	Send      float64 // of a synchronous send
-	Receive   float64 // of a receive whose message is there already
-	Gap       float64 // of Saturation; 0 where it was not measured
+	Receive   float64 // of a receive whose message has already arrived
+	Gap       float64 // mean time per message in a long row of messages; 0 if not measured
 }
 
-// Overhead is what messages of one size cost, in seconds.
+// Overhead holds the PLogP costs of messages of one size, in seconds.
 type Overhead struct {
 	Bytes   int     `json:"bytes"`
-	Send    float64 `json:"send"`    // o_s
-	Receive float64 `json:"receive"` // o_r
-	Gap     float64 `json:"gap"`     // g: least time between two messages
+	Send    float64 `json:"send"`    // o_s, the sender's CPU time
+	Receive float64 `json:"receive"` // o_r, the receiver's CPU time
+	Gap     float64 `json:"gap"`     // g, the least time between two messages
 }
 
-// Parameters are those of one pair of ranks. The zero value is of a pair that was not
-// measured.
+// Parameters holds the PLogP parameters of one pair of ranks. The zero value stands for a pair
+// that was not measured.
 type Parameters struct {
 	Latency float64    `json:"latency"` // L, seconds
-	Sizes   []Overhead `json:"sizes"`   // by size, ascending
+	Sizes   []Overhead `json:"sizes"`   // ascending by size
 }
 
-// FitPLogP returns the parameters that readings amount to, given the round trip and the gap
-// of empty messages. Where a reading has no gap it is what its round trip exceeds that
-// of an empty message by, and the gap of an empty message (equation 3.1). The latency is
-// half a round trip without its two gaps (equation 3.2).
+// FitPLogP computes the PLogP parameters from the measured times. roundTrip and gap are those
+// of empty messages, in seconds.
 //
-// It returns an error matching ErrParameters without readings, for a size below 0 or twice,
-// a time below 0 or not finite, a round trip of 0, and where a gap or the latency would
-// be below 0.
+// If a size has no measured gap, its gap is the round trip less that of an empty message, plus
+// gap (equation 3.1). The latency is half of roundTrip - 2·gap (equation 3.2).
+//
+// It returns an error matching ErrParameters for missing, negative or infinite times, for
+// duplicate or negative sizes, and for a negative gap or latency.
+//
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 func FitPLogP(roundTrip, gap float64, readings []SizeTimes) (Parameters, error) {
 	empty := SizeTimes{RoundTrip: roundTrip, Gap: gap}
 	if err := empty.check(); err != nil {

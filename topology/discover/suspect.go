@@ -12,69 +12,71 @@ import (
 	"tutti/topology"
 )
 
-// What a suspect must show.
+// Thresholds of suspects.
 const (
-	// alarm is the probability that a machine without slow places gives a suspect.
-	alarm = 0.05
+	// falseAlarms is the probability of a suspect on a machine without slow components.
+	falseAlarms = 0.05
 
-	// leastSlowdown is the least slowdown that is worth a word, as in a step between
-	// levels.
+	// leastSlowdown is the smallest slowdown that is reported; it equals the smallest step
+	// between levels.
 	leastSlowdown = 1.1
 
-	// leastAlike is how many pairs must meet at a height for it to be known what is usual
-	// there.
+	// leastAlike is the least number of pairs that determines the usual time at a height of
+	// the tree.
 	leastAlike = 8
 
-	// leastPairs is how many pairs it takes to blame a place and not its partner.
+	// leastPairs is the least number of pairs that distinguishes a slow component from its
+	// partner.
 	leastPairs = 2
 )
 
-// Suspect is a place that is slow.
+// Suspect is a component that looks slow.
 type Suspect struct {
 	Component
-	Slowdown float64 `json:"slowdown"` // times as long as usual: median of the pairs that no surer suspect slows down
-	Pairs    int     `json:"pairs"`    // these pairs
-	Chance   float64 `json:"chance"`   // that some place of a machine without slow places looks like this, or less
+	Slowdown float64 `json:"slowdown"` // median slowdown of its pairs that pass no suspect of higher rank
+	Pairs    int     `json:"pairs"`    // number of these pairs
+	Chance   float64 `json:"chance"`   // upper bound of the probability that a machine without slow components shows this
 }
 
-// String says it in words.
+// String returns the component, its slowdown, the number of pairs and the probability.
 func (s Suspect) String() string {
 	return fmt.Sprintf("%s: %.2g times as long, %d pairs, by chance %.2g", s.Component, s.Slowdown, s.Pairs, s.Chance)
 }
 
-// SuspectReport is what pairs say about a machine.
+// SuspectReport is the result of FindSuspects.
 type SuspectReport struct {
-	Suspects []Suspect `json:"suspects"` // the surest first
+	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear places look slow, but each of their pairs passes a surer suspect, or the
-	// same pairs pass another one: two nodes that only met each other.
+	// Unclear components look slow without being distinguishable. All their pairs pass a
+	// suspect of higher rank, or the same pairs pass another component.
 	Unclear []Component `json:"unclear"`
 
-	Noise   float64 `json:"noise"`    // relative spread of what usual pairs take
-	LeftOut int     `json:"left_out"` // pairs that meet at a height where too few do to know what is usual
+	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs
+	LeftOut int     `json:"left_out"` // number of pairs at heights of the tree with too few pairs
 }
 
-// FindSuspects finds slow places. Pairs are best measured in three rounds or more, in each of
-// which a node has one partner, another one each time; between switches some pairs must
-// meet for a link to be seen. More than half of the pairs that meet at one height must
-// be usual. A node that is alone below its switch is not told from the switch's link;
-// the node is named.
+// FindSuspects finds slow nodes and links from measured pairs.
 //
-// It returns an error when the tree does not pass Check, and one matching ErrPair for a
-// node that is not in the tree, a node with itself and a time that is not above 0.
-// O(height) for each pair, and the places times their pairs.
+// Three or more rounds of disjoint pairs with changing partners are needed to recognise slow
+// nodes. Links need pairs between switches. More than half of the pairs that meet at one
+// height must be usual. A single node below a switch cannot be distinguished from the switch's
+// link; the node is reported.
+//
+// It returns an error when the tree does not pass Check. It returns one matching ErrPair for
+// an unknown node, a node paired with itself, and a time that is not positive. O(height) for
+// each pair, plus the product of components and pairs.
 func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	if err := t.Check(); err != nil {
 		return SuspectReport{}, err
 	}
-	var e evidence
-	all := newWays(t)
+	var e slowness
+	all := newRoutes(t)
 	for i, p := range pairs {
-		w, err := all.of(p)
+		w, err := all.between(p)
 		if err != nil {
 			return SuspectReport{}, fmt.Errorf("pair %d: %w", i+1, err)
 		}
-		e.ways = append(e.ways, w)
+		e.routes = append(e.routes, w)
 		e.excess = append(e.excess, math.Log(p.Seconds))
 	}
 	r := SuspectReport{LeftOut: e.compare()}
@@ -85,20 +87,20 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	return r, nil
 }
 
-// evidence is what pairs take.
-type evidence struct {
-	ways   []way
-	excess []float64   // logarithm of how much longer than usual; NaN where what is usual is not known
-	noise  float64     // standard deviation of the excess of usual pairs
-	places []Component // in the order of the pairs
-	of     map[Component][]int
+// slowness holds the relative times of all pairs and the components on their routes.
+type slowness struct {
+	routes     []route
+	excess     []float64   // natural logarithm of the time over the usual time; NaN where the usual time is unknown
+	noise      float64     // standard deviation of the excess of usual pairs
+	components []Component // all components, in the order of the pairs
+	of         map[Component][]int
 }
 
-// compare puts the excess in the place of what pairs take, and returns how many have
-// none.
-func (e *evidence) compare() (leftOut int) {
+// compare replaces the logarithms of times by the excess over the usual time at the same
+// height. It returns the number of pairs without an excess.
+func (e *slowness) compare() (leftOut int) {
 	alike := map[int][]float64{}
-	for i, w := range e.ways {
+	for i, w := range e.routes {
 		alike[w.height] = append(alike[w.height], e.excess[i])
 	}
 	usual := map[int]float64{}
@@ -110,33 +112,33 @@ func (e *evidence) compare() (leftOut int) {
 	}
 	e.of = map[Component][]int{}
 	var known []float64
-	for i, w := range e.ways {
+	for i, w := range e.routes {
 		e.excess[i] -= usual[w.height]
 		if math.IsNaN(e.excess[i]) {
 			leftOut++
 			continue
 		}
 		known = append(known, e.excess[i])
-		for _, p := range w.places {
+		for _, p := range w.components {
 			if e.of[p] == nil {
-				e.places = append(e.places, p)
+				e.components = append(e.components, p)
 			}
 			e.of[p] = append(e.of[p], i)
 		}
 	}
 	if len(known) > 0 {
-		const exact = 1e-6 // pairs that take the same to the last digit
+		const exact = 1e-6 // least noise, when pairs have exactly equal times
 		e.noise = max(metrics.RobustDeviation(known), exact)
 	}
 	return leftOut
 }
 
-// find names the places that look slow, the surest first, each by the pairs that surer
-// ones leave to it.
-func (e *evidence) find(r *SuspectReport) {
+// find adds suspects to the report, highest score first. It judges a component by the pairs
+// that pass no earlier suspect.
+func (e *slowness) find(r *SuspectReport) {
 	j := e.newJudge()
 	var slow []judgement
-	for _, p := range e.places {
+	for _, p := range e.components {
 		if v := j.judge(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
 			slow = append(slow, v)
 		}
@@ -144,9 +146,9 @@ func (e *evidence) find(r *SuspectReport) {
 	slices.SortStableFunc(slow, func(a, b judgement) int { return cmp.Compare(b.score, a.score) })
 	named := map[Component]bool{}
 	for _, s := range slow {
-		own := e.left(s.Component, named)
+		own := e.unexplained(s.Component, named)
 		if len(own) == 0 || slices.ContainsFunc(slow, func(o judgement) bool {
-			return o.Component != s.Component && o.Kind == s.Kind && slices.Equal(own, e.left(o.Component, named))
+			return o.Component != s.Component && o.Kind == s.Kind && slices.Equal(own, e.unexplained(o.Component, named))
 		}) {
 			r.Unclear = append(r.Unclear, s.Component)
 			continue
@@ -158,42 +160,43 @@ func (e *evidence) find(r *SuspectReport) {
 	}
 }
 
-// left returns the pairs of a place that pass no named one.
-func (e *evidence) left(p Component, named map[Component]bool) []int {
+// unexplained returns the pairs of a component that pass no named suspect.
+func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	return slices.DeleteFunc(slices.Clone(e.of[p]), func(i int) bool {
-		return slices.ContainsFunc(e.ways[i].places, func(p Component) bool { return named[p] })
+		return slices.ContainsFunc(e.routes[i].components, func(p Component) bool { return named[p] })
 	})
 }
 
-// scorer decides whether a place is slow.
+// scorer decides which components are slow.
 //
-// The score of a place is the sum of what its k pairs exceed the usual, in standard
-// deviations, over √k. None counts for more than the least one and the width that k
-// normal numbers have, so that late messages and slow partners are not enough where one
-// pair is as usual. Of usual pairs the score is normal and what is cut off makes it
-// smaller, so the tail of the normal distribution bounds the probability of a score;
-// times the number of places it bounds that of any.
+// The score of a component with k pairs is the sum of their excesses, in standard deviations,
+// over √k. An excess counts at most as the smallest excess plus the width of k normal numbers.
+// Delayed messages and slow partners therefore do not suffice if one pair is usual.
 //
-// No two nodes are quite the same, so the scores of usual places may spread by more than
-// 1: then all deviations count that much less.
+// For usual pairs the score is normal without this limit and smaller with it. The normal tail
+// thus bounds the probability of a score. Times the number of components, it bounds the
+// probability of any such score (Bonferroni).
+//
+// Usual nodes differ slightly, so scores of usual components may have a standard deviation
+// above 1. The unit of each kind is then enlarged by this factor.
 type scorer struct {
-	e      *evidence
-	needed float64                   // score of a slow place
-	unit   map[topology.Kind]float64 // standard deviation that a pair counts with
+	e      *slowness
+	needed float64                   // least score of a slow component
+	unit   map[topology.Kind]float64 // standard deviation of an excess, by kind
 }
 
-// judgement is a suspect that may be none.
+// judgement is a component with its score.
 type judgement struct {
 	Suspect
 	score float64
 	slow  bool
 }
 
-func (e *evidence) newJudge() scorer {
+func (e *slowness) newJudge() scorer {
 	j := scorer{e: e, unit: map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}}
-	j.needed = distuv.UnitNormal.Quantile(1 - alarm/float64(len(e.places)))
+	j.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
 	scores := map[topology.Kind][]float64{}
-	for _, p := range e.places {
+	for _, p := range e.components {
 		scores[p.Kind] = append(scores[p.Kind], j.score(p, e.of[p]))
 	}
 	for kind, x := range scores {
@@ -202,14 +205,14 @@ func (e *evidence) newJudge() scorer {
 	return j
 }
 
-// score returns the score of a place by some of its pairs.
+// score returns the score of a component by some of its pairs.
 func (j scorer) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
 	for _, i := range pairs {
 		least = min(least, j.e.excess[i]/j.unit[p.Kind])
 	}
-	width := 2 * distuv.UnitNormal.Quantile(k/(k+1)) // of k normal numbers, about
+	width := 2 * distuv.UnitNormal.Quantile(k/(k+1)) // approximate range of k normal numbers
 	sum := 0.0
 	for _, i := range pairs {
 		sum += min(j.e.excess[i]/j.unit[p.Kind], least+width)
@@ -217,7 +220,7 @@ func (j scorer) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// judgement judges a place by some of its pairs.
+// judge computes the judgement of a component by some of its pairs.
 func (j scorer) judge(p Component, pairs []int) judgement {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {
@@ -228,7 +231,7 @@ func (j scorer) judge(p Component, pairs []int) judgement {
 		Component: p,
 		Slowdown:  math.Exp(metrics.Quantile(excess, 0.5)),
 		Pairs:     len(pairs),
-		Chance:    min(1, float64(len(j.e.places))*distuv.UnitNormal.Survival(v.score)),
+		Chance:    min(1, float64(len(j.e.components))*distuv.UnitNormal.Survival(v.score)),
 	}
 	v.slow = v.score > j.needed && v.Slowdown >= leastSlowdown
 	return v

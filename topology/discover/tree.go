@@ -18,7 +18,7 @@ func (r Measurements) nodes() []PairTime {
 	for i, host := range r.Hosts {
 		number[host] = i
 	}
-	all := r.Of(Between)
+	all := r.PairsOf(Between)
 	slices.SortStableFunc(all, func(p, q Measurement) int {
 		return cmp.Or(cmp.Compare(number[p.A.Host], number[q.A.Host]), cmp.Compare(number[p.B.Host], number[q.B.Host]))
 	})
@@ -94,7 +94,7 @@ func without(all, some []string) []string {
 // children if no pair in it was measured.
 func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	node := topology.Vertex{Kind: topology.Node, Name: host}
-	all := r.Of(Inside)
+	all := r.PairsOf(Inside)
 	slices.SortStableFunc(all, func(p, q Measurement) int {
 		return cmp.Or(cmp.Compare(p.A.Rank, q.A.Rank), cmp.Compare(p.B.Rank, q.B.Rank))
 	})
