@@ -2,22 +2,22 @@ package topology
 
 import "fmt"
 
-// Division is one level of groups that were found among members.
+// Division is one level of groups of the members.
 type Division struct {
-	Kind       Kind    // of the groups
-	Groups     []int   // the group of each member
-	Seconds    float64 // of two members that share a group here and in no finer division
-	Confidence float64 // in these groups
+	Kind       Kind    // kind of the groups
+	Groups     []int   // group number of each member
+	Seconds    float64 // round trip between members that share a group here and in no finer division
+	Confidence float64 // confidence of these groups, 0 to 1
 }
 
-// Build returns the tree below root that nested divisions of its members make, the
-// coarsest first. Groups are named by kind, height and number: switch0-1. The
-// children that root has are replaced.
+// Build returns the tree of root whose members are grouped by nested divisions, coarsest
+// first. It names groups by kind, height and number, for example switch0-1. It replaces the
+// children of root.
 //
-// It returns an error when a division has not one group for each member, when a group
-// lies in two groups of the coarser division, or when the tree does not pass Check.
+// It returns an error for a division without a group for each member, for a group that lies in
+// two coarser groups, and for a tree that does not pass Check.
 func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
-	coarser := make([]int, len(members)) // the root: one group
+	coarser := make([]int, len(members)) // the root is one group
 	for i, d := range divisions {
 		if err := nested(d.Groups, coarser, len(members)); err != nil {
 			return Tree{}, fmt.Errorf("division %d: %w", i+1, err)
@@ -34,7 +34,7 @@ func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
 	return t, t.Check()
 }
 
-// nested checks that every group lies in one coarser group.
+// nested checks that every group lies within one coarser group.
 func nested(groups, coarser []int, members int) error {
 	if len(groups) != members {
 		return fmt.Errorf("%d groups: want one for each of %d members", len(groups), members)
@@ -51,10 +51,11 @@ func nested(groups, coarser []int, members int) error {
 
 type builder struct {
 	members []Vertex
-	count   []int // groups named so far, by the number of finer divisions
+	count   []int // number of named groups, by height
 }
 
-// below returns the vertices that some members make under the remaining divisions.
+// below groups some of the members by the remaining divisions and returns the vertices of the
+// outermost groups.
 func (b *builder) below(some []int, divisions []Division) []Vertex {
 	if len(divisions) == 0 {
 		out := make([]Vertex, len(some))
@@ -94,9 +95,8 @@ func split(some, groups []int) [][]int {
 	return out
 }
 
-// Graft puts a node with its inside in the place of the node of that name. It
-// returns an error matching ErrTree when the tree has no such node or does not pass
-// Check afterwards.
+// Graft replaces the node of the same name by node with its children. It returns an error
+// matching ErrTree when the tree has no such node or does not pass Check afterwards.
 func (t *Tree) Graft(node Vertex) error {
 	for v := range t.All() {
 		if v.Kind == Node && v.Name == node.Name {

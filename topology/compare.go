@@ -6,35 +6,35 @@ import (
 	"slices"
 )
 
-// Comparison is how a declared tree and a measured one agree.
+// Comparison is the result of comparing a declared tree with a measured one.
 type Comparison struct {
-	Agree       int          `json:"agree"` // nodes that both have below the same switch
+	Agree       int          `json:"agree"` // number of nodes below the same switch in both trees
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is one thing that the two trees see differently.
+// Difference is one disagreement of the two trees.
 type Difference struct {
 	What       What     `json:"what"`
 	Places     []string `json:"places"`             // nodes, or switches of the declared tree
-	Declared   string   `json:"declared,omitempty"` // the switch that has them in the declared tree
-	Measured   string   `json:"measured,omitempty"` // the switch of the declared tree that they were measured with
-	Confidence float64  `json:"confidence"`         // of the measured switch
+	Declared   string   `json:"declared,omitempty"` // the parent of the places in the declared tree
+	Measured   string   `json:"measured,omitempty"` // the switch of the declared tree whose nodes are measured together with the places
+	Confidence float64  `json:"confidence"`         // confidence of the measured switch, 0 to 1
 }
 
-// What is how the trees differ.
+// What is the kind of a Difference.
 type What string
 
-// The ways to differ.
+// Kinds of differences.
 const (
-	Missing  What = "missing"  // declared and not measured
-	Unlisted What = "unlisted" // measured and not declared
-	Moved    What = "moved"    // measured with the places of another switch
-	Split    What = "split"    // measured apart from the other places of their switch
-	Joined   What = "joined"   // all places of one switch measured together with those of another
-	Unclear  What = "unclear"  // the measured tree has no clear division to compare with
+	Missing  What = "missing"  // declared but not measured
+	Unlisted What = "unlisted" // measured but not declared
+	Moved    What = "moved"    // measured together with nodes of another switch
+	Split    What = "split"    // measured apart from the other nodes of their switch
+	Joined   What = "joined"   // all nodes of the switch are measured together with nodes of another switch
+	Unclear  What = "unclear"  // the measured switch has confidence 0
 )
 
-// String says the difference in words.
+// String describes the difference in one sentence.
 func (d Difference) String() string {
 	places := HostList(d.Places)
 	switch d.What {
@@ -53,10 +53,10 @@ func (d Difference) String() string {
 	}
 }
 
-// Compare holds a measured tree against a declared one, such as the scheduler's file:
-// first the nodes and the switches above them, then these switches and what is above
-// them, and so on to the top of either. Switches of the two trees are taken for the same
-// when they share most, the largest overlap first.
+// Compare compares a measured tree with a declared one, such as the scheduler's file. It first
+// compares the switches directly above the nodes, then the switches above these, up to the top
+// of either tree. Two switches of different trees are the same if they have most members in
+// common; pairs with the largest overlap are matched first.
 //
 // It returns an error when one of the trees does not pass Check.
 func Compare(declared, measured *Tree) (Comparison, error) {
@@ -69,20 +69,20 @@ func Compare(declared, measured *Tree) (Comparison, error) {
 	up, down := declared.parents(), measured.parents()
 	pairs := c.common(declared, measured)
 	for first := true; len(pairs) > 0; first = false {
-		cells := overlaps(pairs, up, down)
-		match(cells)
-		for _, cell := range cells {
-			if first && cell.same {
-				c.Agree += len(cell.places)
+		all := overlaps(pairs, up, down)
+		match(all)
+		for _, overlap := range all {
+			if first && overlap.same {
+				c.Agree += len(overlap.places)
 			}
-			if !cell.same {
-				c.Differences = append(c.Differences, cell.difference(cells))
+			if !overlap.same {
+				c.Differences = append(c.Differences, overlap.difference(all))
 			}
 		}
 		pairs = pairs[:0]
-		for _, cell := range cells {
-			if cell.same && up[cell.declared] != nil && down[cell.measured] != nil {
-				pairs = append(pairs, pair{name: cell.declared.Name, declared: cell.declared, measured: cell.measured})
+		for _, overlap := range all {
+			if overlap.same && up[overlap.declared] != nil && down[overlap.measured] != nil {
+				pairs = append(pairs, pair{name: overlap.declared.Name, declared: overlap.declared, measured: overlap.measured})
 			}
 		}
 	}
@@ -100,14 +100,14 @@ func (t *Tree) parents() map[*Vertex]*Vertex {
 	return out
 }
 
-// pair is a place that both trees have.
+// pair is a node or switch that occurs in both trees.
 type pair struct {
 	name               string
 	declared, measured *Vertex
 }
 
-// common returns the nodes of both trees, in the order of the declared one, and notes
-// those that only one has. A name with a domain is that without, see Names.
+// common returns the nodes of both trees, in the order of the declared one. It adds nodes of
+// only one tree to the differences. Names compares host names with and without domains.
 func (c *Comparison) common(declared, measured *Tree) []pair {
 	byName := map[string]*Vertex{}
 	known := NamesOf(declared.Nodes())
@@ -148,39 +148,39 @@ func (c *Comparison) common(declared, measured *Tree) []pair {
 	return pairs
 }
 
-// cell is the places that one switch of each tree share.
-type cell struct {
+// overlap holds the places that a declared and a measured switch have in common.
+type overlap struct {
 	declared, measured *Vertex
 	places             []string
-	same               bool // the two switches are taken for the same
+	same               bool // the two switches match
 }
 
-// overlaps returns the cells of a level, in the order of their first places. A place
-// without a parent in one of the trees is left out.
-func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*cell {
+// overlaps returns the overlaps of one level, in the order of their first places. It leaves
+// out places without a parent in one of the trees.
+func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
-	var cells []*cell
-	at := map[key]*cell{}
+	var all []*overlap
+	at := map[key]*overlap{}
 	for _, p := range pairs {
 		k := key{declared: up[p.declared], measured: down[p.measured]}
 		if k.declared == nil || k.measured == nil {
 			continue
 		}
 		if at[k] == nil {
-			at[k] = &cell{declared: k.declared, measured: k.measured}
-			cells = append(cells, at[k])
+			at[k] = &overlap{declared: k.declared, measured: k.measured}
+			all = append(all, at[k])
 		}
 		at[k].places = append(at[k].places, p.name)
 	}
-	return cells
+	return all
 }
 
-// match takes switches for the same, the largest overlap first, each once. What was
-// measured without confidence is the same as nothing.
-func match(cells []*cell) {
+// match marks matching switches, the largest overlap first. A switch matches at most one other
+// switch. Measured switches with confidence 0 match none.
+func match(all []*overlap) {
 	taken := map[*Vertex]bool{}
-	largest := slices.Clone(cells)
-	slices.SortStableFunc(largest, func(a, b *cell) int { return cmp.Compare(len(b.places), len(a.places)) })
+	largest := slices.Clone(all)
+	slices.SortStableFunc(largest, func(a, b *overlap) int { return cmp.Compare(len(b.places), len(a.places)) })
 	for _, c := range largest {
 		if c.measured.Confidence > 0 && !taken[c.declared] && !taken[c.measured] {
 			c.same, taken[c.declared], taken[c.measured] = true, true, true
@@ -188,11 +188,11 @@ func match(cells []*cell) {
 	}
 }
 
-// difference says what a cell of switches that are not the same means.
-func (c *cell) difference(cells []*cell) Difference {
+// difference returns the kind of difference that an unmatched overlap shows.
+func (c *overlap) difference(all []*overlap) Difference {
 	d := Difference{Places: c.places, Declared: c.declared.Name, Confidence: c.measured.Confidence}
 	whole := true
-	for _, o := range cells {
+	for _, o := range all {
 		if o.same && o.measured == c.measured {
 			d.Measured = o.declared.Name
 		}

@@ -8,7 +8,8 @@ import (
 	"tutti/topology"
 )
 
-// The declared tree has pods. Where they were not measured, the second is one with the first.
+// TestCompare checks the differences between pods() and measured trees. Some measured trees
+// have no pods, so that both pods appear as one switch.
 func TestCompare(t *testing.T) {
 	leaves := func(lists ...string) topology.Tree {
 		var out []topology.Vertex

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxHosts bounds what a list of nodes may stand for.
+// maxHosts is the largest number of names in a list of nodes.
 const maxHosts = 1 << 16
 
-// Hosts returns the names that a list as Slurm writes it stands for, in its order:
-// n[1-3,07-09],login gives n1, n2, n3, n07, n08, n09 and login. A list stands for
-// 65536 names at most.
+// Hosts expands a list of nodes in Slurm's notation, in order. For example, n[1-3,07-09],login
+// gives n1, n2, n3, n07, n08, n09 and login. It returns an error for a list of more than 65536
+// names.
 func Hosts(list string) ([]string, error) {
 	var out []string
 	for _, word := range splitHosts(list) {
@@ -45,7 +45,7 @@ func splitHosts(list string) []string {
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// expandHosts expands the first bracket of a word, and the others after it.
+// expandHosts expands the brackets of a word to at most most names.
 func expandHosts(word string, most int) ([]string, error) {
 	head, rest, bracket := strings.Cut(word, "[")
 	if !bracket {
@@ -80,10 +80,10 @@ func expandHosts(word string, most int) ([]string, error) {
 	return out, nil
 }
 
-// hostRange is a run of names that count up: n07, n08, n09.
+// hostRange is a run of consecutively numbered names, for example n07, n08, n09.
 type hostRange struct {
 	prefix string
-	first  string // digits of the first name; empty for a name that does not end in a number
+	first  string // digits of the first name; empty for a name without a number at its end
 	count  int
 }
 
@@ -91,11 +91,11 @@ func (r hostRange) name(i int) string {
 	if r.first == "" {
 		return r.prefix
 	}
-	from, _ := strconv.ParseUint(r.first, 10, 31) // rangeOf saw that it is one
+	from, _ := strconv.ParseUint(r.first, 10, 31) // rangeOf has checked the digits
 	return fmt.Sprintf("%s%0*d", r.prefix, len(r.first), from+uint64(i))
 }
 
-// bracketed returns what stands in brackets for the run.
+// bracketed returns the range without its prefix, for example 07-09.
 func (r hostRange) bracketed() string {
 	if r.count == 1 {
 		return r.first
@@ -112,7 +112,8 @@ func rangeOf(name string) hostRange {
 	return hostRange{prefix: name, count: 1}
 }
 
-// HostList returns the shortest list without reordering that Hosts expands to names.
+// HostList returns the shortest list in Slurm's notation that Hosts expands to names. It keeps
+// their order.
 func HostList(names []string) string {
 	var runs []hostRange
 	for _, name := range names {
@@ -134,7 +135,7 @@ func HostList(names []string) string {
 	return strings.Join(words, ",")
 }
 
-// hostWord writes runs of one prefix.
+// hostWord returns the list of ranges with the same prefix.
 func hostWord(runs []hostRange) string {
 	if len(runs) == 1 && runs[0].count == 1 {
 		return runs[0].name(0)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// version of topology.json. A reader refuses any other.
+// version is the format version of topology.json. Read accepts no other version.
 const version = 1
 
 type document struct {
@@ -18,7 +18,8 @@ type document struct {
 	Gaps    []string `json:"gaps,omitempty"`
 }
 
-// Write writes the tree as topology.json. The tree must pass Check.
+// Write writes the tree as topology.json. It returns an error when the tree does not pass
+// Check.
 func (t *Tree) Write(w io.Writer) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -28,8 +29,8 @@ func (t *Tree) Write(w io.Writer) error {
 	return e.Encode(document{Version: version, Root: t.Root, Gaps: t.Gaps})
 }
 
-// Read reads a topology.json; name stands in errors. Unknown keys, another version,
-// anything behind the tree and a tree that does not pass Check are errors.
+// Read reads a topology.json. name is the file's name in errors. Read returns an error for
+// unknown keys, another version, text after the tree, and a tree that does not pass Check.
 func Read(r io.Reader, name string) (Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -54,7 +55,7 @@ func Read(r io.Reader, name string) (Tree, error) {
 	return t, nil
 }
 
-// lineAt returns the line of the error, as far as the decoder knows it.
+// lineAt returns the line of an error of the decoder.
 func lineAt(text []byte, d *json.Decoder, err error) int {
 	at := d.InputOffset()
 	var syntax *json.SyntaxError
@@ -64,7 +65,7 @@ func lineAt(text []byte, d *json.Decoder, err error) int {
 		at = syntax.Offset
 	case errors.As(err, &kind):
 		at = kind.Offset
-	case err != nil: // encoding/json has no type for an unknown key, and says no place
+	case err != nil: // the error for an unknown key has no position
 		key := strings.TrimPrefix(err.Error(), "json: unknown field ")
 		if i := bytes.Index(text, []byte(key)); i >= 0 {
 			at = int64(i)

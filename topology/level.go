@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// Level is what the vertices of one kind and height have in common.
+// Level summarises the vertices of the same kind and height.
 type Level struct {
 	Kind       Kind    `json:"kind"`
-	Height     int     `json:"height"`            // of switches: 0 for those that hold nodes only
-	Count      int     `json:"count"`             // vertices
-	Least      int     `json:"least"`             // members of the smallest and of the largest: nodes below a
-	Most       int     `json:"most"`              // switch, else the innermost places below
-	Seconds    float64 `json:"seconds,omitempty"` // median of what is known; 0 when nothing is
-	Confidence float64 `json:"confidence"`        // the least
+	Height     int     `json:"height"`            // of switches: 0 directly above nodes
+	Count      int     `json:"count"`             // number of vertices
+	Least      int     `json:"least"`             // fewest members of a vertex: nodes below a
+	Most       int     `json:"most"`              // switch, else the innermost vertices below
+	Seconds    float64 `json:"seconds,omitempty"` // median of the known times; 0 without any
+	Confidence float64 `json:"confidence"`        // least confidence of a vertex
 }
 
-// Levels returns the levels of the tree, outermost first. What has no children makes
+// Levels returns the levels of the tree, outermost first. Vertices without children belong to
 // no level.
 func (t *Tree) Levels() []Level {
 	type key struct {
@@ -67,7 +67,8 @@ func levelOf(kind Kind, height int, vertices []*Vertex) Level {
 	return l
 }
 
-// below counts the nodes below a switch, or the innermost places below anything else.
+// below returns the number of nodes below a switch, or of innermost vertices below another
+// vertex.
 func (v *Vertex) below() int {
 	sum := 0
 	for i := range v.Children {
@@ -81,7 +82,7 @@ func (v *Vertex) below() int {
 	return sum
 }
 
-// String says the level in words: 4 switches of 8 nodes, 2.18 µs.
+// String returns a text such as "4 switches of 8 nodes, 2.18 µs".
 func (l Level) String() string {
 	member := "place"
 	if l.Kind == Switch {

@@ -7,72 +7,75 @@ import (
 	"slices"
 )
 
-// Merged is what several trees say together.
+// Merged is the result of merging several trees.
 type Merged struct {
 	Tree      Tree
 	Conflicts []Conflict
 	Unknown   []Unknown
 }
 
-// Conflict is a pair of nodes that one tree puts together and another one apart.
+// Conflict is a pair of nodes that two trees place differently: one in the same group, the
+// other one in different groups.
 type Conflict struct {
-	A        string  `json:"a"`
-	B        string  `json:"b"`
-	Seconds  float64 `json:"seconds"`  // the level at which they are together or apart
-	Together bool    `json:"together"` // what was believed
-	Doubted  int     `json:"doubted"`  // which of the trees says otherwise
+	A         string  `json:"a"`
+	B         string  `json:"b"`
+	Seconds   float64 `json:"seconds"`    // round-trip time of the level of the groups
+	Together  bool    `json:"together"`   // the merged tree has both nodes in the same group
+	OtherTree int     `json:"other_tree"` // index of the tree that disagrees with the merged tree
 }
 
-// String says the conflict in words.
+// String describes the conflict in one sentence.
 func (c Conflict) String() string {
 	believed := "apart"
 	if c.Together {
 		believed = "together"
 	}
-	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.Doubted+1)
+	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.OtherTree+1)
 }
 
-// Unknown is a pair of places below one parent, switches or nodes, of which nothing in
-// one was ever measured with anything in the other: they may belong to one switch.
+// Unknown is a pair of switches or nodes below the same parent that no tree compares. Both may
+// belong to one switch.
 type Unknown struct {
 	A string `json:"a"`
 	B string `json:"b"`
 }
 
-// Merge joins trees that jobs measured, each of the nodes that it had. Levels of
-// different jobs are one when their times are (within 10 %, and within half the step
-// between two levels of one job). At each level nodes are together when a chain of jobs
-// says so, unless a job with more confidence put some of them apart. A switch without
-// confidence says nothing about its children.
+// Merge combines measured trees of different jobs, which may have different nodes.
 //
-// Of a node's inside the tree with most detail is believed. The gaps of all trees are
-// kept, and what stays open is added to them.
+// Levels of different jobs are the same if their times differ by at most 10 % and by at most
+// half the step between two levels of a job. Nodes that a chain of jobs connects at a level
+// are in the same group. A job with higher confidence can separate them. Switches with
+// confidence 0 do not affect the result.
 //
-// It returns an error matching ErrTree when there is no tree, when one does not pass
-// Check, or when a switch with several children and confidence has no time.
-// O(levels · nodes of all trees), and the square of the places below one parent.
+// For the inside of a node, the tree with the most vertices counts. Gaps contain the gaps of
+// all trees and the pairs that no tree compares.
+//
+// It returns an error matching ErrTree without trees, for a tree that does not pass Check, and
+// for a switch with confidence but without a time. Cost: O(levels · nodes of all trees), plus
+// the square of the number of children of a vertex.
 func Merge(trees []Tree) (Merged, error) {
 	if len(trees) == 0 {
 		return Merged{}, fmt.Errorf("%w: nothing to merge", ErrTree)
 	}
 	for i := range trees {
-		if err := trees[i].measured(); err != nil {
+		if err := trees[i].checkMeasured(); err != nil {
 			return Merged{}, fmt.Errorf("tree %d: %w", i+1, err)
 		}
 	}
 	m := newMerger(trees)
 	for level := range m.scale.seconds {
 		for _, tree := range m.order {
-			m.hear(tree, level)
+			m.addTree(tree, level)
 		}
-		m.close(level)
+		m.finishLevel(level)
 	}
 	root := m.root()
 	return Merged{Tree: Tree{Root: root, Gaps: m.gaps}, Conflicts: m.conflicts, Unknown: m.unknown}, nil
 }
 
-// measured checks that the tree can be merged.
-func (t *Tree) measured() error {
+// checkMeasured returns an error when the tree does not pass Check or a confident switch has
+// no time.
+func (t *Tree) checkMeasured() error {
 	if err := t.Check(); err != nil {
 		return err
 	}
@@ -84,46 +87,46 @@ func (t *Tree) measured() error {
 	return nil
 }
 
-// merger builds the tree level by level, from the nodes up.
+// merger builds the merged tree level by level, from the nodes up.
 type merger struct {
 	trees []Tree
 	scale scale
-	order []int // of the trees, the most confident first
+	order []int // indices of the trees, the most confident first
 	nodes []string
-	of    map[string]*class // of each node, at the level being joined
+	of    map[string]*class // the class of each node at the current level
 
 	conflicts []Conflict
 	unknown   []Unknown
 	gaps      []string
 }
 
-// class is a set of nodes that are together at a level.
+// class is a set of nodes that are in the same group at the current level.
 type class struct {
 	nodes      []string
 	parts      []part
-	places     places
-	stated     bool // some tree has a switch for it at this level
+	places     placements
+	stated     bool // some tree has a switch for the class at this level
 	confidence float64
 }
 
-// part is what a finer level made of some nodes.
+// part is a vertex of the level below, a child of the class's switch.
 type part struct {
 	vertex Vertex
-	first  int // number of its first node
-	places places
+	first  int // index of its first node
+	places placements
 }
 
-// places says where the trees have some nodes at one level: the group they are in, by
-// the switch within which that tree holds its groups to be apart.
-type places map[*Vertex]spot
+// placements holds the group that each tree assigns to some nodes at one level. The key is the
+// switch of that tree within which the groups are distinct.
+type placements map[*Vertex]placement
 
-type spot struct {
+type placement struct {
 	group *Vertex
-	node  string // one of the nodes that are in it
+	node  string // one of the nodes in the group
 }
 
-// apart reports whether a tree says that two sets of nodes are in different groups.
-func (p places) apart(o places) bool {
+// apart reports whether a tree has the two sets of nodes in different groups.
+func (p placements) apart(o placements) bool {
 	for within, here := range p {
 		if there, both := o[within]; both && there.group != here.group {
 			return true
@@ -132,8 +135,8 @@ func (p places) apart(o places) bool {
 	return false
 }
 
-// known reports whether a tree says anything about two sets of nodes together.
-func (p places) known(o places) bool {
+// comparable reports whether a tree contains nodes of both sets within one confident switch.
+func (p placements) comparable(o placements) bool {
 	for within := range p {
 		if _, both := o[within]; both {
 			return true
@@ -153,18 +156,18 @@ func newMerger(trees []Tree) *merger {
 	slices.SortStableFunc(m.order, func(a, b int) int {
 		return cmp.Compare(trees[b].confidence(), trees[a].confidence())
 	})
-	nodes, gaps := insides(trees)
+	nodes, gaps := mergeNodes(trees)
 	m.gaps = append(m.gaps, gaps...)
 	for i, v := range nodes {
 		m.nodes = append(m.nodes, v.Name)
-		m.of[v.Name] = &class{nodes: []string{v.Name}, parts: []part{{vertex: v, first: i}}, places: places{}, confidence: 1}
+		m.of[v.Name] = &class{nodes: []string{v.Name}, parts: []part{{vertex: v, first: i}}, places: placements{}, confidence: 1}
 	}
 	return m
 }
 
-// insides returns every node once, with the inside that has most places, and says
-// which nodes the trees disagree on.
-func insides(trees []Tree) (nodes []Vertex, gaps []string) {
+// mergeNodes returns every node once, with the children of the tree that has the most vertices
+// in it. gaps names the nodes whose insides differ.
+func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	at := map[string]int{}
 	for i := range trees {
 		for v := range trees[i].All() {
@@ -189,12 +192,12 @@ func insides(trees []Tree) (nodes []Vertex, gaps []string) {
 	return nodes, slices.Compact(gaps)
 }
 
-// sameShape compares kinds and names, not times.
+// sameShape reports whether kinds and names are equal. Times may differ.
 func sameShape(a, b Vertex) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && slices.EqualFunc(a.Children, b.Children, sameShape)
 }
 
-// confidence is the least of the clear switches.
+// confidence returns the least confidence of the switches with a time.
 func (t *Tree) confidence() float64 {
 	least := 1.0
 	for v := range t.All() {
@@ -205,10 +208,10 @@ func (t *Tree) confidence() float64 {
 	return least
 }
 
-// group is some nodes that a tree has together at a level.
+// group is a set of nodes that a tree has together at a level.
 type group struct {
-	top    *Vertex // the switch or node that holds them
-	within *Vertex // the outermost switch between whose groups the tree tells clearly
+	top    *Vertex // the switch or node above the group
+	within *Vertex // the outermost switch that separates the group clearly from others
 	nodes  []string
 }
 
@@ -235,9 +238,9 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// hear takes in what a tree says at a level: first what is together, then what is
-// apart, so that a conflict with trees heard before is seen whichever of the two it is.
-func (m *merger) hear(tree, level int) {
+// addTree joins the classes that a tree has together at a level. It then records which nodes
+// the tree has apart. In this order, conflicts of both kinds with earlier trees are found.
+func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
 		own := g.top.Kind == Switch && m.scale.of[tree][g.top.Seconds] == level
@@ -246,7 +249,7 @@ func (m *merger) hear(tree, level int) {
 			switch {
 			case a == b:
 			case a.places.apart(b.places):
-				m.conflicts = append(m.conflicts, Conflict{A: g.nodes[0], B: node, Seconds: m.scale.seconds[level], Doubted: tree})
+				m.conflicts = append(m.conflicts, Conflict{A: g.nodes[0], B: node, Seconds: m.scale.seconds[level], OtherTree: tree})
 			default:
 				m.join(a, b)
 			}
@@ -257,12 +260,12 @@ func (m *merger) hear(tree, level int) {
 	}
 	for _, g := range groups {
 		for _, node := range g.nodes {
-			m.place(node, g, Conflict{Seconds: m.scale.seconds[level], Together: true, Doubted: tree})
+			m.place(node, g, Conflict{Seconds: m.scale.seconds[level], Together: true, OtherTree: tree})
 		}
 	}
 }
 
-// join puts the smaller class into the larger one.
+// join adds the smaller class to the larger one.
 func (m *merger) join(a, b *class) {
 	if len(a.nodes) < len(b.nodes) {
 		a, b = b, a
@@ -276,13 +279,13 @@ func (m *merger) join(a, b *class) {
 	a.stated, a.confidence = a.stated || b.stated, min(a.confidence, b.confidence)
 }
 
-// place notes where a tree has a node. A class that holds a node of another group of
-// that tree already is a conflict.
+// place records the group of a node in a tree. It adds a conflict when the node's class
+// contains a node of another group of that tree.
 func (m *merger) place(node string, g group, conflict Conflict) {
 	c := m.of[node]
 	other, seen := c.places[g.within]
 	if !seen {
-		c.places[g.within] = spot{group: g.top, node: node}
+		c.places[g.within] = placement{group: g.top, node: node}
 		return
 	}
 	if other.group != g.top {
@@ -304,13 +307,13 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// close makes a switch of every class that a tree has one for, and starts the next
-// level with what was made.
-func (m *merger) close(level int) {
+// finishLevel creates a switch for every class that a tree has a switch for. These switches
+// are the parts of the next level.
+func (m *merger) finishLevel(level int) {
 	count := 0
 	for _, c := range m.classes() {
 		slices.SortFunc(c.parts, func(a, b part) int { return a.first - b.first })
-		m.doubt(c.parts)
+		m.noteUnknown(c.parts)
 		if c.stated {
 			count++
 			v := Vertex{
@@ -327,17 +330,17 @@ func (m *merger) close(level int) {
 		for i := range c.parts {
 			c.parts[i].places = c.places
 		}
-		c.places, c.stated, c.confidence = places{}, false, 1
+		c.places, c.stated, c.confidence = placements{}, false, 1
 	}
 }
 
-// doubt notes which parts of one class were never measured together. The nodes of the
-// lowest level are together whether they were or not.
-func (m *merger) doubt(parts []part) {
+// noteUnknown records which parts of one class no tree compares. It skips single nodes at the
+// lowest level.
+func (m *merger) noteUnknown(parts []part) {
 	before := len(m.unknown)
 	for i, a := range parts {
 		for _, b := range parts[:i] {
-			if a.places != nil && b.places != nil && !a.places.known(b.places) {
+			if a.places != nil && b.places != nil && !a.places.comparable(b.places) {
 				m.unknown = append(m.unknown, Unknown{A: b.vertex.Name, B: a.vertex.Name})
 			}
 		}
@@ -349,8 +352,8 @@ func (m *merger) doubt(parts []part) {
 	}
 }
 
-// root returns the one switch that holds all, or one without a name and confidence
-// above what no job joins.
+// root returns the switch above all nodes. If no job connects them, it returns a nameless root
+// with confidence 0.
 func (m *merger) root() Vertex {
 	var top []part
 	for _, c := range m.classes() {
@@ -359,7 +362,7 @@ func (m *merger) root() Vertex {
 	if len(top) == 1 && top[0].vertex.Kind == Switch {
 		return top[0].vertex
 	}
-	m.doubt(top)
+	m.noteUnknown(top)
 	root := Vertex{Kind: Switch}
 	for _, p := range top {
 		root.Children = append(root.Children, p.vertex)

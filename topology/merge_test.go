@@ -80,16 +80,16 @@ func TestMergeConflict(t *testing.T) {
 	for i := range unsure.Root.Children {
 		unsure.Root.Children[i].Confidence = 0.7
 	}
-	for doubted, trees := range [][]topology.Tree{{unsure, sure}, {sure, unsure}} {
+	for other, trees := range [][]topology.Tree{{unsure, sure}, {sure, unsure}} {
 		m := merge(t, trees...)
 		if got := leavesOf(m.Tree); got != "n[1-2] n[3-4]" && got != "n[1,2] n[3,4]" && got != "n[1-2] n[3,4]" {
 			t.Errorf("leaves %s, want those of the sure job", got)
 		}
 		want := []topology.Conflict{
-			{A: "n1", B: "n3", Seconds: 2e-6, Doubted: doubted},
-			{A: "n2", B: "n4", Seconds: 2e-6, Doubted: doubted},
-			{A: "n1", B: "n2", Seconds: 2e-6, Together: true, Doubted: doubted},
-			{A: "n3", B: "n4", Seconds: 2e-6, Together: true, Doubted: doubted},
+			{A: "n1", B: "n3", Seconds: 2e-6, OtherTree: other},
+			{A: "n2", B: "n4", Seconds: 2e-6, OtherTree: other},
+			{A: "n1", B: "n2", Seconds: 2e-6, Together: true, OtherTree: other},
+			{A: "n3", B: "n4", Seconds: 2e-6, Together: true, OtherTree: other},
 		}
 		near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })
 		if d := cmp.Diff(want, m.Conflicts, near); d != "" {
@@ -98,7 +98,7 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// What a job could not tell is no statement: its nodes may be anywhere.
+// TestMergeUnclear checks that a switch with confidence 0 does not place its nodes.
 func TestMergeUnclear(t *testing.T) {
 	unclear := network(3e-6, nodes("n[1,5]")...)
 	unclear.Root.Confidence = 0
@@ -136,8 +136,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// restrict returns what a job on some of the nodes would measure of a machine of pods of
-// leaves of nodes.
+// restrict returns the tree that a job on some nodes would measure. The machine has leaf
+// switches of perLeaf nodes and pods of perPod nodes.
 func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	pods := make([]int, len(some))
 	leaves := make([]int, len(some))
@@ -155,7 +155,7 @@ func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 		{Kind: topology.Switch, Groups: pods, Seconds: 2.78e-6 * drift, Confidence: 1},
 		{Kind: topology.Switch, Groups: leaves, Seconds: 2.18e-6 * drift, Confidence: 1},
 	}
-	if distinct(leaves) == len(some) { // what measuring does not show
+	if distinct(leaves) == len(some) { // a level with one node per group cannot be measured
 		divisions = divisions[:1]
 	}
 	if distinct(pods) == len(some) {
@@ -168,8 +168,8 @@ func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	return t
 }
 
-// Many small jobs together know the machine: what they say is true, and what they do not
-// say is told.
+// TestMergeManyJobs checks that 60 small jobs on random nodes together give a correct tree.
+// Missing comparisons are reported.
 func TestMergeManyJobs(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))

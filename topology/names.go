@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Names finds nodes by what somebody else calls them: n1 and n1.cluster.site are one,
-// n1.a and n1.b are not.
+// Names finds nodes by host names with or without a domain. n1 and n1.cluster.site are the
+// same node, n1.a and n1.b are different ones.
 type Names struct {
 	exact map[string]bool
-	short map[string]string // the one name with a domain behind it; empty for several
+	short map[string]string // the name with a domain; empty if several have this host name
 }
 
-// NamesOf returns the names of nodes, to be found.
+// NamesOf returns the Names of the given nodes.
 func NamesOf(nodes []string) Names {
 	n := Names{exact: map[string]bool{}, short: map[string]string{}}
 	for _, name := range nodes {
@@ -27,8 +27,7 @@ func NamesOf(nodes []string) Names {
 	return n
 }
 
-// Find returns the name of a node that is called host; false when there is none, or when
-// it could be several.
+// Find returns the node that host denotes. It returns false if no node or several nodes match.
 func (n Names) Find(host string) (string, bool) {
 	if n.exact[host] {
 		return host, true
@@ -41,9 +40,9 @@ func (n Names) Find(host string) (string, bool) {
 	return name, name != ""
 }
 
-// Called returns a copy of the tree whose nodes have the names that hosts call them by,
-// where they do.
-func (t *Tree) Called(hosts []string) Tree {
+// WithNames returns a copy of the tree whose nodes have the matching names in hosts. Nodes
+// without a match keep their names.
+func (t *Tree) WithNames(hosts []string) Tree {
 	known := NamesOf(t.Nodes())
 	name := map[string]string{}
 	for _, h := range hosts {
@@ -51,16 +50,16 @@ func (t *Tree) Called(hosts []string) Tree {
 			name[own] = h
 		}
 	}
-	return Tree{Root: t.Root.called(name), Gaps: slices.Clone(t.Gaps)}
+	return Tree{Root: t.Root.withNames(name), Gaps: slices.Clone(t.Gaps)}
 }
 
-func (v Vertex) called(name map[string]string) Vertex {
+func (v Vertex) withNames(name map[string]string) Vertex {
 	if h, ok := name[v.Name]; ok && v.Kind == Node {
 		v.Name = h
 	}
 	v.Children = slices.Clone(v.Children)
 	for i, c := range v.Children {
-		v.Children[i] = c.called(name)
+		v.Children[i] = c.withNames(name)
 	}
 	return v
 }

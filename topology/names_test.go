@@ -13,7 +13,7 @@ func TestNames(t *testing.T) {
 		name  string
 		known []string
 		host  string
-		want  string // empty: not found
+		want  string // empty if nothing is found
 	}{
 		{"as it is", []string{"n1", "n2"}, "n2", "n2"},
 		{"a host with a domain", []string{"n1", "n2"}, "n2.cluster.site", "n2"},
@@ -36,10 +36,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A tree takes over the names of those who ask, and stays what it was.
-func TestCalled(t *testing.T) {
+// TestWithNames checks that WithNames renames nodes in a copy of the tree only.
+func TestWithNames(t *testing.T) {
 	tree := pods()
-	got := tree.Called([]string{"n2.site", "n3", "other"})
+	got := tree.WithNames([]string{"n2.site", "n3", "other"})
 	want := pods()
 	want.Root.Children[0].Children[0].Children[1].Name = "n2.site"
 	if d := cmp.Diff(want, got); d != "" {
@@ -50,10 +50,10 @@ func TestCalled(t *testing.T) {
 	}
 }
 
-// A file with short names and nodes that say their domain are the same machine.
+// TestCompareDomains checks that Compare matches short names with names that contain a domain.
 func TestCompareDomains(t *testing.T) {
 	declared := pods()
-	measured := declared.Called([]string{"n1.site", "n2.site", "n3.site", "n4.site", "n5.site", "n6.site", "n7.site", "n8.site"})
+	measured := declared.WithNames([]string{"n1.site", "n2.site", "n3.site", "n4.site", "n5.site", "n6.site", "n7.site", "n8.site"})
 	for _, pair := range [][2]*topology.Tree{{&declared, &measured}, {&measured, &declared}} {
 		c, err := topology.Compare(pair[0], pair[1])
 		if err != nil || c.Agree != 8 || len(c.Differences) != 0 {

@@ -6,82 +6,82 @@ import (
 	"slices"
 )
 
-// drift is how far the times of one level may lie apart between two jobs, as a
+// drift is the largest difference of one level's times between two jobs, as a natural
 // logarithm: 10 %.
 var drift = math.Log(1.1)
 
-// scale is the levels of several trees put in one order.
+// scale assigns the switch times of several trees to common levels.
 type scale struct {
-	seconds []float64         // of each level, ascending
-	of      []map[float64]int // for each tree: the level of a time
+	seconds []float64         // mean time of each level, ascending
+	of      []map[float64]int // for each tree: level by switch time
 }
 
-// rung is one or more times that stand for one level.
-type rung struct {
-	sum   float64 // of the logarithms
-	times []stamp
+// timeGroup is a set of switch times that belong to the same level.
+type timeGroup struct {
+	sum   float64 // sum of the logarithms of the times
+	times []treeTime
 }
 
-type stamp struct {
+type treeTime struct {
 	tree    int
 	seconds float64
 }
 
-func (r rung) mean() float64 { return r.sum / float64(len(r.times)) }
+func (r timeGroup) mean() float64 { return r.sum / float64(len(r.times)) }
 
-// newScale finds which levels of different trees are one: those nearest to each other
-// are taken for one first, never two of the same tree, and none that lie farther apart
-// than drift or than half the smallest step between two levels of one tree.
+// newScale groups the switch times of all trees into levels. It repeatedly joins the two
+// nearest groups. Two times of one tree never share a level. Groups farther apart than drift,
+// or than half the smallest step between two levels of one tree, stay separate.
 func newScale(trees []Tree) scale {
-	var rungs []rung
+	var groups []timeGroup
 	tolerance := drift
 	for i := range trees {
 		times := trees[i].times()
 		for k, s := range times {
-			rungs = append(rungs, rung{sum: math.Log(s), times: []stamp{{tree: i, seconds: s}}})
+			groups = append(groups, timeGroup{sum: math.Log(s), times: []treeTime{{tree: i, seconds: s}}})
 			if k > 0 {
 				tolerance = min(tolerance, math.Log(s/times[k-1])/2)
 			}
 		}
 	}
-	slices.SortStableFunc(rungs, func(a, b rung) int { return cmp.Compare(a.sum, b.sum) })
+	slices.SortStableFunc(groups, func(a, b timeGroup) int { return cmp.Compare(a.sum, b.sum) })
 	for {
-		at := nearest(rungs, tolerance)
+		at := nearest(groups, tolerance)
 		if at < 0 {
 			break
 		}
-		a, b := rungs[at], rungs[at+1]
-		rungs[at] = rung{sum: a.sum + b.sum, times: append(a.times, b.times...)}
-		rungs = slices.Delete(rungs, at+1, at+2)
+		a, b := groups[at], groups[at+1]
+		groups[at] = timeGroup{sum: a.sum + b.sum, times: append(a.times, b.times...)}
+		groups = slices.Delete(groups, at+1, at+2)
 	}
-	return numbered(rungs, len(trees))
+	return scaleOf(groups, len(trees))
 }
 
-// nearest returns the first of the two neighbours that lie nearest to each other and
-// may be one level, or -1.
-func nearest(rungs []rung, tolerance float64) int {
+// nearest returns the first index of the two nearest successive groups that may be joined, or
+// -1.
+func nearest(groups []timeGroup, tolerance float64) int {
 	at := -1
-	for i := 0; i+1 < len(rungs); i++ {
-		step := rungs[i+1].mean() - rungs[i].mean()
-		if step <= tolerance && !share(rungs[i], rungs[i+1]) {
+	for i := 0; i+1 < len(groups); i++ {
+		step := groups[i+1].mean() - groups[i].mean()
+		if step <= tolerance && !shareTree(groups[i], groups[i+1]) {
 			at, tolerance = i, step
 		}
 	}
 	return at
 }
 
-func share(a, b rung) bool {
-	return slices.ContainsFunc(a.times, func(s stamp) bool {
-		return slices.ContainsFunc(b.times, func(o stamp) bool { return o.tree == s.tree })
+func shareTree(a, b timeGroup) bool {
+	return slices.ContainsFunc(a.times, func(s treeTime) bool {
+		return slices.ContainsFunc(b.times, func(o treeTime) bool { return o.tree == s.tree })
 	})
 }
 
-func numbered(rungs []rung, trees int) scale {
+func scaleOf(groups []timeGroup, trees int) scale {
 	s := scale{of: make([]map[float64]int, trees)}
 	for i := range s.of {
 		s.of[i] = map[float64]int{}
 	}
-	for level, r := range rungs {
+	for level, r := range groups {
 		s.seconds = append(s.seconds, math.Exp(r.mean()))
 		for _, t := range r.times {
 			s.of[t.tree][t.seconds] = level
@@ -90,7 +90,7 @@ func numbered(rungs []rung, trees int) scale {
 	return s
 }
 
-// times returns the times of the clear switches, ascending, each once.
+// times returns the distinct times of the switches with confidence, ascending.
 func (t *Tree) times() []float64 {
 	var out []float64
 	for v := range t.All() {
@@ -102,5 +102,5 @@ func (t *Tree) times() []float64 {
 	return slices.Compact(out)
 }
 
-// clear reports whether v is a switch whose children are surely apart.
+// clear reports whether v is a switch with a time and with confidence above 0.
 func (v *Vertex) clear() bool { return v.Kind == Switch && v.Confidence > 0 && v.Seconds > 0 }

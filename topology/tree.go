@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// ErrTree is matched by errors about trees that no machine can have.
+// ErrTree is matched by errors about invalid trees.
 var ErrTree = errors.New("not a tree of a machine")
 
-// Kind says what a vertex of a tree is.
+// Kind is the kind of a vertex.
 type Kind string
 
-// The kinds, from the outside in. A Group was found by measuring inside a node;
-// what it is in the hardware is not known.
+// Kinds of vertices, from the outside in. A Group was found by measurements inside a node; its
+// hardware is unknown.
 const (
 	Switch Kind = "switch"
 	Node   Kind = "node"
@@ -30,29 +30,28 @@ const (
 
 var kinds = []Kind{Switch, Node, Group, Socket, NUMA, Die, Cache, Core, Thread}
 
-// Vertex is one place of a machine with all that lies below it.
+// Vertex is a switch, a node or a part of a node, with everything below it.
 type Vertex struct {
 	Kind Kind   `json:"kind"`
-	Name string `json:"name"` // no two switches and no two nodes share one; empty for a root that is no real switch
+	Name string `json:"name"` // unique among switches and among nodes; may be empty for a root that is not a real switch
 
-	// Seconds is what a round trip of an empty message takes between members of two
-	// different children; 0 when that is not known.
+	// Seconds is the round-trip time of an empty message between members of two different
+	// children; 0 if unknown.
 	Seconds float64 `json:"seconds,omitempty"`
-	// Confidence, from 0 to 1, says how sure it is that these children and no others
-	// belong together: 1 where a file declares it, 0 where nothing clear was found.
+	// Confidence, from 0 to 1, is the certainty that exactly these children belong together.
+	// It is 1 for declared switches and 0 where no clear group was found.
 	Confidence float64 `json:"confidence,omitempty"`
 
 	Children []Vertex `json:"children,omitempty"`
 }
 
-// Tree is a machine, or the part of it that is known.
+// Tree is a machine, or its known part.
 type Tree struct {
 	Root Vertex
-	Gaps []string // what the tree does not say, in words
+	Gaps []string // sentences about unknown or inconsistent parts
 }
 
-// All yields every vertex with its parent, which is nil for the root: a vertex
-// before its children, children in their order.
+// All yields every vertex with its parent, depth first. The parent of the root is nil.
 func (t *Tree) All() iter.Seq2[*Vertex, *Vertex] {
 	return func(yield func(v, parent *Vertex) bool) { walk(&t.Root, nil, yield) }
 }
@@ -80,7 +79,8 @@ func (t *Tree) Nodes() []string {
 	return out
 }
 
-// Switches returns, for every switch with nodes directly below it, their names.
+// Switches returns the names of the nodes directly below each switch. It leaves out switches
+// without nodes directly below.
 func (t *Tree) Switches() [][]string {
 	var out [][]string
 	for v := range t.All() {
@@ -91,7 +91,7 @@ func (t *Tree) Switches() [][]string {
 	return out
 }
 
-// nodes returns the names of the nodes directly below.
+// nodes returns the names of the nodes directly below v.
 func (v *Vertex) nodes() []string {
 	var out []string
 	for _, c := range v.Children {
@@ -102,8 +102,8 @@ func (v *Vertex) nodes() []string {
 	return out
 }
 
-// Height returns how many switches lie between v and the nodes below it on the
-// longest way down: 0 for a switch with nodes only, -1 for anything but a switch.
+// Height returns the number of switches on the longest path from v down to a node. It is 0 for
+// a switch above nodes only, and -1 for other kinds.
 func (v *Vertex) Height() int {
 	if v.Kind != Switch {
 		return -1
@@ -115,10 +115,9 @@ func (v *Vertex) Height() int {
 	return height
 }
 
-// Check returns an error matching ErrTree when two switches or two nodes share a name,
-// a switch lies below a node, a switch or node has no name or a switch nothing below
-// it, a kind is unknown, or a number is out of its range. A root without a name joins what no
-// switch joins.
+// Check returns an error matching ErrTree when the tree is invalid. Two switches or two nodes
+// may not share a name. Only switches lie above nodes. Every vertex but the root has a name,
+// and every switch has children. Kinds must be known, and times and confidences in range.
 func (t *Tree) Check() error {
 	seen := map[string]bool{}
 	for v, parent := range t.All() {
@@ -152,7 +151,7 @@ func (v *Vertex) check(parent *Vertex) error {
 	return nil
 }
 
-// checkBelow checks the place of a vertex that is not the root.
+// checkBelow checks the name and the kind of a vertex with a parent.
 func (v *Vertex) checkBelow(parent *Vertex) error {
 	switch {
 	case v.Name == "":
@@ -165,7 +164,7 @@ func (v *Vertex) checkBelow(parent *Vertex) error {
 	return nil
 }
 
-// outer reports whether v lies outside of nodes.
+// outer reports whether v is a switch or a node.
 func (v *Vertex) outer() bool { return v.Kind == Switch || v.Kind == Node }
 
 // String returns the kind and the name.

@@ -11,7 +11,7 @@ import (
 	"tutti/topology"
 )
 
-// sw, node and core make trees that are short to write.
+// sw returns a switch with confidence 1.
 func sw(name string, seconds float64, children ...topology.Vertex) topology.Vertex {
 	return topology.Vertex{Kind: topology.Switch, Name: name, Seconds: seconds, Confidence: 1, Children: children}
 }
@@ -36,7 +36,7 @@ func core(name string) topology.Vertex {
 	return topology.Vertex{Kind: topology.Core, Name: name}
 }
 
-// pods is two pods of two leaves of two nodes.
+// pods returns a tree of two pods of two leaf switches of two nodes.
 func pods() topology.Tree {
 	return topology.Tree{Root: sw("top", 3e-6,
 		sw("pod1", 2.5e-6, sw("leaf1", 2e-6, nodes("n[1-2]")...), sw("leaf2", 2e-6, nodes("n[3-4]")...)),
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name string
 		root topology.Vertex
-		want string // part of the error; none when empty
+		want string // part of the error; empty for no error
 	}{
 		{name: "pods", root: pods().Root},
 		{name: "a node alone", root: node("n1", core("core0"))},
@@ -85,7 +85,7 @@ func TestNodesAndSwitches(t *testing.T) {
 	}
 	for v, parent := range tree.All() {
 		if v.Kind == topology.Node {
-			break // a loop may end early
+			break // checks that All supports an early break
 		}
 		if parent == nil && v.Height() != 2 {
 			t.Errorf("height of the root %d, want 2", v.Height())

@@ -17,20 +17,20 @@ import (
 	"tutti/topology/discover"
 )
 
-// Options say how a machine is measured. Zero values mean the defaults.
+// Options control the measurements. Zero values mean the defaults.
 type Options struct {
-	Folder  string // of Dir below the campaign's; default topology
-	Jobs    int    // each of as many nodes as the largest layout of the grid has; default 1
-	Nodes   int    // of each job, where it is not that of the grid
-	Program string // path of tutti's benchmark program; default the one of the campaign's first library
+	Folder  string // folder in the campaign's output folder; default topology
+	Jobs    int    // number of jobs, each with the most nodes of the grid; default 1
+	Nodes   int    // nodes of each job; default the most nodes of the grid
+	Program string // path of tutti's benchmark program; default that of the campaign's first library
 
-	Bytes     int     // of the large message; default 1 MiB
-	Precision float64 // relative spread of a time that is enough; default 0.05
-	Seconds   float64 // that a stage may take; default 60
-	Passes    int     // most times that each pair is measured; default 64
+	Bytes     int     // size of the large message; default 1 MiB
+	Precision float64 // relative error at which a stage ends; default 0.05
+	Seconds   float64 // longest time of a stage; default 60
+	Passes    int     // most measurements of each pair; default 64
 
-	Version string   // of this program, for the journal
-	Environ []string // of this process
+	Version string   // version of tutti, for the journal
+	Environ []string // environment of the process
 }
 
 func (o Options) withDefaults() Options {
@@ -55,14 +55,14 @@ func (o Options) validate() error {
 	return nil
 }
 
-// plan is what all starts have in common.
+// plan returns the plan that all launches have in common.
 func (o Options) plan() discover.Plan {
 	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
 }
 
-// Discovery is a machine that is being measured.
+// Discovery is a running or resumed measurement of a machine.
 type Discovery struct {
-	Dir string // where everything lies
+	Dir string // folder of the journal, jobs and results
 
 	campaign *assembly.Campaign
 	opt      Options
@@ -72,8 +72,8 @@ type Discovery struct {
 	past     *past
 }
 
-// Open begins to measure a campaign's machine, or goes on where an earlier process ended.
-// Errors match assembly.ErrInput, journal.ErrLocked or are of the folder.
+// Open starts or resumes the measurement of a campaign's machine. Errors match
+// assembly.ErrInput or journal.ErrLocked, or come from the file system.
 func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -90,7 +90,7 @@ func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	return d, nil
 }
 
-// prepare points the campaign to the folder of the discovery.
+// prepare returns a Discovery whose campaign writes to the folder of the discovery.
 func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -113,7 +113,7 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	return &Discovery{Dir: c.Config.Output, campaign: c, opt: opt, lib: lib, layout: layout}, nil
 }
 
-// openJournal returns the journal of the folder, a new one where there is none.
+// openJournal opens the journal of the folder, or creates it.
 func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 	spec, err := json.Marshal(d.campaign.Config)
 	if err != nil {
@@ -127,15 +127,14 @@ func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 	return jnl, &journal.Contents{Header: h}, err
 }
 
-// Close gives the folder back.
+// Close closes the journal and releases its lock.
 func (d *Discovery) Close() error { return d.journal.Close() }
 
-// Measure measures pairs in as many jobs as are wanted, and then an example of each class
-// of pairs that they show. What earlier processes measured is not measured again, and
-// their jobs are taken up.
+// Measure measures pairs of ranks in opt.Jobs jobs, and then an example of each class of
+// pairs. It skips measurements of earlier processes and waits for their jobs.
 //
-// It returns ctx.Err(), the errors of a runner, or an error matching ErrNothing when no
-// start measured anything.
+// It returns ctx.Err(), an error of a runner, or an error matching ErrNothing if no launch
+// measured anything.
 func (d *Discovery) Measure(ctx context.Context) error {
 	plan := d.opt.plan()
 	plan.Inside, plan.Rounds = true, discover.AllRounds
@@ -160,14 +159,14 @@ type Planned struct {
 	Nodes     int     `json:"nodes"`
 	PPN       int     `json:"ppn"`
 	Limit     float64 `json:"limit_seconds"`
-	NodeHours float64 `json:"node_hours"`          // at most
-	Expected  float64 `json:"expected_node_hours"` // as a rule
+	NodeHours float64 `json:"node_hours"`          // upper limit
+	Expected  float64 `json:"expected_node_hours"` // expected value
 	Command   string  `json:"command"`
 	Script    string  `json:"script"`
 }
 
-// Forecast returns the jobs that Measure of a campaign would submit first. Nothing is
-// written. The error is that of Open, or says why a job cannot be.
+// Forecast returns the jobs that Measure would submit first, without writing files. It returns
+// the errors of Open and of impossible jobs.
 func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -178,7 +177,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-// forecast returns the jobs of as many starts as are wanted.
+// forecast returns the jobs of opt.Jobs launches.
 func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err
@@ -203,7 +202,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	return out, nil
 }
 
-// batch is one start as a runner sees it.
+// batch returns the runner's batch for one launch.
 func (d *Discovery) batch(r *journal.Round) benchrunner.Batch {
 	return benchrunner.Batch{
 		Label: d.lib.Name + "-" + r.Batch[0].Algorithm.Name, Round: r.Number, Jobs: r.Jobs(),

@@ -12,8 +12,8 @@ import (
 	"tutti/internal/config"
 )
 
-// prints is a program that prints what a start of so many ranks says before it ends or
-// dies; the launcher runs it once.
+// prints is a benchmark program that prints the output of a launch, which may end early. The
+// launcher calls it once for all ranks.
 const prints = `#!/bin/sh
 echo x >> LEDGER
 echo '{"event":"hello","nodes":[{"host":"n1"}],"library":"fake"}'
@@ -28,7 +28,8 @@ const (
 	starts = `[ "$1" = --version ] && exit; shift 5; exec "$@"`
 )
 
-// machine writes a campaign on this machine whose program says something.
+// machine creates a local campaign whose benchmark program prints the given lines. It returns
+// the folder.
 func machine(t *testing.T, says string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -51,7 +52,7 @@ benchmark: {program: native}
 	return dir
 }
 
-// discovery opens the campaign's, as a process does.
+// discovery loads the campaign and opens its discovery, like a new process.
 func discovery(t *testing.T, dir string) *pairs.Discovery {
 	t.Helper()
 	cfg, err := config.Load(filepath.Join(dir, "c.yaml"), config.Layers{})
@@ -70,7 +71,7 @@ func discovery(t *testing.T, dir string) *pairs.Discovery {
 	return d
 }
 
-// begun is how many starts of the program there were.
+// begun returns the number of launches of the program.
 func begun(t *testing.T, dir string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
@@ -80,7 +81,7 @@ func begun(t *testing.T, dir string) int {
 	return strings.Count(string(text), "x")
 }
 
-// What was measured is not measured again: the second process starts nothing.
+// A second process does not repeat measurements.
 func TestMeasureOnce(t *testing.T) {
 	dir := machine(t, ranks+"; "+ends)
 	for range 2 {
@@ -98,7 +99,7 @@ func TestMeasureOnce(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if n := begun(t, dir); n != 2 { // the pairs, and an example of them
+		if n := begun(t, dir); n != 2 { // one launch for pairs and one for examples
 			t.Errorf("%d starts, want 2", n)
 		}
 	}
@@ -109,7 +110,7 @@ func TestMeasureOnce(t *testing.T) {
 	}
 }
 
-// A start that dies leaves what it printed, and the next process tries another one.
+// A failed launch keeps its output, and the next process tries again.
 func TestMeasureDies(t *testing.T) {
 	dir := machine(t, ranks+"; "+dies)
 	for i := range 2 {
@@ -121,7 +122,7 @@ func TestMeasureDies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if gaps := strings.Join(found.Tree.Gaps, "; "); !strings.Contains(gaps, "the start ended before all was measured") {
+		if gaps := strings.Join(found.Tree.Gaps, "; "); !strings.Contains(gaps, "the launch ended before all pairs were measured") {
 			t.Errorf("gaps %s", gaps)
 		}
 		if err := d.Close(); err != nil {
@@ -133,7 +134,7 @@ func TestMeasureDies(t *testing.T) {
 	}
 }
 
-// A launcher that puts all ranks on one node is told as that.
+// The error says that a launcher put all ranks on one node.
 func TestMeasureMisplaced(t *testing.T) {
 	d := discovery(t, machine(t, wrong))
 	if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks on 1 nodes") {

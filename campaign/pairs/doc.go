@@ -1,18 +1,18 @@
-// Package discover measures what a campaign's machine looks like: pairs of ranks, in jobs
-// of the campaign's own scheduler and launcher.
+// Package pairs measures pairs of ranks with a campaign's scheduler and launcher, to find the
+// topology of its machine.
 //
-//	d, err := discover.Open(c, discover.Options{Jobs: 1, Version: "1.0", Environ: os.Environ()})
+//	d, err := pairs.Open(c, pairs.Options{Jobs: 1, Version: "1.0", Environ: os.Environ()})
 //	if err != nil {
 //		return err
 //	}
 //	defer d.Close()
 //	if err := d.Measure(ctx); err != nil {
-//		return err // what was measured is kept; Open and Measure go on
+//		return err // Open and Measure resume
 //	}
 //	found, err := d.Found()
 //	err = found.Write(d.Dir)
 //
-// Everything lies in the folder topology of the campaign's output: a journal, in which
-// each start is a trial of a barrier by the algorithm "pairs" or "examples", and the
-// folders of its jobs, whose output is what was measured.
+// All files are in the folder topology of the campaign's output: the journal, the folders of
+// the jobs and the results. In the journal, each launch is a trial of a barrier whose
+// algorithm is called "pairs" or "examples".
 package pairs

@@ -12,35 +12,35 @@ import (
 	"tutti/topology/discover"
 )
 
-// Found is what was measured of a machine.
+// Found is the result of a discovery.
 type Found struct {
 	Tree       topology.Tree
 	Conflicts  []topology.Conflict
-	Parameters []discover.ClassParameters // of an example of each class of pairs, the nearest first
-	Warnings   []string                   // starts that tell nothing
+	Parameters []discover.ClassParameters // of one example per class of pairs, fastest class first
+	Warnings   []string                   // launches whose output is unreadable or damaged
 
-	starts []start
+	launches []launch
 }
 
-// start is what one start printed.
-type start struct {
+// launch is the output of one launch.
+type launch struct {
 	job string
 	discover.Measurements
 }
 
-// pairs returns the pairs of all starts.
+// pairs returns the pairs of all launches.
 func (f *Found) pairs() []discover.Measurement {
 	var out []discover.Measurement
-	for _, s := range f.starts {
+	for _, s := range f.launches {
 		out = append(out, s.Pairs...)
 	}
 	return out
 }
 
-// Found returns what the starts of all processes have measured up to now, also those
-// that never came to their end. Trees of several jobs are merged.
+// Found returns the results of all launches so far, including incomplete ones. It merges the
+// trees of several jobs.
 //
-// It returns an error matching ErrNothing when no start has a pair or a node.
+// It returns an error matching ErrNothing if no launch measured a pair.
 func (d *Discovery) Found() (*Found, error) {
 	f := &Found{}
 	if err := f.read(d.Dir); err != nil {
@@ -50,7 +50,7 @@ func (d *Discovery) Found() (*Found, error) {
 		return nil, err
 	}
 	var all []discover.Example
-	for _, s := range f.starts {
+	for _, s := range f.launches {
 		all = append(all, s.Examples...)
 	}
 	var gaps []string
@@ -59,7 +59,7 @@ func (d *Discovery) Found() (*Found, error) {
 	return f, nil
 }
 
-// read reads what the starts in the folder of a discovery printed.
+// read reads the outputs of all launches in the folder of a discovery.
 func (f *Found) read(dir string) error {
 	files, err := fs.Glob(os.DirFS(dir), "jobs/*/*/stdout")
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *Found) read(dir string) error {
 		if err != nil {
 			return err
 		}
-		s := start{job: filepath.Base(filepath.Dir(filepath.Dir(file)))}
+		s := launch{job: filepath.Base(filepath.Dir(filepath.Dir(file)))}
 		s.Measurements, err = discover.ReadOutput(benchrunner.Output{Stdout: text}.Lines())
 		switch {
 		case err != nil:
@@ -80,15 +80,15 @@ func (f *Found) read(dir string) error {
 		case s.Damaged > 0:
 			f.Warnings = append(f.Warnings, fmt.Sprintf("job %s: %d lines cannot be read", s.job, s.Damaged))
 		}
-		f.starts = append(f.starts, s)
+		f.launches = append(f.launches, s)
 	}
 	return nil
 }
 
-// merge makes the tree of the starts that measured pairs of a tournament.
+// merge merges the trees of the launches that measured pairs inside or between nodes.
 func (f *Found) merge() error {
 	var trees []topology.Tree
-	for _, s := range f.starts {
+	for _, s := range f.launches {
 		if len(s.PairsOf(discover.Between))+len(s.PairsOf(discover.Inside)) == 0 {
 			continue
 		}
@@ -111,7 +111,7 @@ func (f *Found) merge() error {
 	return err
 }
 
-// why is what the first start that tells nothing says.
+// why returns the first warning, as the end of an error message.
 func (f *Found) why() string {
 	if len(f.Warnings) == 0 {
 		return ""
@@ -119,8 +119,8 @@ func (f *Found) why() string {
 	return ": " + f.Warnings[0]
 }
 
-// unfinished says what a start did not come to.
-func (s start) unfinished() []string {
+// unfinished returns a gap for each unfinished part of a launch.
+func (s launch) unfinished() []string {
 	var out []string
 	for _, st := range s.Stages {
 		if st.Passes == 0 {
@@ -128,7 +128,7 @@ func (s start) unfinished() []string {
 		}
 	}
 	if !s.Ended {
-		out = append(out, "the start ended before all was measured")
+		out = append(out, "the launch ended before all pairs were measured")
 	}
 	return out
 }

@@ -15,8 +15,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// How many partners a node has before it is judged: three tell most slow nodes from their
-// partners. Of few nodes more are needed to know what is usual.
+// Least numbers of rounds and pairs. Three partners distinguish most slow nodes from their
+// partners. Few nodes need more rounds to determine the usual time.
 const (
 	fewestRounds = 3
 	fewestPairs  = 48
@@ -24,22 +24,25 @@ const (
 
 func networkRounds(nodes int) int { return max(fewestRounds, 2*fewestPairs/nodes) }
 
-// networkPasses is how often a pair is measured.
+// networkPasses is the number of measurements of each pair.
 const networkPasses = 4
 
-// Network is what some rounds of pairs of nodes tell of a machine.
+// Network holds the suspects and the bisections of a machine's network.
 type Network struct {
 	Nodes      int
-	Latency    discover.SuspectReport // of empty messages
-	Bandwidth  discover.SuspectReport // of large ones
+	Latency    discover.SuspectReport // by the time of empty messages
+	Bandwidth  discover.SuspectReport // by the time of large messages
 	Bisections []discover.Bisection
 	Gaps       []string
 }
 
-// MeasureNetwork measures three rounds of disjoint pairs of a campaign's nodes in one job,
-// more where they are few; then, in another one, suspects again, and the two halves of each
-// switch of the tree against each other. Without a tree all nodes lie below one switch.
-// Nothing is left behind; errors are those of Open and Measure.
+// MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's
+// machine.
+//
+// A first job measures rounds of disjoint pairs of nodes, three or more. A second job measures
+// the suspects retests, and the bisection of each switch. Without a tree, all nodes count as
+// nodes of one switch. The folder of the measurement is removed. Errors are those of Open and
+// Measure.
 func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tree, opt Options) (n *Network, err error) {
 	opt.Folder = "network-" + journal.NewID()
 	d, err := Open(c, opt)
@@ -58,22 +61,22 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 		return nil, err
 	}
 	halves := discover.Cuts(tree, first.Hosts)
-	again := discover.RetestPairs(n.doubtful(), first.Hosts, first.Pairs)
-	if len(again)+len(halves) == 0 {
+	retests := discover.RetestPairs(n.suspects(), first.Hosts, first.Pairs)
+	if len(retests)+len(halves) == 0 {
 		return n, nil
 	}
-	second, err := d.measureOnce(ctx, chosen, discover.Plan{Chosen: slices.Concat(discover.DisjointRounds(again), discover.CutRounds(halves))})
+	second, err := d.measureOnce(ctx, chosen, discover.Plan{Chosen: slices.Concat(discover.DisjointRounds(retests), discover.CutRounds(halves))})
 	if err != nil {
 		return nil, err
 	}
-	if len(again) > 0 {
-		err = n.judge(tree, withAgain(n.doubtful(), first.Pairs, second.Pairs, len(discover.DisjointRounds(again))))
+	if len(retests) > 0 {
+		err = n.judge(tree, withRetests(n.suspects(), first.Pairs, second.Pairs, len(discover.DisjointRounds(retests))))
 	}
-	n.Bisections = discover.Bisections(halves, len(discover.DisjointRounds(again)), d.opt.Bytes, second.Pairs)
+	n.Bisections = discover.Bisections(halves, len(discover.DisjointRounds(retests)), d.opt.Bytes, second.Pairs)
 	return n, err
 }
 
-// ForecastNetwork returns the first job of MeasureNetwork; the other one is like it.
+// ForecastNetwork returns the first job of MeasureNetwork. The second job is similar.
 func ForecastNetwork(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -85,7 +88,7 @@ func ForecastNetwork(ctx context.Context, c *assembly.Campaign, opt Options) ([]
 	return d.forecast(ctx, rounds, plan)
 }
 
-// measureOnce measures a plan and returns the start that did.
+// measureOnce measures the plan in one launch and returns the output.
 func (d *Discovery) measureOnce(ctx context.Context, what string, plan discover.Plan) (discover.Measurements, error) {
 	own := d.opt.plan()
 	own.Rounds, own.Chosen, own.Passes = plan.Rounds, plan.Chosen, networkPasses
@@ -96,18 +99,18 @@ func (d *Discovery) measureOnce(ctx context.Context, what string, plan discover.
 	if err := f.read(d.Dir); err != nil {
 		return discover.Measurements{}, err
 	}
-	i := slices.IndexFunc(f.starts, func(s start) bool { return s.Ended && strings.Contains(s.job, "-"+what+"-r") })
+	i := slices.IndexFunc(f.launches, func(s launch) bool { return s.Ended && strings.Contains(s.job, "-"+what+"-r") })
 	if i < 0 {
 		return discover.Measurements{}, fmt.Errorf("%w%s", ErrNothing, f.why())
 	}
-	return f.starts[i].Measurements, nil
+	return f.launches[i].Measurements, nil
 }
 
-// treeOf returns the tree, or one switch with all hosts where there is none or it lacks
-// one of them.
+// treeOf returns the tree with the hosts' names. If the tree is nil or misses a host, treeOf
+// returns one switch with all hosts and says so in the gaps.
 func treeOf(t *topology.Tree, hosts []string) (*topology.Tree, []string) {
 	if t != nil {
-		called := t.Called(hosts)
+		called := t.WithNames(hosts)
 		lost := slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return slices.Contains(called.Nodes(), h) })
 		if len(lost) == 0 {
 			return &called, nil
@@ -125,18 +128,17 @@ func flat(hosts []string) *topology.Tree {
 	return &topology.Tree{Root: root}
 }
 
-// judge finds slow places by both sizes.
+// judge finds suspects by the median times of empty and of large messages.
 func (n *Network) judge(t *topology.Tree, pairs []discover.Measurement) (err error) {
-	if n.Latency, err = discover.FindSuspects(t, once(pairs, func(p discover.Measurement) float64 { return p.SmallMedian })); err != nil {
+	if n.Latency, err = discover.FindSuspects(t, medians(pairs, func(p discover.Measurement) float64 { return p.SmallMedian })); err != nil {
 		return err
 	}
-	n.Bandwidth, err = discover.FindSuspects(t, once(pairs, func(p discover.Measurement) float64 { return p.LargeMedian }))
+	n.Bandwidth, err = discover.FindSuspects(t, medians(pairs, func(p discover.Measurement) float64 { return p.LargeMedian }))
 	return err
 }
 
-// once returns each pair of hosts once, with the median of its passes: they are one pair,
-// however often it was measured.
-func once(pairs []discover.Measurement, seconds func(discover.Measurement) float64) []discover.PairTime {
+// medians returns one time for each pair of hosts: the median over its passes.
+func medians(pairs []discover.Measurement, seconds func(discover.Measurement) float64) []discover.PairTime {
 	times := map[[2]string][]float64{}
 	var order [][2]string
 	for _, p := range pairs {
@@ -153,8 +155,8 @@ func once(pairs []discover.Measurement, seconds func(discover.Measurement) float
 	return out
 }
 
-// doubtful returns the nodes that look slow, or that are not told from others.
-func (n *Network) doubtful() []string {
+// suspects returns the names of all suspects and unclear components, sorted.
+func (n *Network) suspects() []string {
 	var out []string
 	for _, r := range []discover.SuspectReport{n.Latency, n.Bandwidth} {
 		for _, s := range r.Suspects {
@@ -168,11 +170,12 @@ func (n *Network) doubtful() []string {
 	return slices.Compact(out)
 }
 
-// withAgain returns the pairs of usual nodes, and those of the doubtful ones in so many
-// rounds of the second start: what made them suspect does not count twice.
-func withAgain(doubtful []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
+// withRetests returns the pairs of unsuspected nodes from the first launch, and the pairs of
+// the first rounds of the second launch. The measurements that caused the suspicion do not
+// count retests.
+func withRetests(suspects []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
 	out := slices.DeleteFunc(slices.Clone(first), func(p discover.Measurement) bool {
-		return slices.Contains(doubtful, p.A.Host) || slices.Contains(doubtful, p.B.Host)
+		return slices.Contains(suspects, p.A.Host) || slices.Contains(suspects, p.B.Host)
 	})
 	for _, p := range second {
 		if p.Round < rounds {

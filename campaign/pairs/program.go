@@ -10,26 +10,26 @@ import (
 	"tutti/topology/discover"
 )
 
-// What a start measures, as the name of an algorithm: runners know candidates.
+// Measurements of a launch. Runners know them as names of algorithms.
 const (
-	pairs    = "pairs"    // of ranks inside nodes, and of nodes
-	examples = "examples" // everything about one pair of each class
-	rounds   = "rounds"   // some rounds of nodes
-	chosen   = "chosen"   // pairs of nodes that rounds made suspect, and halves of switches
+	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
+	examples = "examples" // the PLogP measurements of one pair of each class
+	rounds   = "rounds"   // some tournament rounds of nodes
+	chosen   = "chosen"   // pairs with suspects, and pairs across bisections of switches
 )
 
-// program is tutti's benchmark program with a plan of pairs.
+// program runs tutti's benchmark program with a plan of pairs.
 type program struct {
-	path  string                   // absolute, as the nodes see it
-	plans map[string]discover.Plan // by what a start measures
+	path  string                   // absolute path on the nodes
+	plans map[string]discover.Plan // by measurement: pairs, examples, rounds or chosen
 }
 
 var _ benchrunner.Program = program{}
 
-// Name returns pairs.
+// Name returns the name "pairs".
 func (program) Name() string { return "pairs" }
 
-// Group gives each case a start of its own.
+// Group puts each case into its own launch.
 func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	out := make([][]benchrunner.Case, len(cases))
 	for i, c := range cases {
@@ -38,22 +38,22 @@ func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return out
 }
 
-// Times beside those of the stages.
+// Parts of a launch's time limit besides its stages.
 const (
-	begin   = 10 * time.Second // from the launch to the first pair, and from the last one to the end
-	hang    = 60 * time.Second // of a round; csource/pairs gives it up then
-	ofClass = 30 * time.Second // everything about one pair, but for the rows of messages
-	stages  = 2                // of a tournament
+	begin   = 10 * time.Second // before the first pair and after the last one
+	hang    = 60 * time.Second // after this time, csource/pairs gives up a round
+	ofClass = 30 * time.Second // measurements of one class except its rows of messages
+	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
-// Allowance is the time of the stages and of the examples, and that of a round that hangs.
+// Allowance returns the time of all stages and examples plus one hanging round.
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))
 	return begin + hang + stages*stage + time.Duration(len(plan.Classes))*(ofClass+stage)
 }
 
-// plan returns that of a start, with its layout.
+// plan returns the plan of a launch with its numbers of nodes and processes.
 func (p program) plan(s benchrunner.Launch) discover.Plan {
 	plan := p.plans[s.Cases[0].Algorithm.Name]
 	plan.Nodes, plan.PPN = s.Layout.Nodes, s.Layout.PPN
@@ -62,7 +62,7 @@ func (p program) plan(s benchrunner.Launch) discover.Plan {
 
 const planName = "pairs.plan"
 
-// Command returns the call of the program with its plan.
+// Command returns the call of the benchmark program with its plan file.
 func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{
 		Args:  []string{p.path, filepath.Join(s.Dir, planName)},
@@ -70,8 +70,8 @@ func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}, nil
 }
 
-// Read tells whether a start came to its end. What it measured is read from its folder,
-// whatever became of it.
+// Read reports whether a launch ran to its end. Discovery.Found reads the measurements from
+// the job's folder, even after a failure.
 func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	r, err := discover.ReadOutput(out.Lines())
 	if err != nil {
@@ -89,10 +89,10 @@ func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	}
 }
 
-// candidate is a start as runners know it.
+// candidate returns the candidate that stands for a measurement.
 func candidate(what string, l coll.Layout) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Barrier, Nodes: l.Nodes, PPN: l.PPN}, Algorithm: coll.Algorithm{Name: what}}
 }
 
-// unforced lets the library choose: only messages of pairs are timed.
+// unforced forces no algorithm, since the plan has no collectives.
 func unforced(coll.Candidate) (mpi.Forcing, error) { return mpi.Forcing{}, nil }

@@ -14,21 +14,22 @@ import (
 	"tutti/topology/discover"
 )
 
-// ErrNothing is matched when no start measured anything.
+// ErrNothing is matched by errors of a discovery without any measurement.
 var ErrNothing = errors.New("nothing was measured")
 
-// past is what the journal knows, growing. It is safe for concurrent use.
+// past is the state restored from the journal, including new records. It is safe for
+// concurrent use.
 type past struct {
 	mu    sync.Mutex
 	state *journal.State
 }
 
-// problem is what the journal calls all of a discovery.
+// problem returns the journal's problem for all records of a discovery.
 func (d *Discovery) problem() journal.Problem {
 	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
 }
 
-// append writes a record into the journal.
+// append writes a record to the journal and adds it to the state.
 func (d *Discovery) append(r journal.Record) error {
 	d.past.mu.Lock()
 	defer d.past.mu.Unlock()
@@ -40,7 +41,7 @@ func (d *Discovery) append(r journal.Record) error {
 	return nil
 }
 
-// log writes what a runner tells of one start.
+// log writes the jobs and trials of one launch to the journal.
 type log struct {
 	d     *Discovery
 	round int
@@ -58,20 +59,20 @@ func (l log) Trial(t coll.Trial) error {
 	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
-// program is tutti's benchmark program with what it is to measure.
+// program returns the benchmark program with a plan for one measurement.
 func (d *Discovery) program(what string, plan discover.Plan) program {
 	return program{d.opt.Program, map[string]discover.Plan{what: plan}}
 }
 
-// run measures by as many starts as are wanted, those counted that were measured before.
-// Where it returns early, jobs go on: who runs it again takes them up. It is an error
-// matching ErrNothing when not one start was measured.
+// run runs launches until wanted ones are complete; complete launches of earlier processes
+// count. If run returns early, its jobs continue, and the next call of run attaches to them.
+// The error matches ErrNothing if no launch is complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
 	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
 	if err != nil {
 		return err
 	}
-	open, done, err := d.starts(what, wanted)
+	open, done, err := d.launches(what, wanted)
 	if err != nil {
 		return err
 	}
@@ -96,9 +97,9 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	return nil
 }
 
-// starts returns the starts that are still to be measured and the number of those that
-// were. Failed ones are replaced by new ones.
-func (d *Discovery) starts(what string, wanted int) (open []*journal.Round, done int, err error) {
+// launches returns the launches to run and the number of complete ones. It replaces failed
+// launches by new ones.
+func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, done int, err error) {
 	number := 0
 	known := d.past.state.Problem(d.problem())
 	for known != nil && number < len(known.Rounds) {

@@ -11,17 +11,17 @@ import (
 	"tutti/topology/discover"
 )
 
-// The files of a discovery.
+// Files in the folder of a discovery.
 const (
 	TreeFile       = "topology.json"
-	LatencyFile    = "latency.csv"   // nodes, empty messages
-	BandwidthFile  = "bandwidth.csv" // nodes, large messages
-	CoresFile      = "cores.csv"     // ranks inside nodes, empty messages
+	LatencyFile    = "latency.csv"   // pairs of nodes, empty messages
+	BandwidthFile  = "bandwidth.csv" // pairs of nodes, large messages
+	CoresFile      = "cores.csv"     // pairs of ranks inside nodes
 	ParametersFile = "plogp.json"
 )
 
-// Write writes the files of a discovery into a folder, each whole or not at all. Tables
-// have a line for each time that a pair was measured, in seconds of a round trip.
+// Write writes the files of a discovery to a folder, each of them atomically. Tables have a
+// row for each measurement of a pair, in seconds of a round trip.
 func (f *Found) Write(dir string) error {
 	for _, file := range []struct {
 		name  string
@@ -47,7 +47,7 @@ func large(p discover.Measurement) (least, median float64) { return p.Large, p.L
 func (f *Found) writeNodes(w io.Writer, of func(discover.Measurement) (least, median float64)) error {
 	t := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "seconds", "median", "job", "pass"}}
-	for _, s := range f.starts {
+	for _, s := range f.launches {
 		for _, p := range s.PairsOf(discover.Between) {
 			least, median := of(p)
 			rows = append(rows, []string{p.A.Host, p.B.Host, decimal(least), decimal(median), s.job, strconv.Itoa(p.Pass)})
@@ -59,7 +59,7 @@ func (f *Found) writeNodes(w io.Writer, of func(discover.Measurement) (least, me
 func (f *Found) writeCores(w io.Writer) error {
 	t := csv.NewWriter(w)
 	rows := [][]string{{"host", "rank_a", "core_a", "rank_b", "core_b", "seconds", "median", "large", "large_median", "job", "pass"}}
-	for _, s := range f.starts {
+	for _, s := range f.launches {
 		for _, p := range s.PairsOf(discover.Inside) {
 			rows = append(rows, []string{
 				p.A.Host, strconv.Itoa(p.A.Rank), strconv.Itoa(p.A.Core), strconv.Itoa(p.B.Rank), strconv.Itoa(p.B.Core),

@@ -10,7 +10,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// switches are two of four nodes each below one.
+// switches returns a tree of two leaf switches with four nodes each.
 func switches() *topology.Tree {
 	root := topology.Vertex{Kind: topology.Switch, Name: "top"}
 	for l := range 2 {
@@ -36,7 +36,8 @@ func TestRetestPairs(t *testing.T) {
 	}
 }
 
-// A switch that four pairs share is half as fast for each; a leaf is as fast as for one.
+// A switch that four pairs share is half as fast for each pair. A leaf switch is as fast as
+// for one pair.
 func TestBisections(t *testing.T) {
 	hosts := switches().Nodes()
 	cuts := discover.Cuts(switches(), hosts)

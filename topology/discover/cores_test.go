@@ -10,9 +10,10 @@ import (
 	"tutti/topology/discover"
 )
 
-// known levels of processors whose cores' latencies github.com/nviennot/core-to-core-latency
-// has in its folder results, by the number of the logical processor. Linux counts the
-// cores of socket 0, of socket 1, and then their second hardware threads.
+// known holds the true levels of processors, as groups of logical processor numbers. The
+// core-to-core latencies are in the folder results of
+// github.com/nviennot/core-to-core-latency. Linux numbers the cores of socket 0 first, then
+// those of socket 1, then second hardware threads.
 var known = []struct {
 	file   string
 	levels map[string]func(i int) int
@@ -33,7 +34,7 @@ var known = []struct {
 	{"Intel(R) Xeon(R) CPU E5-2695 v4 @ 2.10GHz", threaded(36, part{"socket", 18})},
 }
 
-// part is so many cores of one kind.
+// part is a level of groups with this number of cores each.
 type part struct {
 	name  string
 	cores int
@@ -55,7 +56,8 @@ func parts(of ...part) map[string]func(i int) int {
 	return out
 }
 
-// cores reads a file of the folder that CORES names; names may have underscores.
+// cores reads a matrix from the folder that the variable CORES names. Spaces in file names may
+// be underscores.
 func cores(t *testing.T, name string) discover.Matrix {
 	t.Helper()
 	folder := os.Getenv("CORES")
@@ -77,8 +79,8 @@ func cores(t *testing.T, name string) discover.Matrix {
 	return m
 }
 
-// TestCores counts the levels of real processors that are found exactly, with the number
-// of groups and without.
+// TestCores counts the levels of real processors that are found exactly, with a known and with
+// an unknown number of groups.
 func TestCores(t *testing.T) {
 	told, untold, all := 0, 0, 0
 	for _, k := range known {
@@ -119,7 +121,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// holds reports whether one of the levels is the true division.
+// holds reports whether one of the levels equals the true division.
 func holds(t testing.TB, found []discover.Level, truth discover.Labels) bool {
 	t.Helper()
 	for _, l := range found {

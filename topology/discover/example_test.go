@@ -7,7 +7,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// times returns round trips of 2 leaf switches with 4 nodes each, 3 % noise.
+// times returns round trips between 8 nodes on 2 leaf switches, with 3 % noise.
 func times(seed uint64) discover.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]float64, 8)

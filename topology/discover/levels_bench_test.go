@@ -8,11 +8,11 @@ import (
 	"tutti/topology/discover"
 )
 
-// large is 4096 nodes: 16 pods of 8 leaves of 32.
+// large is a machine of 4096 nodes: 16 pods of 8 leaf switches of 32 nodes.
 var large = clustering.Machine{Shape: []int{16, 8, 32}, Seconds: []float64{2.18, 2.78, 3.3}}
 
-// BenchmarkFindLevels4096 finds the levels of 4096 nodes, and says how much memory the
-// program took from the system by then.
+// BenchmarkFindLevels4096 finds the levels of 4096 nodes and reports the memory of the
+// process.
 func BenchmarkFindLevels4096(b *testing.B) {
 	first, second, truth := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
@@ -25,7 +25,7 @@ func BenchmarkFindLevels4096(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB")
 }
 
-// BenchmarkWard4096 joins 4096 members by their profiles.
+// BenchmarkWard4096 clusters the profiles of 4096 members.
 func BenchmarkWard4096(b *testing.B) {
 	first, _, _ := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {

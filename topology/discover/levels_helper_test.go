@@ -17,7 +17,7 @@ func seeds(n uint64) uint64 {
 	return min(n, 2)
 }
 
-// draw draws the halves of a machine's matrix and its levels.
+// draw draws a machine's levels and two matrices of repetitions.
 func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
 	t.Helper()
 	a, b, truth, err := m.Draw(noise, seed)
@@ -27,7 +27,7 @@ func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint6
 	return a, b, truth
 }
 
-// measure draws the halves of the matrix of n members.
+// measure draws two matrices of repetitions of n members.
 func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
 	t.Helper()
 	a, b, err := noise.Measure(n, distance, rng)
@@ -55,7 +55,7 @@ func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
 	return share
 }
 
-// exact reports whether the levels found are the true ones and no others.
+// exact reports whether the found levels equal the true ones.
 func exact(t testing.TB, found []discover.Level, truth []discover.Labels) bool {
 	t.Helper()
 	if len(found) != len(truth) {

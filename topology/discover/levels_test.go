@@ -9,7 +9,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// machines of one to three levels, and two without any.
+// machines have one to three levels; the last two have none.
 var machines = []clustering.Machine{
 	{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}},
 	{Shape: []int{8, 16}, Seconds: []float64{2.18, 2.78}},
@@ -21,7 +21,7 @@ var machines = []clustering.Machine{
 	{Shape: []int{128}, Seconds: []float64{2.18}},
 }
 
-// smallGroups are machines of groups of four to eight, some of many of them.
+// smallGroups have groups of three to eight members.
 var smallGroups = []clustering.Machine{
 	{Shape: []int{3, 5, 4}, Seconds: []float64{2.18, 2.78, 3.3}},
 	{Shape: []int{6, 3, 6}, Seconds: []float64{2.0, 2.5, 3.2}},
@@ -41,12 +41,13 @@ func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	return r
 }
 
-// All levels, their number and that of their groups, without being told.
+// TestFindLevels counts the machines whose levels are all found exactly. Machines without
+// levels must never show any.
 func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine
 		noise    float64
-		want     int // of the trees; flat machines must always be
+		want     int // least number of exact results among machines with levels
 	}{{machines, 0.05, 36}, {machines, 0.1, 35}, {smallGroups, 0.05, 42}, {smallGroups, 0.1, 38}} {
 		right, all := 0, 0
 		for _, m := range tc.machines {
@@ -75,7 +76,8 @@ func TestFindLevels(t *testing.T) {
 	}
 }
 
-// Noise alone makes no levels, in small machines neither, however strong it is.
+// TestFlat checks that noise of any strength makes levels in at most 1 of 300 machines without
+// levels.
 func TestFlat(t *testing.T) {
 	wrong, all := 0, 0
 	for _, members := range []int{3, 4, 6, 8, 12, 16, 24, 64, 200} {
@@ -97,7 +99,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// Groups need not be of one size.
+// TestUneven checks that FindLevels finds groups of different sizes.
 func TestUneven(t *testing.T) {
 	for _, sizes := range [][]int{{8, 8, 4}, {16, 3, 5, 7}, {30, 2}, {2, 2, 2}, {10, 1, 1, 10}, {40, 20, 10, 5}, {3, 3}} {
 		var inOrder discover.Labels
@@ -120,7 +122,7 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// A slow node is named, says how slow it is and does not hide the levels.
+// TestFar checks that a slow node is reported with its slowdown and does not hide the levels.
 func TestFar(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}}
 	for seed := range seeds(10) {

@@ -47,7 +47,7 @@ func TestResultTree(t *testing.T) {
 	}
 }
 
-// Where nothing is clear the tree is one switch that nobody can be sure of.
+// A report without levels gives a tree of one switch with confidence 0.
 func TestResultTreeOfNothing(t *testing.T) {
 	got, err := discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestLive runs the program under every MPI library that is here, on one node: in each
-// pass every pair of ranks is measured once.
+// TestLive runs the benchmark program with every installed MPI library on one node. Every pass
+// measures every pair of ranks once.
 func TestLive(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestLive(t *testing.T) {
 			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1"}},
 	} {
 		t.Run(tc.Compiler, func(t *testing.T) {
-			if tc.Compiler == "mpicc.mpich" { // its processes spin on few cores
+			if tc.Compiler == "mpicc.mpich" { // MPICH's processes wait actively, which is slow on few cores
 				testutil.NeedAllCases(t)
 			}
 			prog := testutil.BuildProgram(t, tc.Toolchain, csource.Bench)
@@ -81,9 +81,8 @@ func checkLive(t *testing.T, r discover.Measurements) {
 	}
 }
 
-// checkExample wants empty messages, the powers of two, and then the sizes that clustering.Extra
-// says, in its order: with no tolerance all half-way sizes that are more than 32 bytes from
-// the next. A machine that is busy has no time for them.
+// checkExample checks the sizes of the example: empty messages, powers of two, then the sizes
+// of clustering.Extra, in order. A busy machine may stop before the last sizes.
 func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Helper()
 	var got, want []int

@@ -11,7 +11,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Two leaves of three nodes; one pair of them was never measured.
+// holed returns the distances of two leaf switches with three nodes each. Two pairs are
+// missing.
 func holed() [][]float64 {
 	return [][]float64{{}, {1}, {1, math.NaN()}, {2, 2, 2}, {2, math.NaN(), 2, 1}, {2, 2, 2, 1, 1}}
 }
@@ -33,7 +34,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFillRefuses checks that a matrix in which a member lacks most pairs is not filled.
+// TestFillRefuses checks that a matrix with too many missing pairs of a member is not filled.
 func TestFillRefuses(t *testing.T) {
 	lost := holed()
 	for j := range lost[5] {
@@ -56,7 +57,8 @@ func TestFillRefuses(t *testing.T) {
 	}
 }
 
-// TestFindLevelsRefuses checks that the zero Matrix and halves of different members are refused.
+// TestFindLevelsRefuses checks that the zero Matrix and matrices of different sizes are
+// refused.
 func TestFindLevelsRefuses(t *testing.T) {
 	if _, err := discover.FindLevelsUnconfirmed(discover.Matrix{}); !errors.Is(err, discover.ErrMatrix) {
 		t.Errorf("zero matrix: %v", err)

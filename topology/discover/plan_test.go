@@ -43,7 +43,7 @@ func TestDisjointRounds(t *testing.T) {
 }
 
 func TestFitClasses(t *testing.T) {
-	rows := []float64{1e-5, 2e-5} // 1 µs a message
+	rows := []float64{1e-5, 2e-5} // 1 µs per message
 	examples := []discover.Example{
 		{Class: "switch0", Bytes: 0, RoundTrip: 10e-6, Rows: rows},
 		{Class: "switch0", Bytes: 8, RoundTrip: 12e-6, Send: 1e-6, Receive: 3e-6, Rows: rows},

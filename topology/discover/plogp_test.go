@@ -10,7 +10,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// A gap that was measured stands, one that was not follows from the round trip.
+// A measured gap is kept. A missing gap follows from the round trip.
 func TestFitGap(t *testing.T) {
 	p, err := discover.FitPLogP(10e-6, 1e-6, []discover.SizeTimes{{Bytes: 8, RoundTrip: 11e-6, Gap: 5e-6}, {Bytes: 16, RoundTrip: 12e-6}})
 	if err != nil {

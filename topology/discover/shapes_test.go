@@ -10,12 +10,13 @@ import (
 	"tutti/topology/discover"
 )
 
-// Distances of machines that are no trees, in switches passed.
+// noTrees are networks that are no trees. hops returns the number of switches between two
+// members.
 var noTrees = []struct {
 	name    string
 	members int
 	hops    func(i, j int) int
-	groups  int // of members that are in one place: a router, a node
+	groups  int // number of groups of members on the same router or node
 }{
 	{name: "ring of 64", members: 64, hops: func(i, j int) int { return min((i-j+64)%64, (j-i+64)%64) }},
 	{name: "mesh of 8 x 8", members: 64, hops: func(i, j int) int { return abs(i/8-j/8) + abs(i%8-j%8) }},
@@ -53,12 +54,12 @@ var noTrees = []struct {
 	{name: "dragonfly of 5 groups of 4 routers of 1", members: 20, hops: dragonfly(4, 1)},
 }
 
-// around is the shorter way round a ring of n.
+// around returns the shorter distance around a ring of n members.
 func around(i, j, n int) int { return min((i-j+2*n*n*n)%n, (j-i+2*n*n*n)%n) }
 
-// dragonfly returns the hops between members on routers of p with p links to other
-// groups each, in groups of a routers that are all connected: there are a·p+1 groups,
-// and one link between each two.
+// dragonfly returns the number of hops between members of a dragonfly network. It has a·p+1
+// groups of a routers with p members each. All routers of a group are connected, and one link
+// connects each two groups.
 func dragonfly(a, p int) func(i, j int) int {
 	gate := func(from, to int) int { return ((to-from-1)%(a*p+1) + a*p + 1) % (a*p + 1) / p }
 	return func(i, j int) int {
@@ -83,8 +84,8 @@ func dragonfly(a, p int) func(i, j int) int {
 
 func abs(x int) int { return max(x, -x) }
 
-// Machines that are no trees have no level but that of their groups: members in any
-// order, 2 and 5 % noise.
+// TestNoTree checks that networks without a tree show no level except that of routers or
+// nodes. Members are in random order, with 2 and 5 % noise.
 func TestNoTree(t *testing.T) {
 	for _, tc := range noTrees {
 		for _, noise := range []float64{0.02, 0.05} {
@@ -106,8 +107,8 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// 512 ranks placed at random on 4 leaf switches of 8 nodes of 2 sockets, 10 % noise: all
-// three levels, with the numbers of groups and without.
+// TestRanks512 finds three levels of 512 randomly placed ranks with 10 % noise, with a known
+// and with an unknown number of groups.
 func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
 	for seed := range seeds(3) {

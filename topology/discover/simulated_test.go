@@ -18,10 +18,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestSimulated measures pairs on a machine that SimGrid simulates: nodes of two sockets,
-// eight to a leaf switch, ranks dealt to cores at random, 10 % noise of each message.
-// Leaves, nodes and sockets must be found, and nothing else. The gate has 64 ranks on 16
-// nodes; RANKS=512 is 32 nodes, dealt in three ways.
+// TestSimulated finds the topology of a machine that SimGrid simulates, with 10 % noise. Nodes
+// have two sockets, and leaf switches have eight nodes. Ranks are assigned to cores at random.
+// RANKS=512 uses 32 nodes and three assignments instead of 16 nodes and one.
 func TestSimulated(t *testing.T) {
 	testutil.NeedAllCases(t)
 	ranks, socket, seeds := 64, 2, []int{1}
@@ -56,7 +55,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// simulate returns the lines of a run of scripts/simulate.sh.
+// simulate returns the output lines of scripts/simulate.sh.
 func simulate(t *testing.T, args ...string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -74,16 +73,17 @@ func simulate(t *testing.T, args ...string) []string {
 	return strings.Split(string(out), "\n")
 }
 
-// place is where a rank of a node is: its socket, and the number of its node.
+// place is an event of the simulated program: the place of a rank, or the end.
 type place struct {
 	Event  string  `json:"event"`
 	Host   string  `json:"host"`
 	Rank   int     `json:"rank"`
 	Socket int     `json:"socket"`
-	At     float64 `json:"at"` // of the end: seconds
+	At     float64 `json:"at"` // simulated time in seconds, of the end
 }
 
-// simulated returns where ranks were, and how many simulated seconds it took to measure them.
+// simulated returns the places of all ranks and the simulated duration of the measurement in
+// seconds.
 func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	t.Helper()
 	for _, line := range lines {
@@ -104,7 +104,7 @@ func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	return places, seconds
 }
 
-// built returns the groups of the machine: the nodes of each leaf switch, the ranks of each socket.
+// built returns the true groups: the nodes of each leaf switch and the ranks of each socket.
 func built(places []place) []string {
 	by := map[string][]string{}
 	for _, p := range places {
@@ -119,8 +119,8 @@ func built(places []place) []string {
 	return sets(by)
 }
 
-// grouped returns the lowest groups of a tree: the nodes that lie below one switch, the
-// places that lie in one group of a node.
+// grouped returns the lowest groups of a tree: the nodes below each switch and the cores of
+// each group.
 func grouped(tree *topology.Tree) []string {
 	by := map[string][]string{}
 	host := ""
@@ -135,7 +135,7 @@ func grouped(tree *topology.Tree) []string {
 	return sets(by)
 }
 
-// sets returns each group as its members in order.
+// sets returns the sorted members of each group as one string, sorted.
 func sets(by map[string][]string) []string {
 	var out []string
 	for _, members := range by {

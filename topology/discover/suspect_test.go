@@ -14,7 +14,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// leafTree returns equal leaves below one switch.
+// leafTree returns a tree of equal leaf switches below one switch.
 func leafTree(leaves, nodes int) topology.Tree {
 	root := topology.Vertex{Kind: topology.Switch, Name: "top", Confidence: 1}
 	for l := range leaves {
@@ -27,17 +27,17 @@ func leafTree(leaves, nodes int) topology.Tree {
 	return topology.Tree{Root: root}
 }
 
-// trial is what rounds are drawn from. A message takes what the slower of its two nodes
-// makes of it, and passes links that may be slow.
+// trial describes how times are drawn. The slower of its two nodes and a slow link determine
+// the time of a message.
 type trial struct {
 	noise    float64 // standard deviation of the logarithm of a measurement
-	nodes    float64 // the same of what nodes differ by
+	nodes    float64 // standard deviation of the logarithm of a node's speed
 	late     float64 // share of measurements that take 1.5 to 4 times as long
 	slow     map[string]float64
-	slowLink map[string]float64 // by the leaf
+	slowLink map[string]float64 // slowdown by name of the leaf switch
 }
 
-// times draws the factors of all nodes.
+// times draws the slowdown of every node.
 func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
 	factor := map[string]float64{}
 	for _, leaf := range t.Switches() {
@@ -48,7 +48,7 @@ func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
 	return factor
 }
 
-// measure draws one pair.
+// measure draws the time of one pair.
 func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.PairTime {
 	seconds := usual * math.Exp(tr.noise*rng.NormFloat64())
 	if rng.Float64() < tr.late {
@@ -57,7 +57,7 @@ func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.Pai
 	return discover.PairTime{A: a, B: b, Seconds: seconds}
 }
 
-// rounds draws rounds of disjoint pairs inside leaves, with other partners in each.
+// rounds draws rounds of disjoint pairs inside leaf switches, with new partners in each round.
 func (tr trial) rounds(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
 	factor := tr.times(t, rng)
 	var out []discover.PairTime
@@ -73,8 +73,7 @@ func (tr trial) rounds(t *topology.Tree, n int, rng *rand.Rand) []discover.PairT
 	return out
 }
 
-// tournament returns who plays whom of an even number of players: the last one stays,
-// the others go round.
+// tournament returns the pairs of a round-robin tournament with an even number of players.
 func tournament(players, round int) [][2]int {
 	others := players - 1
 	pairs := [][2]int{{others, round}}
@@ -84,7 +83,7 @@ func tournament(players, round int) [][2]int {
 	return pairs
 }
 
-// across draws rounds of disjoint pairs between leaves.
+// across draws rounds of disjoint pairs between leaf switches.
 func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
 	factor := tr.times(t, rng)
 	leaves := t.Switches()
@@ -105,7 +104,7 @@ func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairT
 	return out
 }
 
-// some draws slow nodes, one of a hundred.
+// some makes each node slow with a probability of 1 %.
 func some(t *topology.Tree, times float64, rng *rand.Rand) map[string]float64 {
 	slow := map[string]float64{}
 	for _, n := range t.Nodes() {
@@ -125,12 +124,12 @@ func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover
 	return r
 }
 
-// Slow nodes of 1024 after three rounds, 100 machines each in all cases: nodes differ by 1.5 %, and
-// one measurement in a hundred may be late.
+// TestNodes finds slow nodes among 1024 after three rounds. Nodes differ by 1.5 %, and up to 1
+// % of the measurements are delayed.
 func TestNodes(t *testing.T) {
 	tests := []struct {
 		noise, late, speed float64
-		recall             float64 // at least
+		recall             float64 // least share of slow nodes that are found
 	}{
 		{0.02, 0, 0.5, 1}, {0.05, 0, 0.5, 1}, {0.10, 0, 0.5, 1},
 		{0.02, 0, 0.8, 0.99}, {0.05, 0, 0.8, 0.95},
@@ -169,8 +168,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// A slow link is named, and none of the nodes behind it; a slow node is named, and not
-// the link above it.
+// TestLinks checks that a slow link is reported without the nodes behind it, and a slow node
+// without its link.
 func TestLinks(t *testing.T) {
 	tree := leafTree(16, 16)
 	for seed := range uint64(50) {
@@ -188,8 +187,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Where each pair passes the slow link, which of the nodes behind it are slow, too,
-// cannot be told.
+// If every pair passes the slow link, slow nodes behind it are unclear.
 func TestUnclear(t *testing.T) {
 	tree := leafTree(16, 16)
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -203,8 +201,7 @@ func TestUnclear(t *testing.T) {
 	}
 }
 
-// The bound is one: without slow places the least chance of a run is below any limit in
-// no more runs than that.
+// TestChance checks that the false alarms on machines without slow nodes stay below 5 %.
 func TestChance(t *testing.T) {
 	tree := leafTree(1, 16)
 	below := 0
@@ -218,7 +215,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// Pairs that take the same to the last digit have noise, too.
+// Exactly equal times must not prevent that a slow node is found.
 func TestWithoutNoise(t *testing.T) {
 	tree := leafTree(2, 16)
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -228,7 +225,7 @@ func TestWithoutNoise(t *testing.T) {
 	}
 }
 
-// Of two nodes that only met each other neither is blamed.
+// Two slow nodes that met only each other are both unclear.
 func TestTwins(t *testing.T) {
 	tree := leafTree(1, 16)
 	rng := rand.New(rand.NewPCG(1, 6))

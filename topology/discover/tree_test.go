@@ -11,8 +11,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// machine draws what a start on leaves of nodes, each of sockets of cores, prints in four
-// passes.
+// machine draws the output of a launch with four passes on leaves of nodes, each of sockets of
+// cores.
 func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := discover.Measurements{Ended: true}
@@ -55,14 +55,14 @@ func levels(t *testing.T, r discover.Measurements) string {
 	return strings.Join(append(out, tree.Gaps...), "; ")
 }
 
-// Switches, and groups inside nodes, come from one start.
+// TestTree finds switches and groups inside nodes in one launch.
 func TestTree(t *testing.T) {
 	if got, want := levels(t, machine(2, 4, 2, 4)), "1 switch of 8 nodes; 2 switches of 4 nodes; 8 nodes of 8 places; 16 groups of 4 places"; got != want {
 		t.Errorf("levels %s, want %s", got, want)
 	}
 }
 
-// What was not measured is a gap, and nothing of the rest is lost.
+// TestTreeGaps checks that missing measurements become gaps and the rest of the tree stays.
 func TestTreeGaps(t *testing.T) {
 	r := machine(2, 4, 1, 1)
 	r.Pairs = slices.DeleteFunc(r.Pairs, func(p discover.Measurement) bool { return p.A.Host == "n8" || p.B.Host == "n8" })
@@ -83,7 +83,7 @@ func TestTreeGaps(t *testing.T) {
 	}
 }
 
-// Pairs belong to the place where their ways meet, the nearest first.
+// TestClasses checks the number of pairs of each class.
 func TestClasses(t *testing.T) {
 	r := machine(2, 4, 2, 4)
 	tree, err := r.Tree()

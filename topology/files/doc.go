@@ -1,5 +1,4 @@
-// Package files reads and writes what says how a machine is made up, whatever program
-// the file is of.
+// Package files reads and writes the topology files of Slurm, hwloc, MPICH and tutti.
 //
 //	t, err := files.Read(f, "/etc/slurm/topology.conf", files.ReadOptions{})
 //	if err != nil {

@@ -25,7 +25,8 @@ func read(t *testing.T, text, name string) topology.Tree {
 	return tree
 }
 
-// A tree is the same after it was written and read, in every format that names nodes.
+// TestWriteAndRead checks that a tree survives writing and reading in every format with node
+// names.
 func TestWriteAndRead(t *testing.T) {
 	want := read(t, conf, "topology.conf")
 	for format, name := range map[files.Format]string{files.JSON: "a.json", files.Tree: "a.conf", files.YAML: "A.YML"} {
@@ -61,7 +62,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A node without a host name in the file is named after the file.
+// ReadNode names a node after the file if the file contains no host name.
 func TestReadNode(t *testing.T) {
 	const text = `<topology><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object></object></topology>`
 	if tree := read(t, text, "nodes/n7.xml"); tree.Root.Name != "n7" || tree.Root.Kind != topology.Node {
@@ -91,7 +92,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Two leaves of four nodes, from pairs that were measured so many times.
+// TestReadPairs checks that a table of measured times yields two leaf switches of four nodes.
 func TestReadPairs(t *testing.T) {
 	for _, times := range []int{1, 4} {
 		text := "a,b,seconds\n"

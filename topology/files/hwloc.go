@@ -19,7 +19,7 @@ type document struct {
 type object struct {
 	Type    string   `xml:"type,attr"`
 	OSIndex string   `xml:"os_index,attr"`
-	Depth   string   `xml:"depth,attr"` // of a cache of hwloc 1
+	Depth   string   `xml:"depth,attr"` // level of a cache in hwloc 1
 	Infos   []info   `xml:"info"`
 	Objects []object `xml:"object"`
 }
@@ -29,10 +29,10 @@ type info struct {
 	Value string `xml:"value,attr"`
 }
 
-// meaning of the types of hwloc: the kind of the vertex, or one of these two.
+// Treatment of hwloc objects that become no vertex.
 const (
-	through = topology.Kind("through") // what lies below counts as lying in the parent
-	ignored = topology.Kind("ignored") // no place that runs anything
+	through = topology.Kind("through") // the object's children belong to its parent
+	ignored = topology.Kind("ignored") // the object and its children are ignored
 )
 
 var meaning = map[string]topology.Kind{
@@ -45,14 +45,15 @@ var meaning = map[string]topology.Kind{
 	"Bridge": ignored, "PCIDev": ignored, "OSDev": ignored, "Misc": ignored, "MemCache": ignored,
 }
 
-// ReadHwloc reads the XML of one node; file stands in errors. The node has the given name, or
-// the host name in the file when that is empty.
+// ReadHwloc reads the hwloc XML of one node. file is the file's name in errors. The node gets
+// the given name, or the host name in the file if name is empty.
 //
-// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices;
-// threads are named pu and the number that the operating system gives them, the others
-// by kind and number. A NUMA node, die or cache that is the only thing in its parent, or
-// that holds a single core, is left out. Another type of object, a machine without
-// hardware threads and one without a name are errors.
+// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. Threads are
+// named pu with the number of the operating system, other vertices by kind and number. A NUMA
+// node, die or cache is left out if it is an only child or has a single core.
+//
+// ReadHwloc returns an error for an unknown type of object, and for a machine without hardware
+// threads or without a name.
 func ReadHwloc(r io.Reader, file, name string) (topology.Vertex, error) {
 	d := xml.NewDecoder(r)
 	var doc document
@@ -93,10 +94,10 @@ func machine(doc document, name string) (topology.Vertex, error) {
 	return node, t.Check()
 }
 
-// builder makes vertices and numbers them.
+// builder creates vertices and counts them by name.
 type builder struct{ count map[string]int }
 
-// below returns the vertices that the objects in o make.
+// below returns the vertices of the objects in o.
 func (b *builder) below(o object) ([]topology.Vertex, error) {
 	var out []topology.Vertex
 	for _, c := range o.Objects {
@@ -112,12 +113,12 @@ func (b *builder) below(o object) ([]topology.Vertex, error) {
 	return out, nil
 }
 
-// skipped reports whether a vertex says nothing when it is the only one in its parent.
+// skipped reports whether a vertex is left out when it is an only child.
 func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }
 
-// vertices returns what one object makes: itself, what is in it, or nothing.
+// vertices returns the vertex of an object, the vertices of its children, or nothing.
 func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	kind, known := meaning[o.Type]
 	switch {
@@ -132,7 +133,7 @@ func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	name := b.name(kind, o)
 	children, err := b.below(o)
 	switch {
-	case err != nil || len(children) == 0: // a NUMA node of hwloc 2 lies beside what it serves
+	case err != nil || len(children) == 0: // hwloc 2 lists a NUMA node next to its cores
 		return nil, err
 	case kind == through || kind == topology.NUMA && o.Type == "Group" && !hasMemory(o):
 		return children, nil
@@ -143,7 +144,7 @@ func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	return []topology.Vertex{{Kind: kind, Name: fmt.Sprintf("%s%d", name, b.count[name]-1), Confidence: 1, Children: children}}, nil
 }
 
-// name returns the name without the number: the kind, of a cache its level.
+// name returns a vertex's name without its number: the kind, or the level of a cache.
 func (b *builder) name(kind topology.Kind, o object) string {
 	if kind != topology.Cache {
 		return string(kind)
@@ -154,7 +155,7 @@ func (b *builder) name(kind topology.Kind, o object) string {
 	return strings.TrimSuffix(o.Type, "Cache") + "-"
 }
 
-// hasMemory reports whether a group of hwloc 2 is what a NUMA node serves.
+// hasMemory reports whether a group of hwloc 2 contains a NUMA node.
 func hasMemory(o object) bool {
 	return slices.ContainsFunc(o.Objects, func(c object) bool { return c.Type == "NUMANode" && len(c.Objects) == 0 })
 }

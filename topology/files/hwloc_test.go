@@ -11,7 +11,7 @@ import (
 	"tutti/topology/files"
 )
 
-// outlineNode returns a vertex and what it contains in one line: name(children).
+// outlineNode formats a vertex as name(children).
 func outlineNode(v topology.Vertex) string {
 	var below []string
 	for _, c := range v.Children {

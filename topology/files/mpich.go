@@ -8,18 +8,18 @@ import (
 	"tutti/topology"
 )
 
-// Coordinate is where a process is.
+// Coordinate is the place of a process in the network.
 type Coordinate struct {
-	Group  int // of switches: what lies below one child of the root
-	Switch int // next to the node, numbered through the machine
-	Port   int // of the switch
+	Group  int // child of the root that contains the switch
+	Switch int // switch of the node, numbered across the machine
+	Port   int // port of the switch
 }
 
 const header = "# rank: group id, switch id, port number"
 
-// WriteMPICH writes the coordinates of processes, given the node of each rank. Ports are
-// numbered in the order of a switch's children. It returns an error when a node is not
-// in the tree or the tree does not pass Check.
+// WriteMPICH writes the coordinates of all ranks. nodes holds the node of each rank. Ports are
+// numbered in the order of a switch's children. WriteMPICH returns an error for an unknown
+// node and for a tree that does not pass Check.
 func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -37,15 +37,14 @@ func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	return b.Flush()
 }
 
-// placer notes where nodes are.
+// placer collects the coordinates of nodes.
 type placer struct {
 	at       map[string]Coordinate
-	switches int // with nodes, so far
+	switches int // number of switches with nodes so far
 }
 
-// coordinates returns where the nodes are. The switches next to the root are groups,
-// numbered from 1, and the nodes next to it are group 0; without such switches all is
-// group 0.
+// coordinates returns the coordinates of each node. Switches directly below the root are
+// groups, numbered from 1. All other nodes are in group 0.
 func coordinates(t *topology.Tree) map[string]Coordinate {
 	p := placer{at: map[string]Coordinate{}}
 	p.place(t.Root, 0)
@@ -59,7 +58,7 @@ func coordinates(t *topology.Tree) map[string]Coordinate {
 	return p.at
 }
 
-// below places what lies in v and below it.
+// below adds the nodes below v.
 func (p *placer) below(v topology.Vertex, group int) {
 	p.place(v, group)
 	for _, c := range v.Children {
@@ -69,7 +68,7 @@ func (p *placer) below(v topology.Vertex, group int) {
 	}
 }
 
-// place places the nodes next to a switch.
+// place adds the nodes directly below a switch.
 func (p *placer) place(v topology.Vertex, group int) {
 	nodes := false
 	for port, c := range v.Children {

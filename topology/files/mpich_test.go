@@ -12,7 +12,8 @@ import (
 	"tutti/topology/files"
 )
 
-// podTree returns two pods, one of them with two leaves, and a login node next to the pods.
+// podTree returns a tree of two pods, one with two leaf switches. A login node is next to the
+// pods.
 func podTree() topology.Tree {
 	sw := func(name string, children ...topology.Vertex) topology.Vertex {
 		return topology.Vertex{Kind: topology.Switch, Name: name, Confidence: 1, Children: children}

@@ -11,12 +11,12 @@ import (
 	"tutti/topology/discover"
 )
 
-// ReadOptions are of some formats only.
+// ReadOptions apply to some formats only.
 type ReadOptions struct {
-	Topology string // of a topology.yaml: the one of that name; else the default one, or the only one
+	Topology string // name of the topology in a topology.yaml; default the file's default, or its only one
 }
 
-// readers by the ending of a file's name.
+// readers holds the reader for each file extension.
 var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
 	".json": plain(topology.Read),
 	".conf": plain(ReadSlurmConf),
@@ -31,14 +31,17 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 	return func(r io.Reader, name string, _ ReadOptions) (topology.Tree, error) { return read(r, name) }
 }
 
-// Read reads a tree. The ending of the file's name says what it is: topology.json (.json),
-// Slurm's topology.conf (.conf) and topology.yaml (.yaml, .yml), what scontrol show
-// topology prints (.txt), hwloc's XML of one node (.xml), or what was measured of pairs of
-// nodes, from which the tree is found (.csv, as suspect.Read reads it). The name stands
-// in errors.
+// Read reads a tree from a file, in the format of its extension:
 //
-// It returns an error for another ending, a file that says nothing, and what the readers
-// of the formats refuse.
+//	.json        topology.json of tutti
+//	.conf        topology.conf of Slurm
+//	.yaml, .yml  topology.yaml of Slurm
+//	.txt         output of scontrol show topology
+//	.xml         hwloc's XML of one node
+//	.csv         measured pairs of nodes, as discover.ReadPairs reads them
+//
+// name is the file's name in errors. Read returns the errors of the format's reader, and an
+// error for an unknown extension or an empty file.
 func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	read, known := readers[strings.ToLower(filepath.Ext(name))]
 	if !known {
@@ -51,7 +54,8 @@ func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	return t, err
 }
 
-// readNode returns the tree of one node, named after the file when its host is not known.
+// readNode returns the tree of one node. A node without a host name in the file gets the
+// file's name.
 func readNode(r io.Reader, name string) (topology.Tree, error) {
 	base := filepath.Base(name)
 	node, err := ReadHwloc(r, name, strings.TrimSuffix(base, filepath.Ext(base)))
@@ -79,8 +83,8 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 	return all[at].Tree, nil
 }
 
-// readPairs finds the tree of the nodes that pairs were measured of. Members in errors
-// are nodes, counted from 0 in the order of the file.
+// readPairs finds the tree of nodes from measured pairs. Errors number the nodes from 0 in the
+// order of the file.
 func readPairs(r io.Reader, name string) (topology.Tree, error) {
 	pairs, err := discover.ReadPairs(r, name)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"tutti/topology"
 )
 
-// maxBlockLevel is the most times that Slurm doubles the base block.
+// maxBlockLevel is Slurm's limit for doubling the base block.
 const maxBlockLevel = 15
 
-// sizes reads the sizes of blocks: the first is that of the base block, the others are
-// that times a power of two, ascending.
+// sizes reads block sizes: first the base size, then ascending multiples of it by powers of
+// two.
 func sizes(words []string) ([]int, error) {
 	var out []int
 	for _, word := range words {
@@ -33,8 +33,8 @@ func sizes(words []string) ([]int, error) {
 	return out, nil
 }
 
-// aggregate makes a tree of blocks: neighbours in the file lie together below one
-// switch for each further size, as Slurm allocates them.
+// aggregate builds a tree of blocks. For each further size, Slurm allocates successive blocks
+// of the file together; they get a common switch.
 func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) {
 	t, err := assemble(blocks, file)
 	if err != nil {
@@ -52,7 +52,7 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 	for _, size := range sizes[min(1, len(sizes)):] {
 		times := size / sizes[0]
 		if times/together >= len(level) {
-			break // one switch for all is the root
+			break // a single switch becomes the root
 		}
 		level = bundle(level, times/together)
 		together = times
@@ -62,8 +62,8 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 	return t, t.Check()
 }
 
-// bundle puts every few neighbours below one switch, named after the first and the
-// last of their blocks. One that is left over stays as it is.
+// bundle puts each run of few successive vertices below a new switch, named after its first
+// and last block. A single last vertex stays unchanged.
 func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	var out []topology.Vertex
 	for len(level) > 0 {
@@ -97,10 +97,12 @@ func last(v topology.Vertex) string {
 	return v.Name
 }
 
-// WriteSlurmBlocks writes the switches next to the nodes as the blocks of a topology.conf of
-// topology/block. The base size is that of the smallest block. A height above becomes a
-// further size when each of its switches has the same number of blocks, a power of two
-// (the last may have fewer); gaps says what could not be kept. The tree must pass Check.
+// WriteSlurmBlocks writes a topology.conf of topology/block. Blocks are the switches directly
+// above nodes, and the base size is that of the smallest block.
+//
+// Switches of a higher level become a further size if all have the same number of blocks, a
+// power of two. The last switch may have fewer. gaps names what the format cannot express. The
+// tree must pass Check.
 func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -150,7 +152,8 @@ func decimal(numbers []int) []string {
 	return out
 }
 
-// blockSizes returns the base size and those of the heights that can be kept.
+// blockSizes returns the base size and the sizes of the higher levels that the format can
+// express.
 func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	base := len(blocks[0].nodes)
 	for _, b := range blocks {
@@ -173,8 +176,8 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	return all, gaps
 }
 
-// even reports whether counts, the last of which may be smaller, are one power of two
-// and add up to all.
+// even reports whether all counts are the same power of two and add up to all. The last count
+// may be smaller.
 func even(counts []int, all int) bool {
 	sum := 0
 	for i, n := range counts {
@@ -186,7 +189,7 @@ func even(counts []int, all int) bool {
 	return sum == all && bits.OnesCount(uint(counts[0])) == 1
 }
 
-// blocksBelow counts the switches with nodes in v and below it.
+// blocksBelow returns the number of switches with nodes, v included.
 func blocksBelow(v *topology.Vertex) int {
 	below := topology.Tree{Root: *v}
 	return len(below.Switches())

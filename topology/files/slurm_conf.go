@@ -11,7 +11,7 @@ import (
 	"tutti/topology"
 )
 
-// entry is a switch or block as a file has it.
+// entry is a switch or block of a file.
 type entry struct {
 	line     int
 	name     string
@@ -19,17 +19,18 @@ type entry struct {
 	switches []string
 }
 
-// fault is an error at a line of a file.
+// fault returns an error with the file's name and line.
 func fault(file string, line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", file, line, fmt.Errorf(format, args...))
 }
 
-// ReadSlurmConf reads a topology.conf with either switches or blocks; file stands in errors.
+// ReadSlurmConf reads a topology.conf with either switches or blocks. file is the file's name
+// in errors.
 //
-// A switch has nodes or switches, as Slurm demands; a switch or node twice, a child that
-// no line describes and a circle are errors. Switches with exactly the same children, as
-// the spines of a fat tree are often written, are one in the tree, and a gap says so.
-// What no switch joins lies below a root without a name.
+// A switch has either nodes or switches, as Slurm demands. Duplicate switches or nodes,
+// undefined children and cycles are errors. Switches with exactly the same children, such as
+// the spines of a fat tree, become one vertex, and a gap says so. If several switches have no
+// parent, the root is nameless.
 func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -53,7 +54,7 @@ func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	}
 }
 
-// confLine is a line without its comment, continued lines joined.
+// confLine is a line without its comment, joined with its continuation lines.
 type confLine struct {
 	number int
 	text   string
@@ -61,7 +62,7 @@ type confLine struct {
 
 func lines(text string) []confLine {
 	var out []confLine
-	open := false // the last line ended in a backslash
+	open := false // the previous line ended in a backslash
 	number := 0
 	for l := range strings.Lines(text) {
 		number++
@@ -77,7 +78,7 @@ func lines(text string) []confLine {
 	return slices.DeleteFunc(out, func(l confLine) bool { return strings.TrimSpace(l.text) == "" })
 }
 
-// conf is what the lines of a topology.conf said so far.
+// conf collects the entries of a topology.conf.
 type conf struct {
 	switches []entry
 	blocks   []entry
@@ -111,7 +112,7 @@ func (c *conf) add(l confLine) error {
 
 var aroundEqual = regexp.MustCompile(`\s*=\s*`)
 
-// settings returns the key=value pairs of a line, keys in lower case, and its first key.
+// settings returns the key=value pairs of a line, with keys in lower case, and the first key.
 func settings(text string) (values map[string]string, first string, err error) {
 	values = map[string]string{}
 	for _, word := range strings.Fields(aroundEqual.ReplaceAllString(text, "=")) {
@@ -145,7 +146,8 @@ func newEntry(line int, values map[string]string, first string, others ...string
 	return fill(line, values[first], values["nodes"], values["switches"])
 }
 
-// fill makes an entry of the words of a file. Empty lists stand for none.
+// fill creates an entry from the values of a line. An empty list means no children of that
+// kind.
 func fill(line int, name, nodes, switches string) (entry, error) {
 	e := entry{line: line, name: name}
 	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {
@@ -165,9 +167,9 @@ func fill(line int, name, nodes, switches string) (entry, error) {
 	return e, nil
 }
 
-// ReadSlurmShow reads what scontrol show topology prints; file stands in errors. Lines that
-// describe no switch and no block are passed over: without a topology Slurm prints a
-// message, and the tree is empty then.
+// ReadSlurmShow reads the output of scontrol show topology. file is the file's name in errors.
+// It ignores lines without a switch or block. Without a topology, Slurm prints a message only,
+// and the tree is empty.
 func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -178,14 +180,14 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	for _, l := range lines(string(text)) {
 		values, first := printed(l.text)
 		if size := values["blocksize"]; size != "" && !slices.Contains(blockSizes, size) {
-			blockSizes = append(blockSizes, size) // also of lines that begin with AggregatedBlock
+			blockSizes = append(blockSizes, size) // lines with AggregatedBlock have a size, too
 		}
 		if first != "switchname" && first != "blockname" {
 			continue
 		}
 		nodes := values["nodes"]
 		if values["switches"] != "" {
-			nodes = "" // Slurm prints the nodes of all switches below, too
+			nodes = "" // for switches above switches, Slurm prints all nodes below them, too
 		}
 		e, err := fill(l.number, values[first], nodes, values["switches"])
 		if err != nil {
@@ -211,8 +213,8 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	}
 }
 
-// LeafSwitches returns the nodes of each leaf switch in what scontrol show topology
-// prints. It looks at nothing else, so that a network which is no tree has leaves, too.
+// LeafSwitches returns the nodes of each leaf switch in the output of scontrol show topology.
+// It also works for networks that are no trees.
 func LeafSwitches(text string) ([][]string, error) {
 	var out [][]string
 	for line := range strings.Lines(text) {
@@ -229,8 +231,8 @@ func LeafSwitches(text string) ([][]string, error) {
 	return out, nil
 }
 
-// printed returns the key=value pairs of a line, keys in lower case, and its first key.
-// Words without a value are passed over.
+// printed returns the key=value pairs of a line, with keys in lower case, and the first key.
+// It ignores words without a value.
 func printed(line string) (values map[string]string, first string) {
 	values = map[string]string{}
 	for word := range strings.FieldsSeq(line) {
@@ -246,15 +248,15 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// item is a switch as a file of topology/tree has it.
+// item is a switch in a file of topology/tree.
 type item struct {
 	name            string
-	children, nodes string // lists; one of the two is empty
+	children, nodes string // lists of names; one of both is empty
 }
 
-// items returns the switches of a tree, those with children after them. Nodes beside
-// switches below one parent, which Slurm does not allow, get a switch of their own,
-// named after the parent. What is inside nodes is left out.
+// items returns the switches of a tree, children first. Slurm does not allow nodes and
+// switches below the same parent. These nodes get a switch of their own, named after the
+// parent. The insides of nodes are left out.
 func items(t *topology.Tree) []item {
 	taken := map[string]bool{}
 	for v := range t.All() {

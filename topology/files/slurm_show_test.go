@@ -11,7 +11,7 @@ import (
 	"tutti/topology/files"
 )
 
-// printed is of Slurm 22.05 with topology/tree.
+// printed is the output of scontrol show topology of Slurm 22.05 with topology/tree.
 const printed = `SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]
 SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[3-4]
 SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=leaf[1-2]
@@ -69,7 +69,8 @@ func FuzzReadShow(f *testing.F) {
 	})
 }
 
-// Slurm loads what WriteConf writes, and shows the same tree.
+// TestSlurmLoadsIt checks that Slurm loads the output of WriteSlurmConf and shows the same
+// tree.
 func TestSlurmLoadsIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a Slurm")

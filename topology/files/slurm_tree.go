@@ -8,12 +8,12 @@ import (
 	"tutti/topology"
 )
 
-// assembler makes a tree of switches that name their children.
+// assembler builds a tree from switches and the names of their children.
 type assembler struct {
 	file    string
 	entries []entry
-	at      map[string]int // the entry of each switch
-	parent  map[string]int // the entry that has a switch or node as its child
+	at      map[string]int // index of each switch's entry
+	parent  map[string]int // index of the entry above each switch or node
 	gaps    []string
 }
 
@@ -45,7 +45,7 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 	return t, t.Check()
 }
 
-// describe takes the entries in. Switches with the same children become one.
+// describe adds the entries. It unites switches with the same children.
 func (a *assembler) describe(entries []entry) error {
 	seen := map[string]int{}
 	for _, e := range entries {
@@ -63,8 +63,8 @@ func (a *assembler) describe(entries []entry) error {
 	return nil
 }
 
-// unite drops one round of switches whose children an earlier one has, and reports
-// whether there were any: their parents may be alike now.
+// unite removes switches with the same children as an earlier switch. It reports whether it
+// removed any; their parents may then be equal, too.
 func (a *assembler) unite() bool {
 	twin := map[string]string{}
 	first := map[string]string{}
@@ -135,7 +135,7 @@ func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {
 	return v
 }
 
-// circle says how one comes from a switch that no top reaches back to it.
+// circle describes the cycle that contains a switch without a path to the root.
 func (a *assembler) circle(e entry) string {
 	var way []string
 	seen := map[string]bool{}

@@ -12,26 +12,26 @@ import (
 	"tutti/topology"
 )
 
-// SlurmPlugin is what makes a topology.
+// SlurmPlugin is a topology plugin of Slurm.
 type SlurmPlugin string
 
-// The plugins of topology.yaml.
+// Plugins of topology.yaml.
 const (
 	TreePlugin  SlurmPlugin = "tree"
 	BlockPlugin SlurmPlugin = "block"
 	FlatPlugin  SlurmPlugin = "flat"
 )
 
-// SlurmTopology is one of those that a topology.yaml describes.
+// SlurmTopology is one topology of a topology.yaml.
 type SlurmTopology struct {
 	Name    string
-	Default bool // of partitions that name no topology
+	Default bool // used for partitions that name no topology
 	Plugin  SlurmPlugin
 	Tree    topology.Tree // empty for FlatPlugin
 }
 
-// ReadSlurmYAML reads a topology.yaml; file stands in errors. What ReadSlurmConf says of switches
-// and blocks holds here, too.
+// ReadSlurmYAML reads a topology.yaml. file is the file's name in errors. Switches and blocks
+// follow the rules of ReadSlurmConf.
 func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -61,7 +61,7 @@ func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	return out, nil
 }
 
-// yamlFile reads the nodes of one file.
+// yamlFile decodes the YAML nodes of one file.
 type yamlFile struct{ file string }
 
 func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
@@ -71,7 +71,7 @@ func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
 	return n.Content, nil
 }
 
-// mapping returns the values of a mapping whose keys are all allowed.
+// mapping returns the values of a mapping by key. Keys that are not allowed are errors.
 func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Node, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, fault(y.file, n.Line, "want %s", strings.Join(allowed, ", "))
@@ -90,7 +90,7 @@ func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Nod
 	return out, nil
 }
 
-// text returns a word, empty when it is not there.
+// text returns the text of a scalar node; empty for a missing node.
 func (y yamlFile) text(n *yaml.Node) (string, error) {
 	if n == nil {
 		return "", nil
@@ -140,7 +140,7 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	return t, err
 }
 
-// tree reads what the plugin of a topology has below its key.
+// tree reads the tree of a topology, given the node of its plugin.
 func (y yamlFile) tree(t SlurmTopology, at, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case TreePlugin:
@@ -191,8 +191,8 @@ func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
 	return aggregate(entries, all, y.file)
 }
 
-// entries reads a list of switches or blocks: the name, the nodes and, where there is a
-// third key, the children.
+// entries reads a list of switches or blocks. keys are the keys of the name, the nodes and, if
+// there is a third, the children.
 func (y yamlFile) entries(n, parent *yaml.Node, keys ...string) ([]entry, error) {
 	if n == nil {
 		n = parent
@@ -222,8 +222,8 @@ func (y yamlFile) entries(n, parent *yaml.Node, keys ...string) ([]entry, error)
 	return out, nil
 }
 
-// WriteSlurmYAML writes topologies as a topology.yaml. Trees must pass Check; gaps says what
-// could not be kept of blocks, as WriteSlurmBlocks does.
+// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. gaps names what the format
+// cannot express, as in WriteSlurmBlocks.
 func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err error) {
 	var b strings.Builder
 	for _, t := range topologies {
@@ -238,7 +238,7 @@ func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err
 	return gaps, err
 }
 
-// write writes what lies below the key of the plugin.
+// write writes the value of the plugin's key.
 func (t *SlurmTopology) write(b *strings.Builder) (gaps []string, err error) {
 	if t.Plugin == FlatPlugin {
 		b.WriteString("  flat: true\n")

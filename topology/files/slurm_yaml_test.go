@@ -10,7 +10,7 @@ import (
 	"tutti/topology/files"
 )
 
-// manual is the example of topology.yaml(5), Slurm 25.05.
+// manual is the example of the manual page topology.yaml(5) of Slurm 25.05.
 const manual = `- topology: topo1
   cluster_default: True
   tree:
@@ -63,7 +63,7 @@ func TestReadYAML(t *testing.T) {
 	}
 }
 
-// roundTrip writes a topology and reads it back.
+// roundTrip writes a topology, reads it and compares both.
 func roundTrip(t *testing.T, p files.SlurmTopology) {
 	t.Helper()
 	var b bytes.Buffer

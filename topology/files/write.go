@@ -11,31 +11,31 @@ import (
 	"tutti/topology"
 )
 
-// Format is what Write writes.
+// Format is an output format of Write.
 type Format string
 
-// The formats.
+// Formats of Write.
 const (
-	JSON   Format = "json"   // topology.json, with everything
+	JSON   Format = "json"   // topology.json of tutti: the complete tree
 	Tree   Format = "tree"   // topology.conf of Slurm's topology/tree
 	Blocks Format = "blocks" // topology.conf of Slurm's topology/block
 	YAML   Format = "yaml"   // topology.yaml of Slurm, with topology/tree
 	MPICH  Format = "mpich"  // coordinates for MPIR_CVAR_COORDINATES_FILE
 
-	Runtime  Format = "runtime"  // TUTTI_TOPOLOGY of the runtime library
+	Runtime  Format = "runtime"  // file for TUTTI_TOPOLOGY of the runtime library
 	Switches Format = "switches" // runner.switches of a campaign file
 )
 
-// Formats returns all of them.
+// Formats returns all formats, JSON first.
 func Formats() []Format { return []Format{JSON, Tree, Blocks, YAML, MPICH, Runtime, Switches} }
 
-// WriteOptions say what is written.
+// WriteOptions choose the format.
 type WriteOptions struct {
 	Format Format
-	Nodes  []string // of MPICH: the node of each rank
+	Nodes  []string // for MPICH: the node of each rank
 }
 
-// Write writes the tree, which must pass Check; gaps says what the format cannot keep.
+// Write writes the tree, which must pass Check. gaps names what the format cannot express.
 func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err error) {
 	if opt.Format != JSON && len(t.Switches()) == 0 {
 		return nil, fmt.Errorf("%w: no switch with nodes to write", topology.ErrTree)
@@ -59,7 +59,7 @@ func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err 
 	return nil, fmt.Errorf("format %q: want one of %q", opt.Format, Formats())
 }
 
-// writeSwitches writes the nodes of each leaf switch as a list of lists.
+// writeSwitches writes a list with the nodes of each leaf switch.
 func writeSwitches(w io.Writer, t *topology.Tree) error {
 	var lists []string
 	for _, nodes := range t.Switches() {
@@ -68,8 +68,9 @@ func writeSwitches(w io.Writer, t *topology.Tree) error {
 	return json.NewEncoder(w).Encode(lists)
 }
 
-// writeRuntime writes a line for each node: its name and the switches above it, the
-// outermost first. Where there are fewer than elsewhere the innermost is repeated.
+// writeRuntime writes a line for each node: its name and the switches above it, outermost
+// first. Lines have the same number of switches; the innermost switch of a shorter line is
+// repeated.
 func writeRuntime(w io.Writer, t *topology.Tree) error {
 	var lines [][]string
 	longest := 0
