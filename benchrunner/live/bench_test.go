@@ -11,9 +11,9 @@ import (
 	"tutti/coll"
 )
 
-// Jobs of one start of 0.3 s each, one after another: what of the wall time is not
-// the program's (own-%), what of it the nodes are not even held for (unheld-%), and
-// what this process computes.
+// BenchmarkSmallJobs measures jobs of one launch of 0.3 s each, one after another. own-% is
+// the part of the wall time that the program does not use. unheld-% is the part in which no
+// nodes are allocated. cpu-ms/job is the CPU time of this process.
 func BenchmarkSmallJobs(b *testing.B) {
 	const jobs = 20
 	for b.Loop() {
@@ -22,7 +22,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 		program := o.Program.(fakeProgram)
 		program.most = 1
 		o.Program = program
-		o.LaunchTime, o.Poll = 2*time.Second, live.Poll{} // as it comes
+		o.LaunchTime, o.Poll = 2*time.Second, live.Poll{} // the default intervals
 		o.JobTime = program.allowance + 2*o.LaunchTime + 10*time.Second
 		var cases []coll.Candidate
 		for i := range jobs {
@@ -49,7 +49,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 	}
 }
 
-// cpuSeconds is what this process has used, its children not counted.
+// cpuSeconds returns the CPU time that this process has used, without its children.
 func cpuSeconds(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

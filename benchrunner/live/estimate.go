@@ -13,12 +13,12 @@ import (
 
 // Planned is a job as Run would submit it.
 type Planned struct {
-	Job         coll.Job // in state JobIntended
+	Job         coll.Job // its state is JobIntended
 	Launches    []benchrunner.Launch
 	Submission  benchrunner.Submission
 	Script      string
-	Command     string  // the submit command, to be read by people
-	NodeSeconds float64 // upper bound
+	Command     string  // shell command that submits the job, for people to read
+	NodeSeconds float64 // upper bound of the job's node-seconds
 	Expected    float64 // expected node-seconds
 }
 
@@ -63,7 +63,7 @@ func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estima
 	return o, nil
 }
 
-// planned returns a planned job under a name, as Run would submit it.
+// planned returns a planned job under the given name, with its script and its costs.
 func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	j, err := m.render(d, name)
 	if err != nil {
@@ -87,8 +87,8 @@ func expected(l coll.Layout, allowance time.Duration) float64 {
 	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
 }
 
-// grouped groups rejections by reason. If a program rejects several candidates, the reason
-// leaves out the candidate.
+// grouped groups rejections by reason. Where a program names the rejected candidate in the
+// reason, the name is removed.
 func (r *run) grouped(rejected []rejection) []Refused {
 	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
 	var out []Refused

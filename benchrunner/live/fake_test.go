@@ -19,8 +19,9 @@ import (
 	"tutti/mpi"
 )
 
-// fakeText is a benchmark program without MPI: for each case, number:behaviour:
-// microseconds, it writes a line and one more into the ledger.
+// fakeText is a benchmark program without MPI. Its arguments are cases of the form
+// number:behaviour:microseconds. For each case it prints a result and adds a line to the
+// ledger file.
 const fakeText = `#!/bin/bash
 ledger=$1; shift
 echo "# started in ${TUTTI_START##*/}" >&2
@@ -45,8 +46,8 @@ done
 // fakeProgram runs fakeText. The behaviour of a case is the name of its algorithm.
 type fakeProgram struct {
 	path, ledger string
-	most         int           // cases of a start
-	allowance    time.Duration // of a start in which a case hangs; others have twenty seconds at least
+	most         int           // largest number of cases in a launch
+	allowance    time.Duration // of a launch with a case that hangs; other launches have at least 20 s
 }
 
 func newFakeProgram(t testing.TB, dir string) fakeProgram {
@@ -91,7 +92,7 @@ func (p fakeProgram) Command(s benchrunner.Launch) (benchrunner.Command, error) 
 	return cmd, nil
 }
 
-// microseconds is what the fake program measures.
+// microseconds returns the time in microseconds that the fake program prints for a candidate.
 func microseconds(c coll.Candidate) int {
 	h := fnv.New32a()
 	fmt.Fprint(h, c)
@@ -100,7 +101,7 @@ func microseconds(c coll.Candidate) int {
 
 func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	r := benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases)), WarmupSeconds: 1e-4, MeasureSeconds: 2e-4, Library: "fake 1.0\nof nobody"}
-	open := -1 // the first case without a result
+	open := -1 // index of the first case without a result
 	for i, c := range s.Cases {
 		r.Outcomes[i] = found(out, c)
 		if open < 0 && r.Outcomes[i].State == benchrunner.OutcomeNotReached {
@@ -121,7 +122,7 @@ func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrun
 	return r
 }
 
-// found looks for the line of a case.
+// found returns the outcome that the output contains for a case.
 func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 	for line := range strings.Lines(string(out.Stdout)) {
 		f := strings.Fields(line)
@@ -135,7 +136,7 @@ func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 	return benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
 }
 
-// fakeLauncher starts one process.
+// fakeLauncher runs a program as a single process, without MPI.
 type fakeLauncher struct{}
 
 func (fakeLauncher) Name() string                                         { return "fake" }
@@ -151,7 +152,8 @@ func fakeForce(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: []mpi.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
 }
 
-// at is a case of the fake program; number is its message size.
+// at returns a candidate whose case the fake program runs. Its message size is number, which
+// identifies the case.
 func at(nodes int, number int64, behaviour string) coll.Candidate {
 	return coll.Candidate{
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: number},
@@ -160,7 +162,7 @@ func at(nodes int, number int64, behaviour string) coll.Candidate {
 }
 
 func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
-	t.Cleanup(func() { // before the folder is removed
+	t.Cleanup(func() { // wait for the processes before the folder is removed
 		for began := time.Now(); processes(t, dir) > 0; time.Sleep(time.Millisecond) {
 			if time.Since(began) > testutil.HangTimeout {
 				t.Errorf("processes of %s are left", dir)
@@ -178,7 +180,7 @@ func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
 func localScheduler(testing.TB) benchrunner.Scheduler {
 	s, err := local.New(local.Options{Nodes: 8, PPN: 2})
 	if err != nil {
-		panic(err) // no test works without the name of this machine
+		panic(err) // no test works without the host name of this machine
 	}
 	return s
 }

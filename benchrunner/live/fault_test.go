@@ -26,7 +26,8 @@ func faulty(t testing.TB, opt runnertest.FaultOptions) benchrunner.Scheduler {
 	return s
 }
 
-// The suite holds while things go wrong that a runner can make good.
+// TestSuiteWithFaults runs the suite of all runners while the scheduler has faults that a
+// runner can recover from.
 func TestSuiteWithFaults(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -45,20 +46,21 @@ func TestSuiteWithFaults(t *testing.T) {
 	}
 }
 
-// endings are how jobs end by faults.
+// endings maps a fault to the job outcome that it causes.
 var endings = map[runnertest.Fault]coll.JobOutcome{
 	runnertest.JobCancelled: coll.JobCancelled, runnertest.NodeFailure: coll.JobNodeFail, runnertest.JobLost: coll.JobLost,
 	runnertest.OutOfTime: coll.JobTimeout, runnertest.OutOfMemory: coll.JobOutOfMemory,
 }
 
-// costly are the faults that leave cases unmeasured when they happen always.
+// costly lists the faults that leave cases unmeasured if they affect every job.
 var costly = []runnertest.Fault{
 	runnertest.OutputMissing, runnertest.OutputTruncated, runnertest.OutputInterleaved, runnertest.OutputPrefixed,
 	runnertest.JobCancelled, runnertest.NodeFailure, runnertest.OutOfTime, runnertest.OutOfMemory, runnertest.JobLost,
 }
 
-// Whatever happens to all jobs, each request gets one trial, trials cost what jobs
-// held, and cases are not measured again for damage to what was written.
+// TestEachFault checks a batch in which one kind of fault affects every job. Each request gets
+// one trial, the costs of the trials add up to the time of the jobs, and damaged output costs
+// no second measurement.
 func TestEachFault(t *testing.T) {
 	for _, kind := range runnertest.FaultKinds() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestEachFault(t *testing.T) {
 			dir := t.TempDir()
 			o := options(t, dir, faulty(t, runnertest.FaultOptions{Seed: 1, Rate: 1, Kinds: []runnertest.Fault{kind}, Within: 250 * time.Millisecond}))
 			if kind == runnertest.OutputLate {
-				o.Settle = time.Minute // it comes, and a busy machine brings it later
+				o.Settle = time.Minute // the output arrives late, and later still on a busy machine
 			}
 			cases := []coll.Candidate{at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "a"), at(2, 4, "slower"), at(2, 5, "a"), at(1, 6, "slower"), at(1, 7, "a")}
 			log := runBatch(t, machine(t, o), batchOf(cases...))
@@ -75,7 +77,7 @@ func TestEachFault(t *testing.T) {
 				t.Errorf("%d of %d cases measured, want all: %+v", done, len(cases), log.trials)
 			}
 			if kind == runnertest.SubmitLost {
-				ledger(t, dir, 1, 2, 3, 4, 5, 6, 7)
+				checkMeasuredOnce(t, dir, 1, 2, 3, 4, 5, 6, 7)
 			}
 			outcomes := map[coll.JobOutcome]int{}
 			for _, j := range log.last() {
@@ -88,8 +90,8 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// checkTrials checks that there is one trial for each request, that trials cost
-// what jobs held, and counts what was measured.
+// checkTrials checks that each request has one trial and that the costs of the trials add up
+// to the time of the jobs. It returns the number of measured cases.
 func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	t.Helper()
 	seen := map[coll.Candidate]bool{}
@@ -124,8 +126,8 @@ func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	return done
 }
 
-// A second job of a name measures nothing and says so; the runner follows the one
-// that measures.
+// TestDoubledSubmission checks that only one of two jobs with the same name measures, and that
+// the runner follows this job.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
 	s := &doubler{Scheduler: faulty(t, runnertest.FaultOptions{})}
@@ -133,12 +135,12 @@ func TestDoubledSubmission(t *testing.T) {
 	if done := checkTrials(t, log, 3); done != 3 {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)
 	}
-	ledger(t, dir, 1, 2, 3)
+	checkMeasuredOnce(t, dir, 1, 2, 3)
 	if j := log.last()[0]; j.ID != "1" {
 		t.Errorf("job %+v, want the ID of the first submission", j)
 	}
 	waitFor(t, filepath.Join(dir, "jobs", "*", "fault-2", "local.log"), "job 2 measures nothing")
-	ledger(t, dir, 1, 2, 3)
+	checkMeasuredOnce(t, dir, 1, 2, 3)
 }
 
 // doubler submits each job twice and returns the second ID. It cancels nothing.

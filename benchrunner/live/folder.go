@@ -78,8 +78,8 @@ func writeJSON(path string, v any) error {
 	return os.Rename(path+".new", path)
 }
 
-// writeStop keeps the script of a job from starting another launch. It ignores a folder
-// that is gone.
+// writeStop writes the stop file, which keeps the script of a job from starting another
+// launch. It ignores a missing folder.
 func writeStop(dir string) error {
 	err := os.WriteFile(filepath.Join(dir, "stop"), nil, 0o666)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,8 +88,7 @@ func writeStop(dir string) error {
 	return err
 }
 
-// namePrefix returns the common prefix of the names of all jobs of one round of one
-// problem.
+// namePrefix returns the prefix that the names of all jobs of a round and problem have.
 func namePrefix(campaign string, b benchrunner.Batch) string {
 	if b.Label == "" {
 		return fmt.Sprintf("tutti-%s-r%d-", campaign, b.Round)

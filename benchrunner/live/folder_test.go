@@ -16,26 +16,26 @@ import (
 
 func TestParseFields(t *testing.T) {
 	for _, tc := range []struct {
-		name, text     string
-		completeOutput bool
-		since          float64
+		name, text string
+		complete   bool
+		since      float64
 	}{
-		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", completeOutput: true, since: 0.255},
-		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", completeOutput: true, since: 3},
-		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", completeOutput: true, since: 3},
-		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", completeOutput: true, since: 0.255},
-		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", completeOutput: true, since: 3.5},
-		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", completeOutput: true, since: 0.5},
-		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", completeOutput: true, since: 0},
+		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", complete: true, since: 0.255},
+		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", complete: true, since: 3},
+		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", complete: true, since: 3},
+		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", complete: true, since: 0.255},
+		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", complete: true, since: 3.5},
+		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", complete: true, since: 0.5},
+		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", complete: true, since: 0},
 		{name: "nothing", text: ""},
 		{name: "cut short", text: "exit 0\nbegin 100.00 5000.001\n"},
 		{name: "cut in a word", text: "exit 0\nbegin 100.00 5000.001\nwhol"},
 		{name: "a word that ends like one", text: "exit 0 unwhole\n"},
-		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", completeOutput: true},
+		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", complete: true},
 	} {
-		f, completeOutput := parseFields([]byte(tc.text))
-		if completeOutput != tc.completeOutput || math.Abs(f.since()-tc.since) > 1e-9 {
-			t.Errorf("%s: whole %t, %g s; want %t, %g s", tc.name, completeOutput, f.since(), tc.completeOutput, tc.since)
+		f, complete := parseFields([]byte(tc.text))
+		if complete != tc.complete || math.Abs(f.since()-tc.since) > 1e-9 {
+			t.Errorf("%s: whole %t, %g s; want %t, %g s", tc.name, complete, f.since(), tc.complete, tc.since)
 		}
 	}
 }
@@ -59,8 +59,9 @@ func FuzzParseFields(f *testing.F) {
 	})
 }
 
-// Output is waited for until as much can be seen as was written.
-func TestWhole(t *testing.T) {
+// TestCompleteOutput checks that output counts as complete only when all bytes are visible that the
+// script reports.
+func TestCompleteOutput(t *testing.T) {
 	dir := t.TempDir()
 	launches := []launch{{}}
 	put := func(name, text string) {
@@ -72,7 +73,7 @@ func TestWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name != "1/stdout" && completeOutput(dir, launches) {
-			t.Errorf("whole after %s", name)
+			t.Errorf("complete after %s", name)
 		}
 	}
 	put("1/stderr", "")
@@ -81,17 +82,17 @@ func TestWhole(t *testing.T) {
 	put("end", "begin 1\nend 2\nwhole\n")
 	put("1/stdout", "abc")
 	if completeOutput(dir, launches) {
-		t.Error("whole with output that is short of what was written")
+		t.Error("complete with output that is short of what was written")
 	}
 	put("1/stdout", "abcde")
 	if !completeOutput(dir, launches) {
-		t.Error("not whole with everything there")
+		t.Error("not complete with everything there")
 	}
 }
 
-// What a start says about its end: a launcher may return the codes of timeout(1)
-// without any limit.
-func TestReadStart(t *testing.T) {
+// TestReadLaunch checks that a launch counts as timed out only if it also ran for its time
+// limit. A program may return the exit codes of timeout(1) by itself.
+func TestReadLaunch(t *testing.T) {
 	for _, tc := range []struct {
 		end      string
 		timedOut bool
@@ -109,7 +110,7 @@ func TestReadStart(t *testing.T) {
 			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
 		}
 	}
-	// One that was cut off lasted until it wrote last, but no longer than it might.
+	// A launch without an end file lasted until its last write, at most for its time limit.
 	dir := t.TempDir()
 	began := time.Now().Add(-time.Hour)
 	for name, at := range map[string]time.Time{"begin": began, "stdout": began.Add(3 * time.Second)} {
@@ -125,7 +126,8 @@ func TestReadStart(t *testing.T) {
 	}
 }
 
-// A folder is there with everything in it, or not at all, and its plan reads back.
+// TestMakeFolder checks that a folder is created with all its files or not at all, and that
+// its plan can be read back.
 func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "jobs", "name")
 	a := caseAt(3, 2, 8, "a")

@@ -16,7 +16,7 @@ import (
 	"tutti/mpi"
 )
 
-// naps is a program whose starts end long before their limits.
+// naps is a program whose launches end long before their time limits.
 type naps struct{ sized }
 
 func (naps) Name() string { return "naps" }
@@ -25,7 +25,7 @@ func (naps) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{Args: []string{"sleep", fmt.Sprintf("0.0%d", s.Cases[0].MsgBytes%10)}}, nil
 }
 
-// placing is a launcher that writes no word of its own.
+// placing is a launcher that runs the program directly, without arguments of its own.
 type placing struct{}
 
 func (placing) Name() string                                         { return "placing" }
@@ -35,9 +35,9 @@ func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, s
 	return cmd.Args, "", nil
 }
 
-// What a script does with its starts is what was planned: the groups of each, and which
-// others have ended before it begins, however short they are. Where a job gets other
-// parts of switches than planned, a start that does not fit into its groups runs alone.
+// TestScriptFollowsPlan checks that the script of a job runs each launch on the planned groups
+// of nodes, after the launches that the plan names. If the job gets other parts of switches
+// than planned, a launch that does not fit into its groups runs alone.
 func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {
@@ -79,7 +79,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 	}
 }
 
-// grouped returns the hosts of a job by switch, the most first.
+// grouped returns the hosts of a job by switch, the switch with most hosts first.
 func grouped(hosts []string, switches [][]string) [][]string {
 	var out [][]string
 	for _, names := range switches {
@@ -95,14 +95,14 @@ func grouped(hosts []string, switches [][]string) [][]string {
 	return out
 }
 
-// ranStart is what a start was given: its nodes, and when by a clock that counts seconds.
-type ranStart struct {
+// launchRun is how a launch ran: its hosts, and its begin and end in seconds.
+type launchRun struct {
 	hosts      []string
 	begin, end float64
 }
 
-// runScript runs the script of a job and returns what became of its starts.
-func runScript(t *testing.T, m *Machine, d plannedJob, name string) []ranStart {
+// runScript runs the script of a job and returns how each launch ran.
+func runScript(t *testing.T, m *Machine, d plannedJob, name string) []launchRun {
 	t.Helper()
 	j, err := m.render(d, name)
 	if err != nil {
@@ -115,20 +115,20 @@ func runScript(t *testing.T, m *Machine, d plannedJob, name string) []ranStart {
 	if out, err := exec.Command("bash", filepath.Join(dir, "job.sh")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out := make([]ranStart, len(d.launches))
+	out := make([]launchRun, len(d.launches))
 	for i := range out {
 		left := folder{dir: filepath.Join(dir, launchDir(i))}
 		end, ok := left.fields("end")
-		out[i] = ranStart{strings.Fields(string(left.text("hosts"))), clocks(end.first("begin"))[1], clocks(end.first("end"))[1]}
+		out[i] = launchRun{strings.Fields(string(left.text("hosts"))), clocks(end.first("begin"))[1], clocks(end.first("end"))[1]}
 		if left.err != nil || !ok {
-			t.Fatalf("start %d: %v, it has ended: %t", i, left.err, ok)
+			t.Fatalf("launch %d: %v, it has ended: %t", i, left.err, ok)
 		}
 	}
 	return out
 }
 
-// follow runs the script of a job on groups of nodes and compares what its starts were
-// given with its plan.
+// follow runs the script of a job on groups of nodes and checks that its launches ran as
+// planned.
 func follow(t *testing.T, m *Machine, d plannedJob, name string, groups [][]string) {
 	t.Helper()
 	ran := runScript(t, m, d, name)
@@ -142,16 +142,16 @@ func follow(t *testing.T, m *Machine, d plannedJob, name string, groups [][]stri
 			want = slices.Concat(groups...)
 			for k, other := range ran {
 				if k != i && other.begin < ran[i].end && ran[i].begin < other.end {
-					t.Errorf("start %d of %+v ran beside start %d, want it alone", i, d.places, k)
+					t.Errorf("launch %d of %+v ran together with launch %d, want it alone", i, d.places, k)
 				}
 			}
 		}
 		if !slices.Equal(ran[i].hosts, want[:nodes]) {
-			t.Errorf("start %d of %+v ran on %v, want %v", i, d.places, ran[i].hosts, want[:nodes])
+			t.Errorf("launch %d of %+v ran on %v, want %v", i, d.places, ran[i].hosts, want[:nodes])
 		}
 		for _, before := range at.After {
 			if ran[i].begin < ran[before].end {
-				t.Errorf("start %d of %+v began before start %d had ended", i, d.places, before)
+				t.Errorf("launch %d of %+v began before launch %d had ended", i, d.places, before)
 			}
 		}
 	}

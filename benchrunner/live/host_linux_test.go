@@ -13,12 +13,13 @@ import (
 	"tutti/internal/testutil"
 )
 
-// The clock of a node is set while a job runs: what it cost is what it took.
+// TestClockSteps checks that the cost of a job is its duration even if the node's clock is
+// adjusted meanwhile.
 func TestClockSteps(t *testing.T) {
 	for name, clock := range map[string]string{"back": "1000000000.5", "on": "9000000000.5"} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t, t.TempDir(), localScheduler(t))
-			o.Setup = []string{"unset EPOCHREALTIME; EPOCHREALTIME=" + clock} // where the script reads the clock
+			o.Setup = []string{"unset EPOCHREALTIME; EPOCHREALTIME=" + clock} // the variable from which the script reads the clock
 			log := runBatch(t, machine(t, o), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
 			if done := checkTrials(t, log, 3); done != 3 {
 				t.Errorf("%d of 3 measured: %+v", done, log.trials)
@@ -32,7 +33,7 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// fill writes a file that leaves no room.
+// fill writes a file that uses all free space of the disk.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))
@@ -54,12 +55,12 @@ func unfill(t *testing.T, dir string) {
 	}
 }
 
-// With no room for the folder of a job, or a quota that is used up, nothing is
-// submitted and nobody is blamed; with room again the batch is measured.
+// TestNoRoomForJob checks that nothing is submitted and no trial fails if the disk has no
+// space for the folder of a job. Once there is space, the same batch is measured.
 func TestNoRoomForJob(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
-		return // the test ran in a namespace of its own
+		return // MountSmallDisk ran this test in a child process
 	}
 	o := options(t, dir, localScheduler(t))
 	b := batchOf(at(1, 1, "a"), at(2, 2, "a"))
@@ -75,7 +76,7 @@ func TestNoRoomForJob(t *testing.T) {
 		t.Errorf("%v are left of what could not be written", left)
 	}
 	unfill(t, dir)
-	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
 		t.Fatal(err)
 	}
 	if done := checkTrials(t, log, 2); done != 2 {
@@ -83,7 +84,7 @@ func TestNoRoomForJob(t *testing.T) {
 	}
 }
 
-// filling is a program that finds the disk full when its output is read.
+// filling is a program that fills the disk when its output is read.
 type filling struct {
 	fakeProgram
 	fill func()
@@ -94,12 +95,12 @@ func (f filling) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.
 	return f.fakeProgram.Read(s, out)
 }
 
-// With no room for what was made of a job it stays submitted; with room again it is
-// read, not measured again.
+// TestNoRoomForResult checks that a job stays submitted if the disk has no space for its
+// result. Once there is space, the job is read and not measured again.
 func TestNoRoomForResult(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
-		return // the test ran in a namespace of its own
+		return // MountSmallDisk ran this test in a child process
 	}
 	o := options(t, dir, localScheduler(t))
 	o.Program = filling{o.Program.(fakeProgram), func() { fill(t, dir) }}
@@ -113,11 +114,11 @@ func TestNoRoomForResult(t *testing.T) {
 	}
 	unfill(t, dir)
 	o.Program = o.Program.(filling).fakeProgram
-	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
 		t.Fatal(err)
 	}
 	if done := checkTrials(t, log, 2); done != 2 || len(log.last()) != 1 {
 		t.Errorf("%d of 2 measured by %d jobs: %+v", done, len(log.last()), log.trials)
 	}
-	ledger(t, dir, 1, 2)
+	checkMeasuredOnce(t, dir, 1, 2)
 }

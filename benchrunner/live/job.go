@@ -42,7 +42,7 @@ const (
 	done
 )
 
-// steps has the action of each state. It returns the next state. An error ends the job's
+// steps maps each state to its action, which returns the next state. An error ends the job's
 // goroutine.
 var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	planned:        (*run).prepare,
@@ -55,18 +55,18 @@ var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	outputComplete: (*run).finish,
 }
 
-// activeJob is a job that a goroutine handles.
+// activeJob is a job with the state that its goroutine has reached.
 type activeJob struct {
 	job
 	at         state
 	plannedJob plannedJob // only in state planned
-	slot       bool       // it holds one of the scheduler's job slots
-	earlier    bool       // an earlier run began it
-	known      bool       // it was submitted earlier: ask for its status at once
-	claimed    bool       // a script has claimed its folder
-	ending     ending     // how waiting for it ended
-	made       *result    // written by an earlier run
-	rest       []int      // requests that go to further jobs
+	slot       bool       // the job occupies one of the scheduler's job slots
+	earlier    bool       // an earlier run of tutti created the job
+	known      bool       // an earlier run submitted the job, so its status is requested at once
+	claimed    bool       // a script has claimed the job's folder
+	ending     ending     // why tutti stopped waiting for the job
+	made       *result    // result.json of an earlier run, nil if there is none
+	rest       []int      // requests that the job left unmeasured, for further jobs
 }
 
 // resumedJob returns a job that an earlier run began. A submitted job takes its slot at
@@ -79,10 +79,11 @@ func (r *run) resumedJob(j coll.Job) *activeJob {
 	return c
 }
 
-// runToEnd handles a job until it is done, then measures what it did not reach.
+// runToEnd handles a job until it is done, then measures the requests that the job left
+// unmeasured.
 func (r *run) runToEnd(ctx context.Context, c *activeJob) error {
 	err := r.advance(ctx, c)
-	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // keep other jobs from trying the same until Run has ended
+	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // after ErrNoStart, no other job may use the slot
 		r.m.slots.release()
 	}
 	if err != nil {
@@ -102,10 +103,10 @@ func (r *run) advance(ctx context.Context, c *activeJob) error {
 	return nil
 }
 
-// abandon cancels a job that must not outlive this process. It returns cause, joined with
-// the error of the cancellation.
+// abandon cancels a job if jobs of this scheduler must end with this process. It returns
+// cause, joined with an error of the cancellation.
 func (r *run) abandon(c *activeJob, cause error) error {
-	if c.ID == "" || c.at == outputComplete { // it does not run
+	if c.ID == "" || c.at == outputComplete { // the job is not running
 		return cause
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -160,7 +161,7 @@ func (r *run) makeJob(d plannedJob) (job, error) {
 	}
 }
 
-// resume reads what an earlier run left of a job.
+// resume reads the files of a job that an earlier run created.
 func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	var made result
 	err := r.m.read(ctx, c.Name, func(f *folder) {
@@ -203,7 +204,7 @@ func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	case claimOwner != "":
 		c.ID = claimOwner
 	case found:
-	case len(c.launches) == 0: // its folder is gone
+	case len(c.launches) == 0: // the folder is missing
 		c.ending = ending{status: benchrunner.Status{Outcome: coll.JobLost}}
 		return outputComplete, nil
 	default:
@@ -237,7 +238,7 @@ func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	tried := false
 	err := r.m.retry(ctx, func() (err error) {
-		if tried { // an earlier attempt may have arrived
+		if tried { // an earlier attempt may have reached the scheduler
 			id, found, err := r.m.opt.Scheduler.Find(ctx, sub)
 			if err != nil || found {
 				c.ID = id
@@ -271,8 +272,8 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 	return submitted, r.logJob(c.Job)
 }
 
-// follow waits for the end of a job. If another job has claimed its folder, from a
-// submission that seemed lost, it follows that one instead.
+// follow waits for the end of a job. If another job with the same name has claimed the folder,
+// it cancels this one and follows the other.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
@@ -284,7 +285,7 @@ func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 		return done, err
 	}
 	if claimOwner != "" && claimOwner != c.ID {
-		_ = r.m.opt.Scheduler.Cancel(ctx, c.ID, sub) // it would measure nothing
+		_ = r.m.opt.Scheduler.Cancel(ctx, c.ID, sub) // a job without the claim measures nothing
 		c.ID = claimOwner
 		if !e.byFile {
 			c.known = true
@@ -316,14 +317,14 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	}
 	over := false
 	err := r.m.read(ctx, c.Name, func(f *folder) { _, over = f.fields("end") })
-	if err == nil && !over { // a site may be about to requeue it
+	if err == nil && !over { // the scheduler may be about to requeue the job
 		err = r.forget(ctx, c.job)
 	}
 	return outputComplete, err
 }
 
-// quiet waits some milliseconds until the last process of a job is gone, where the next job
-// would otherwise run at the same time.
+// quiet waits some milliseconds for the last process of a job to end. Otherwise the next job
+// could run at the same time.
 func (r *run) quiet(ctx context.Context, j job) {
 	if !r.m.attached(ctx) {
 		return
@@ -337,9 +338,8 @@ func (r *run) quiet(ctx context.Context, j job) {
 	}
 }
 
-// forget makes sure that a job does nothing after tutti stops waiting for it: it may wait
-// without end, or run where the scheduler cannot be asked. If it cannot be cancelled, its
-// stop file keeps it from launching anything.
+// forget cancels a job that tutti no longer waits for, since the job may still start. If the
+// job cannot be cancelled, a stop file keeps its script from launching anything.
 func (r *run) forget(ctx context.Context, j job) error {
 	var err error
 	r.m.await(ctx, func() bool {
@@ -381,7 +381,7 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	switch {
 	case c.NoStartReason == "" && len(c.made.Trials) > 0:
 		r.m.confirmStart()
-	case c.NoStartReason != "" && !c.earlier: // the cause may have been fixed since an earlier run began the job
+	case c.NoStartReason != "" && !c.earlier: // if an earlier run created the job, its cause may have been fixed since
 		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
 	}
 	r.mu.Lock()

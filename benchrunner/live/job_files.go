@@ -20,9 +20,8 @@ import (
 	"tutti/coll"
 )
 
-// folder reads the files of a job. A missing file counts as empty. Any other error is kept
-// in err; what was read must then be discarded, since a network file system may have failed
-// briefly.
+// folder reads the files of a job. A missing file counts as empty. Any other error is kept in
+// err and makes the contents unusable, because a network file system may have failed briefly.
 type folder struct {
 	dir string
 	err error // the first error
@@ -141,12 +140,12 @@ func (f *folder) environment() *coll.Environment {
 type launchFiles struct {
 	benchrunner.Output
 	begun   bool
-	changed time.Time // time of its last write
-	run     string    // ID of the run of the job that ended it; differs after a requeue
-	hosts   []string  // its nodes, if it ran concurrently with others
+	changed time.Time // time of the last write to one of the files
+	run     string    // ID of the job run that ended the launch; a requeued job has a new one
+	hosts   []string  // nodes of the launch, if it ran concurrently with others
 }
 
-// launch reads the files of a launch.
+// launch reads the files of the launch in the folder dir, which had the given time limit.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
@@ -241,13 +240,13 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns the time from begin to end in seconds, at least 0. Both were written by two
-// clocks: a coarse one that is never adjusted, and a fine one. The fine one counts if it
+// since returns the seconds from begin to end, at least 0. The script records both by two
+// clocks: a coarse one that is never adjusted, and a fine one. The fine clock is used if it
 // agrees with the coarse one.
 func (f fields) since() float64 {
 	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
 	coarse, fine := end[0]-begin[0], end[1]-begin[1]
-	const tick = 0.02 // of the coarse clock, for both ends
+	const tick = 0.02 // seconds; resolution of the coarse clock at begin and end together
 	d := coarse
 	if end[0] == 0 || end[1] != 0 && math.Abs(fine-coarse) <= tick {
 		d = fine

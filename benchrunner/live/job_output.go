@@ -10,15 +10,15 @@ import (
 	"tutti/coll"
 )
 
-// jobOutput is what a job left in its folder, and what the scheduler reported.
+// jobOutput contains the files of an ended job and what the scheduler reported about the job.
 type jobOutput struct {
 	job         job
 	ending      ending
 	over        fields // the script's end file; nil without one
 	launches    []launchOutput
-	log         []byte            // of the script
+	log         []byte            // output of the script
 	environment *coll.Environment // nil if the script did not record it
-	planned     time.Time         // creation time of its folder; zero if it is gone
+	planned     time.Time         // creation time of the job's folder; zero if the folder is missing
 	begun       time.Time         // start time of the script; zero if it did not start
 }
 
@@ -28,7 +28,7 @@ type launchOutput struct {
 	placement coll.Placement
 }
 
-// see reads the folder of a job that is over.
+// see reads the folder of a job that has ended and lets the program read the output.
 func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
@@ -49,7 +49,7 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	return s, s.parse(m.opt.Program)
 }
 
-// parse lets the program read the output of its launches.
+// parse lets the program read the output of each launch that began.
 func (s jobOutput) parse(p benchrunner.Program) error {
 	for i, st := range s.job.launches {
 		one := &s.launches[i]
@@ -70,17 +70,18 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace is how much longer a script may live than its program when the scheduler ends
-// the job. Schedulers end both in any order, and the script may have begun the next launch.
+// killGrace is the longest time that a script outlives its program when the scheduler ends the
+// job. Schedulers end both in any order, and the script may have begun the next launch.
 const killGrace = 2 * time.Second
 
-// discardExitCodes removes the exit codes of launches that were killed with their job.
+// discardExitCodes removes the exit codes of launches that were killed together with their
+// job.
 func (s jobOutput) discardExitCodes() {
 	if s.concurrent() {
 		s.discardLaterExitCodes()
 		return
 	}
-	var last time.Time // last sign of life
+	var last time.Time // time of the last write
 	for i := range slices.Backward(s.launches) {
 		one := &s.launches[i]
 		if !one.begun {
@@ -96,7 +97,7 @@ func (s jobOutput) discardExitCodes() {
 	}
 }
 
-// discardLaterExitCodes is discardExitCodes for concurrent launches, each of which may have
+// discardLaterExitCodes is discardExitCodes for concurrent launches: each of them may have
 // been killed with the job.
 func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
@@ -128,7 +129,7 @@ func (s jobOutput) last() *launchOutput {
 }
 
 // outcome returns how the job ended, with a reason. A job without its end file did not
-// complete, whatever the scheduler reports: its disk may have been full.
+// complete, whatever the scheduler reports, because its disk may have been full.
 func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
@@ -137,15 +138,15 @@ func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	case s.over != nil:
 		return coll.JobCompleted, ""
 	case s.ending.status.NeverStarts:
-		return coll.JobCancelled, "it would wait for ever: " + s.ending.status.Reason
+		return coll.JobCancelled, "it can never start: " + s.ending.status.Reason
 	case o == coll.JobCompleted || o == "":
 		return coll.JobLost, "its script did not come to its end"
 	}
 	return o, s.ending.status.Reason
 }
 
-// held returns how long the nodes were held, in seconds. It uses the script's clock if the
-// script ended normally, else the scheduler's times, else the last sign of life.
+// held returns for how many seconds the nodes were allocated. It uses the script's clock if
+// the script ended normally, else the scheduler's times, else the time of the last write.
 func (s jobOutput) held() float64 {
 	held, walls := 0.0, 0.0
 	for i, st := range s.launches {
@@ -155,7 +156,7 @@ func (s jobOutput) held() float64 {
 	case s.over != nil:
 		held = s.over.since()
 		for i, one := range s.launches {
-			if one.Ended && one.run != s.over.first("run") { // before a requeue
+			if one.Ended && one.run != s.over.first("run") { // ended before the job was requeued
 				held += one.Wall.Seconds() * s.share(i)
 			}
 		}
@@ -167,7 +168,7 @@ func (s jobOutput) held() float64 {
 	return max(validSeconds(held), walls)
 }
 
-// signs returns the seconds from the start of the script to its last written file.
+// signs returns the seconds from the start of the script to the last write.
 func (s jobOutput) signs() float64 {
 	if s.begun.IsZero() {
 		return 0

@@ -15,11 +15,11 @@ import (
 
 var errKilled = errors.New("killed")
 
-// life ends before or after the step that is counted down to; nothing has an
-// effect from then on.
+// life simulates the kill of tutti before or after a given step. Later steps do nothing and
+// return errKilled.
 type life struct {
 	mu    sync.Mutex
-	steps int // until death, negative: for ever
+	steps int // steps until the kill; negative: never killed
 	after bool
 	dead  bool
 }
@@ -33,14 +33,15 @@ func (l *life) step(do func() error) error {
 	l.steps--
 	if l.dead = l.steps == 0; l.dead {
 		if l.after {
-			_ = do() // nobody hears of it
+			_ = do() // the killed process gets no answer
 		}
 		return errKilled
 	}
 	return do()
 }
 
-// alive is for calls that are not counted: how many there are is a matter of time.
+// alive reports whether tutti has not been killed. Calls that repeat at random intervals use
+// it and count no step.
 func (l *life) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +92,9 @@ func (m mortalScheduler) Cancel(ctx context.Context, id string, s benchrunner.Su
 	return m.Scheduler.Cancel(ctx, id, s)
 }
 
-// again is the batch as a campaign asks for it after log was read back.
-func again(b benchrunner.Batch, log *memory) benchrunner.Batch {
+// again returns the batch that a resumed campaign runs: jobs and trials of the log are
+// recorded.
+func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	b.Requests = slices.Clone(b.Requests)
 	b.Jobs = log.last()
 	for i := range b.Requests {
@@ -101,14 +103,14 @@ func again(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	return b
 }
 
-// Killed before or after any step, and again and again in later lives: in the end
-// each request has one trial, each case was measured once, and each job went through
-// its states in order.
+// TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run.
+// In the end each request has one trial, each case was measured once, and no job skipped a
+// state.
 func TestKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for many jobs")
 	}
-	t.Parallel() // it waits for jobs
+	t.Parallel() // the test mostly waits for jobs
 	ways := []bool{false, true}
 	if testing.Short() || !testutil.AllCases() {
 		ways = ways[1:]
@@ -118,28 +120,29 @@ func TestKilledAtEveryStep(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%t", steps, after), func(t *testing.T) {
 				dir := t.TempDir()
 				log := &memory{}
-				lives := liveOn(t, dir, log, steps, after)
+				lives := runThroughKills(t, dir, log, steps, after)
 				if killed = lives > 1; !killed && steps < 12 {
 					t.Errorf("a batch has %d steps, want more", steps)
 				}
 				if done := checkTrials(t, log, 4); done != 3 {
-					t.Errorf("%d measured, want 3: %s", done, ends(log))
+					t.Errorf("%d measured, want 3: %s", done, trialsText(log))
 				}
-				ledger(t, dir, 1, 3, 4)
+				checkMeasuredOnce(t, dir, 1, 3, 4)
 				checkOrder(t, log.jobs)
 			})
 		}
 	}
 }
 
-// liveOn runs a batch to its end and returns how many lives that took. The first
-// one has so many steps, later ones a few more than the one before.
-func liveOn(t *testing.T, dir string, log *memory, steps int, after bool) (lives int) {
+// runThroughKills runs a batch, killed after some steps, until it completes. It returns the number of
+// runs. The first run has the given number of steps, each later one has one more than the run
+// before.
+func runThroughKills(t *testing.T, dir string, log *memory, steps int, after bool) (lives int) {
 	b := batchOf(at(1, 1, "a"), at(1, 2, "crash"), at(1, 3, "a"), at(2, 4, "a"))
 	for {
 		l := &life{steps: steps, after: after}
 		m := machine(t, options(t, dir, mortalScheduler{localScheduler(t), l}))
-		err := m.Run(context.Background(), again(b, log), mortalLog{log, l})
+		err := m.Run(context.Background(), resumedBatch(b, log), mortalLog{log, l})
 		lives++
 		if err == nil {
 			return lives
@@ -151,7 +154,8 @@ func liveOn(t *testing.T, dir string, log *memory, steps int, after bool) (lives
 	}
 }
 
-// checkOrder checks that no job goes back, skips its intention or ends twice.
+// checkOrder checks that each job is intended, submitted and ended, in this order and once
+// each.
 func checkOrder(t *testing.T, jobs []coll.Job) {
 	t.Helper()
 	state := map[string]coll.JobState{}

@@ -23,12 +23,12 @@ type Machine struct {
 	watcher         *watcher
 	lastCapacity    atomic.Pointer[benchrunner.Capacity] // the scheduler's last answer
 	accepted        atomic.Bool                          // the scheduler accepted a job, so its options are valid
-	fits            atomic.Bool                          // some launch fits the machine
-	nodes           atomic.Int64                         // the most that a job could have so far
+	fits            atomic.Bool                          // at least one launch fits the machine
+	nodes           atomic.Int64                         // largest number of nodes that a job could have so far
 	patience        time.Duration                        // how long the scheduler may be unavailable
 	needsFirstStart atomic.Bool                          // no program has started yet; see RequireFirstStart
 
-	wired struct { // the scheduler's answer about switches, requested once
+	wired struct { // the scheduler's answer about switches, requested only once
 		sync.Mutex
 		known    bool
 		switches [][]string
@@ -37,8 +37,8 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// patience is how long a scheduler may be unavailable before Run gives up, long enough to
-// restart or replace a controller.
+// patience is how long a scheduler may be unavailable before Run gives up. The time is long
+// enough to restart or replace a controller.
 const patience = 15 * time.Minute
 
 // New returns a machine. The error lists every fault of the options. bash checks the syntax
@@ -114,8 +114,8 @@ func (w *wait) pause(ctx context.Context) bool {
 	return sleep(ctx, d)
 }
 
-// attached reports whether jobs must not outlive this process. It returns false if the
-// scheduler does not answer: then jobs run elsewhere.
+// attached reports whether jobs must end with this process. It returns false if the scheduler
+// does not answer, because jobs of remote schedulers continue without tutti.
 func (m *Machine) attached(ctx context.Context) bool {
 	if c := m.lastCapacity.Load(); c != nil {
 		return c.Attached
@@ -168,8 +168,8 @@ func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
 	}
 }
 
-// Cancel cancels the jobs that have not ended. If the campaign runs again, it reads what
-// they measured.
+// Cancel cancels the jobs that have not ended. If the campaign is resumed, it reads what these
+// jobs measured.
 func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	var faults []error
 	for _, j := range jobs {

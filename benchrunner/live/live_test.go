@@ -25,9 +25,9 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// memory is a Log and what it holds.
+// memory is a Log that keeps its records.
 type memory struct {
-	jobs   []coll.Job // every record
+	jobs   []coll.Job // every record, in order
 	trials []coll.Trial
 }
 
@@ -75,8 +75,8 @@ func runBatch(t *testing.T, m *live.Machine, b benchrunner.Batch) *memory {
 	return log
 }
 
-// All that goes wrong in one batch: each request gets its one trial, and what the
-// trials cost is what the jobs held.
+// TestEverythingGoesWrong checks a batch with every kind of failure. Each request gets one
+// trial, and the costs of the trials add up to the time of the jobs.
 func TestEverythingGoesWrong(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -101,9 +101,9 @@ func TestEverythingGoesWrong(t *testing.T) {
 		seen[tr.MsgBytes] = true
 		costs += tr.CostSeconds
 		if tr.MsgBytes == 12 {
-			continue // splitCost a start with what cannot be launched
+			continue // shares the launch of case 9, which fails as a whole
 		}
-		if got := wrong(tr); got != want[tr.MsgBytes] {
+		if got := trialFault(tr); got != want[tr.MsgBytes] {
 			t.Errorf("%v: %q, want %q", tr.Candidate, got, want[tr.MsgBytes])
 		}
 	}
@@ -120,11 +120,12 @@ func TestEverythingGoesWrong(t *testing.T) {
 	if math.Abs(costs-held) > 1e-9 || held < 1 {
 		t.Errorf("trials cost %g s, jobs held nodes for %g s (a second of it hung)", costs, held)
 	}
-	ledger(t, dir, 1, 3, 5, 7, 8)
+	checkMeasuredOnce(t, dir, 1, 3, 5, 7, 8)
 }
 
-// wrong says why a trial failed, or that it measured something else; "" when it is right.
-func wrong(tr coll.Trial) string {
+// trialFault returns why a trial failed, or how its time differs from the expected one. It returns
+// "" for a correct trial.
+func trialFault(tr coll.Trial) string {
 	switch want := float64(microseconds(tr.Candidate)) * 1e-6; {
 	case tr.State == coll.TrialFailed:
 		return tr.Phase + ": " + strings.ReplaceAll(tr.Error, "job "+tr.Job+":", "job test-name:")
@@ -134,8 +135,8 @@ func wrong(tr coll.Trial) string {
 	return ""
 }
 
-// ledger checks that the cases were measured once each.
-func ledger(t *testing.T, dir string, want ...int) {
+// checkMeasuredOnce checks that each of the given cases was measured once.
+func checkMeasuredOnce(t *testing.T, dir string, want ...int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
 	if err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 
 	Modules []string  // environment modules, loaded in this order before Setup
 	Setup   []string  // lines of bash that a job runs before its launches
-	Env     []mpi.Var // for every launch
+	Env     []mpi.Var // variables of every launch
 
 	LaunchTime time.Duration // allowed for a launch to start and to end, and for the set-up of a job; default 1 min
 	RankTime   time.Duration // added to LaunchTime for each rank, in whole seconds in total
@@ -51,8 +51,8 @@ type Options struct {
 	Order coll.Order // of the ranks over the nodes, as the launcher assigns them; trials record it
 }
 
-// Poll limits how often the status of jobs is requested. The interval is a fiftieth of the
-// time since the last event.
+// Poll limits how often the status of jobs is requested. The interval is one fiftieth of the
+// time since the last change of a status.
 type Poll struct {
 	Min time.Duration // default 10 ms
 	Max time.Duration // default 30 s

@@ -10,7 +10,7 @@ import (
 	"tutti/topology"
 )
 
-// wiring maps nodes to leaf switches. The zero value knows none.
+// wiring maps nodes to leaf switches. The zero value contains no node.
 type wiring struct {
 	names topology.Names
 	leaf  map[string]int // index of the switch by node name
@@ -67,8 +67,8 @@ func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	return switches, err
 }
 
-// recordPlacement records the placement of the ranks of each launch as far as it is known.
-// If the scheduler cannot report switches, that is no error: the measurements count.
+// recordPlacement records the placement of the ranks of each launch as far as it is known. An
+// unknown switch is no error, because the measurements remain valid.
 func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 	if !slices.ContainsFunc(s.job.launches, func(st launch) bool { return st.Layout.Nodes > 1 }) {
 		return
@@ -87,7 +87,7 @@ func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 			nodes = s.environment.Nodes
 		}
 		if len(nodes) < st.Layout.Nodes {
-			nodes = nil // only the order is known
+			nodes = nil // without the hosts only the order is known
 		}
 		s.launches[i].placement = w.placement(st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
 	}

@@ -10,7 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// grace is how long a launch may still live after it was ended at its limit.
+// grace is how long processes of a launch may remain after the launch was ended at its limit.
 const grace = 10 * time.Second
 
 // requestedCase is a case with the request that it comes from.
@@ -28,11 +28,11 @@ type launch struct {
 
 // plannedJob is a job before it has a name.
 type plannedJob struct {
-	launches []launch // in the order in which they begin
+	launches []launch // in the order in which the launches begin
 	nodes    int
 	limit    time.Duration
 
-	// Set if launches run concurrently.
+	// The fields below are set if launches run concurrently.
 	places   []benchrunner.Place // one for each launch
 	switches [][]string          // names of the nodes of each switch; nil: any nodes
 }
@@ -57,7 +57,7 @@ func (d plannedJob) carries() []int {
 type rejection struct {
 	request int
 	reason  string
-	later   bool // a later allocation could measure it
+	later   bool // a later allocation could measure the request
 }
 
 // bounds limit the size of a job.
@@ -65,10 +65,10 @@ type bounds struct {
 	nodes, ppn int           // zero when unknown
 	bytes      int64         // memory of a node; zero when unknown
 	limit      time.Duration // zero when unlimited
-	leaving    bool          // the limit comes from the end of the allocation
+	leaving    bool          // the limit is the end of the allocation
 }
 
-// boundsOf combines the scheduler's limits with the longest job wanted.
+// boundsOf combines the scheduler's limits with the longest wanted job.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
 	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
@@ -85,9 +85,9 @@ func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) boun
 type planner struct {
 	program    benchrunner.Program
 	bounds     bounds
-	launchTime time.Duration // allowed for a launch to start and to end, and for the set-up of a job
+	launchTime time.Duration // allowed for the start and the end of a launch, and for the set-up of a job
 	rankTime   time.Duration // added to launchTime for each rank
-	dir        string        // any absolute path; Command is called with it to check launches
+	dir        string        // an absolute path, which need not exist, for calls of Command that check launches
 	sharing    sharing
 	order      coll.Order
 }

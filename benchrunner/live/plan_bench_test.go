@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 )
 
-// Jobs of a thousand starts of 1 to 64 nodes.
+// BenchmarkPlan plans jobs for a thousand launches of 1 to 64 nodes.
 func BenchmarkPlan(b *testing.B) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	cases := make([]requestedCase, 1000)
@@ -27,7 +27,7 @@ func BenchmarkPlan(b *testing.B) {
 	for _, bc := range []struct {
 		name    string
 		sharing sharing
-	}{{"one after another", sharing{}}, {"side by side", sharing{nodes: 64}}, {"by switches", sharing{nodes: 64, switches: pairs}}} {
+	}{{"one after another", sharing{}}, {"concurrently", sharing{nodes: 64}}, {"by switches", sharing{nodes: 64, switches: pairs}}} {
 		b.Run(bc.name, func(b *testing.B) {
 			p := planner{program: sized{most: 1}, bounds: bounds{limit: 4 * time.Hour}, launchTime: 5 * time.Second, dir: "/check", sharing: bc.sharing}
 			for b.Loop() {
@@ -39,7 +39,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// The folder and script of a job of a hundred starts.
+// BenchmarkRender writes the folder and script of a job with a hundred launches.
 func BenchmarkRender(b *testing.B) {
 	m := &Machine{opt: Options{Dir: "/scratch", Program: naps{}, Launcher: placing{}}}
 	d := plannedJob{nodes: 1, limit: time.Hour}
@@ -53,7 +53,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// What a job left: eight starts that printed 4 MiB each.
+// BenchmarkSee reads the output of a job with eight launches of 4 MiB each.
 func BenchmarkSee(b *testing.B) {
 	m := &Machine{opt: Options{Dir: b.TempDir(), Program: quiet{}}}
 	j := job{Job: coll.Job{Name: "j"}}
@@ -78,7 +78,7 @@ func BenchmarkSee(b *testing.B) {
 	}
 }
 
-// quiet is a program whose output means nothing.
+// quiet is a program that reads no results from its output.
 type quiet struct{ sized }
 
 func (quiet) Read(s benchrunner.Launch, _ benchrunner.Output) benchrunner.Reading {

@@ -13,10 +13,10 @@ import (
 	"tutti/coll"
 )
 
-// sized is a program whose cases take as many seconds as their message has bytes.
+// sized is a program whose case takes one second per byte of its message.
 type sized struct {
 	benchrunner.Program
-	most int // cases of a start
+	most int // largest number of cases in a launch
 }
 
 func (sized) Name() string { return "sized" }
@@ -49,7 +49,7 @@ func caseAt(request, nodes int, bytes int64, algorithm string) requestedCase {
 	}}}
 }
 
-// describe writes jobs as nodes: [requests of a start] … limit.
+// describe writes each job as its nodes, the requests of its launches, and its limit.
 func describe(jobs []plannedJob) string {
 	var lines []string
 	for _, j := range jobs {
@@ -74,15 +74,15 @@ func TestPlan(t *testing.T) {
 		want     string
 		rejected []string
 	}{
-		// A start takes its cases and 5 s of launch, and may take 10 s to die; a job
-		// has 5 s for itself.
+		// A launch takes the time of its cases, 5 s to start and up to 10 s to end. A job
+		// needs 5 s for itself.
 		{name: "all in one job for a number of nodes, the longest start first", cases: cases, most: 1,
 			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] [0] [2] [5] 6m45s"},
 		{name: "grouped", cases: cases, most: 3,
 			want: "4 nodes: [1 4] 2m10s\n2 nodes: [0 2 3] [5] 6m15s"},
 		{name: "two jobs to keep to the limit", cases: cases, most: 1, bounds: bounds{limit: 4 * time.Minute},
 			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] 3m40s\n2 nodes: [0] [2] [5] 3m10s"},
-		{name: "a start that is too long is halved", cases: cases, most: 4, bounds: bounds{limit: 4 * time.Minute},
+		{name: "a launch that is too long is halved", cases: cases, most: 4, bounds: bounds{limit: 4 * time.Minute},
 			want: "4 nodes: [1 4] 2m10s\n2 nodes: [3 5] 3m50s\n2 nodes: [0 2] 2m30s"},
 		{name: "what does not fit", cases: cases, most: 3, bounds: bounds{nodes: 3, ppn: 2, limit: 2 * time.Minute},
 			want: "2 nodes: [0] 2m0s\n2 nodes: [2] [5] 1m15s",
@@ -120,7 +120,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestStartAllowance: a start may take as long to come up as its ranks make likely.
+// TestStartAllowance checks that the time allowed for the launch of a launch grows with its
+// ranks.
 func TestStartAllowance(t *testing.T) {
 	p := planner{launchTime: time.Minute, rankTime: 5 * time.Millisecond}
 	for _, tc := range []struct {
@@ -142,8 +143,9 @@ func TestStartAllowance(t *testing.T) {
 	}
 }
 
-// Every case is in one start or refused, no job is over its bounds, whatever comes.
-func TestPlanKeepsEverything(t *testing.T) {
+// TestPlanRandom plans random cases. Each case is in one launch or rejected, and no
+// job exceeds its bounds.
+func TestPlanRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		var cases []requestedCase
@@ -158,9 +160,9 @@ func TestPlanKeepsEverything(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkCarried(t, cases, jobs, rejected)
+		checkPlannedOnce(t, cases, jobs, rejected)
 		for _, j := range jobs {
-			checkDraft(t, p, j)
+			checkBounds(t, p, j)
 		}
 		again, _, _ := p.plan(cases)
 		if describe(again) != describe(jobs) {
@@ -169,8 +171,8 @@ func TestPlanKeepsEverything(t *testing.T) {
 	}
 }
 
-// checkCarried checks that each case is in one start or refused.
-func checkCarried(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
+// checkPlannedOnce checks that each case is in one launch or rejected.
+func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
 	t.Helper()
 	seen := map[int]int{}
 	for _, r := range rejected {
@@ -188,33 +190,33 @@ func checkCarried(t *testing.T, cases []requestedCase, jobs []plannedJob, reject
 	}
 }
 
-// checkDraft checks that a job whose starts run one after another is within its bounds.
-func checkDraft(t *testing.T, p planner, j plannedJob) {
+// checkBounds checks that a job with sequential launches is within its bounds.
+func checkBounds(t *testing.T, p planner, j plannedJob) {
 	t.Helper()
 	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.launches...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
 		t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
 	}
 	for _, s := range j.launches {
 		if s.Layout.Nodes != j.nodes {
-			t.Errorf("a job of %d nodes has a start of %v", j.nodes, s.Layout)
+			t.Errorf("a job of %d nodes has a launch of %v", j.nodes, s.Layout)
 		}
 	}
 }
 
-type forgetful struct{ sized }
+type droppingProgram struct{ sized }
 
-func (forgetful) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+func (droppingProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return [][]benchrunner.Case{cases[1:]}
 }
 
-type generous struct{ sized }
+type repeatingProgram struct{ sized }
 
-func (generous) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+func (repeatingProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return [][]benchrunner.Case{cases, cases[:1]}
 }
 
-func TestPlanDistrustsPrograms(t *testing.T) {
-	for _, p := range []benchrunner.Program{forgetful{}, generous{}} {
+func TestPlanChecksGroups(t *testing.T) {
+	for _, p := range []benchrunner.Program{droppingProgram{}, repeatingProgram{}} {
 		if _, _, err := (planner{program: p, dir: "/check"}).plan([]requestedCase{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
 			t.Errorf("%T: no error", p)
 		}
@@ -240,8 +242,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What jobs held is what their trials cost, and the parts of a job's time are its
-// time, whatever a program claims.
+// TestCostsAddUp checks that the costs of trials add up to the time that the nodes were
+// allocated, whatever times a program claims.
 func TestCostsAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -256,11 +258,11 @@ func TestCostsAddUp(t *testing.T) {
 		if math.Abs(s.Held()-held) > 1e-9*(1+held) || min(s.Queue, s.Launch, s.Warmup, s.Measure, s.Idle) < 0 {
 			t.Fatalf("%+v: the parts are %g s, held for %g s", s, s.Held(), held)
 		}
-		checkShares(t, parts, held)
+		checkCosts(t, parts, held)
 	}
 }
 
-// claim is a time that a program says, which may lie.
+// claim returns a random time as a program may report it, sometimes an impossible one.
 func claim(rng *rand.Rand) float64 {
 	return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
 }
@@ -274,14 +276,15 @@ func randomPart(rng *rand.Rand) launchTimes {
 	return p
 }
 
-// checkShares checks that the cases with a trial cost what was held.
-func checkShares(t *testing.T, parts []launchTimes, held float64) {
+// checkCosts checks that the costs of the cases with a trial add up to held, the time of the
+// job.
+func checkCosts(t *testing.T, parts []launchTimes, held float64) {
 	t.Helper()
 	sum, any := 0.0, false
 	for i, costs := range splitCost(parts, held) {
 		for k, c := range costs {
 			if c < 0 || c > 0 && !parts[i].decided[k] {
-				t.Fatalf("case %d of start %d costs %g s", k, i, c)
+				t.Fatalf("case %d of launch %d costs %g s", k, i, c)
 			}
 			sum += c
 			any = any || parts[i].decided[k]
@@ -292,14 +295,14 @@ func checkShares(t *testing.T, parts []launchTimes, held float64) {
 	}
 }
 
-// A job that decided about nothing is paid for by the next one that carries its cases, in
-// this life or a later one.
-func TestWhatWasSpentInVainIsOwed(t *testing.T) {
+// TestTimeWithoutResultIsCharged checks that the time of a job without results is charged to the
+// next job with the same requests, also after a resume.
+func TestTimeWithoutResultIsCharged(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, held float64, carries ...int) coll.Job {
 		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: held}}
 	}
 	batch := benchrunner.Batch{Label: "l", Round: 1, Requests: make([]benchrunner.Request, 4), Jobs: []coll.Job{
-		job(10, coll.JobLost, 4, 1, 2), // after 2 and 3, whatever their order here
+		job(10, coll.JobLost, 4, 1, 2), // runs after jobs 2 and 3, although it comes first in this list
 		job(2, coll.JobCancelled, 8, 1, 2),
 		job(3, coll.JobCompleted, 16, 0, 3),
 	}}

@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 )
 
-// numbers is a program that prints the size of each case it has measured.
+// numbers is a program that prints the size of each measured case.
 type numbers struct{ sized }
 
 func (numbers) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
@@ -28,9 +28,9 @@ func (numbers) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	})}
 }
 
-// What was being measured when a job ended is not at fault for that; it is when it
-// used up what the job had.
-func TestWhoIsAtFault(t *testing.T) {
+// TestFailedCases checks which cases fail when a job ends early. A running case fails only if
+// it used up the job's time or memory.
+func TestFailedCases(t *testing.T) {
 	const (
 		exit0  = "exit 0\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
 		exit9  = "exit 9\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
@@ -43,13 +43,13 @@ func TestWhoIsAtFault(t *testing.T) {
 		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
 		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
 	)
-	type files map[string]string // by name; +10 behind it: written ten seconds later
+	type files map[string]string // file contents by name; a suffix +10 means that the file is written ten seconds later
 	tests := []struct {
 		name    string
 		files   files
-		outcome coll.JobOutcome // as the scheduler says
+		outcome coll.JobOutcome // outcome that the scheduler reports
 		cut     int
-		want    string // by case of the starts (1, 2) and (3, 4)
+		want    string // trials of the cases: 1 and 2 of the first launch, 3 and 4 of the second
 	}{
 		{"all went well", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
 			coll.JobCompleted, 0, "done, done, done, done"},
@@ -68,7 +68,7 @@ func TestWhoIsAtFault(t *testing.T) {
 		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stderr+10": "starting"}, coll.JobCancelled, 0, "done, run: exit code 9: 1, , "},
 		{"killed with the job, and the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": "", "2/end+1": killed}, coll.JobCancelled, 0, "done, , , "},
 		{"killed as the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": ""}, coll.JobCancelled, 0, "done, , , "},
-		{"killed with the job after a start that went well", files{"1/begin": "", "1/stdout": "1", "1/end": exit0, "2/begin": "", "2/end": killed}, coll.JobCancelled, 0,
+		{"killed with the job after a launch that went well", files{"1/begin": "", "1/stdout": "1", "1/end": exit0, "2/begin": "", "2/end": killed}, coll.JobCancelled, 0,
 			"done, parse: the program ended well but printed nothing for 2B, , "},
 		{"a hang before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": hung}, coll.JobCancelled, 0, "done, run: not done after 30 s, , "},
 		{"out of time with half the lines", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3"}, coll.JobTimeout, 0, "done, done, done, "},
@@ -129,7 +129,7 @@ func TestWhoIsAtFault(t *testing.T) {
 	}
 }
 
-// twoCases is a start of the requests i and i+1, with a limit of 30 s.
+// twoCases returns a launch of the requests i and i+1 with a limit of 30 s.
 func twoCases(i int) launch {
 	s := launch{Requests: []int{i, i + 1}, Limit: 30 * time.Second}
 	for _, r := range s.Requests {

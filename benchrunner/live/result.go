@@ -10,11 +10,11 @@ import (
 	"tutti/coll"
 )
 
-// restarts is how often a case is launched again after jobs that were cut short before any
+// restarts is how many more jobs may launch a case after jobs that were cut short before any
 // case was decided.
 const restarts = 2
 
-// result is the content of result.json: the trials of a job and how it ended.
+// result is the content of result.json: the trials of a job and how the job ended.
 type result struct {
 	Outcome       coll.JobOutcome
 	Reason        string `json:",omitzero"`
@@ -25,9 +25,9 @@ type result struct {
 	Warnings      []string           `json:",omitempty"`
 }
 
-// result decides every case of the job. cut returns how many earlier jobs with a request
-// were cut short. wasted is the node time that earlier jobs spent without a result for
-// these requests; it is added to the cost of the trials.
+// result decides every case of the job. cut returns how many earlier jobs with a request were
+// cut short. wasted is the time of earlier jobs that decided none of these requests, in
+// seconds. It is added to the cost of the trials.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()
@@ -113,9 +113,9 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided decides the cases of a job in which no case was decided. They fail, unless
-// the job was cut short and they may be launched again. If the job was ended for its own
-// behaviour, such as memory or time, only the first case of each running launch fails.
+// failUndecided decides the cases of a job that decided none. The cases fail, unless the job
+// was cut short and they may be launched again. If the job used too much memory or time, only
+// the first case of each running launch fails.
 func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
@@ -210,8 +210,8 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob scales the times of concurrent launches so that they add up to the time that
-// the job was held. So idle nodes are paid in proportion.
+// scaleToJob scales the times of concurrent launches so that they add up to held, the time of
+// the job. So each launch also pays for idle nodes.
 func scaleToJob(parts []launchTimes, held float64) []launchTimes {
 	walls := 0.0
 	for _, p := range parts {
@@ -235,7 +235,7 @@ func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
 	for _, p := range parts {
 		wall := validSeconds(p.wall)
 		warmup, measure := validSeconds(p.warmup), validSeconds(p.measure)
-		if sum := warmup + measure; sum > wall { // more than the wall time
+		if sum := warmup + measure; sum > wall { // the program reports more than the wall time
 			warmup, measure = warmup*wall/sum, measure*wall/sum
 		}
 		s.Warmup += warmup
@@ -247,9 +247,9 @@ func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
 	return s
 }
 
-// splitCost distributes the held time among the decided cases. Each case pays its own time.
-// The cases of a launch share its remaining time equally, and all cases share the remaining
-// time of the job equally. If any case is decided, the costs add up to held.
+// splitCost distributes held, the time of the job, among the decided cases. Each case pays its
+// own time. The cases of a launch share its remaining time equally, and all cases share the
+// remaining time of the job equally. If any case is decided, the costs add up to held.
 func splitCost(parts []launchTimes, held float64) [][]float64 {
 	out := make([][]float64, len(parts))
 	count, left := 0, held

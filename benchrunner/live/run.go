@@ -54,13 +54,13 @@ type run struct {
 	log    benchrunner.Log
 	group  *errgroup.Group
 
-	mu      sync.Mutex // guards the fields below and the calls of log
+	mu      sync.Mutex // guards the fields below and calls of log
 	broken  error      // first error of log
 	later   error      // set if some cases do not fit into the remaining time of the allocation
-	number  int        // of the last job
-	decided []bool     // by request: it has a trial
-	cut     []int      // by request: jobs that were cut short with no case decided
-	wasted  []float64  // by request: seconds that such jobs were held
+	number  int        // number of the last job
+	decided []bool     // by request: whether it has a trial
+	cut     []int      // by request: number of jobs that were cut short before they decided a case
+	wasted  []float64  // by request: seconds that the nodes of these jobs were allocated
 }
 
 func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
@@ -102,8 +102,8 @@ func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// recordJob records an ended job. If the job decided nothing, its time is charged to its
-// first request, which the next job with that request pays.
+// recordJob records an ended job. If the job decided nothing, its time is charged to its first
+// request. The next job with this request pays for it.
 func (r *run) recordJob(j coll.Job, fruitful bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Held()
@@ -123,7 +123,7 @@ func (r *run) recordJob(j coll.Job, fruitful bool) {
 	}
 }
 
-// openRequests returns the requests that are neither decided nor carried by a job.
+// openRequests returns the requests that have no trial and belong to no job.
 func (r *run) openRequests() []int {
 	activeJob := map[int]bool{}
 	for _, j := range r.batch.Jobs {

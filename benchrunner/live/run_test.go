@@ -18,55 +18,55 @@ import (
 	"tutti/internal/testutil"
 )
 
-// refusing is a scheduler that accepts some jobs only.
-type refusing struct {
+// limitedScheduler is a scheduler that accepts a limited number of jobs.
+type limitedScheduler struct {
 	benchrunner.Scheduler
-	accepts  int64 // first ones
-	hopeless bool
-	capacity benchrunner.Capacity
+	accepts     int64 // number of jobs that are accepted before all others are rejected
+	neverStarts bool
+	capacity    benchrunner.Capacity
 }
 
-func (r *refusing) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
+func (r *limitedScheduler) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
 	if atomic.AddInt64(&r.accepts, -1) < 0 {
 		return "", fmt.Errorf("invalid partition specified: %w", benchrunner.ErrRejected)
 	}
-	if r.hopeless {
+	if r.neverStarts {
 		return "77", nil
 	}
 	return r.Scheduler.Submit(ctx, s)
 }
 
-func (r *refusing) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
+func (r *limitedScheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	if r.capacity != (benchrunner.Capacity{}) {
 		return r.capacity, nil
 	}
 	return r.Scheduler.Capacity(ctx)
 }
 
-func (r *refusing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-	if r.hopeless {
+func (r *limitedScheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	if r.neverStarts {
 		return map[string]benchrunner.Status{"77": {Phase: benchrunner.JobWaiting, NeverStarts: true, Reason: "PartitionNodeLimit"}}, nil
 	}
 	return r.Scheduler.Status(ctx, jobs)
 }
 
-// When no job was ever accepted the user has to change something; the journal has no
-// job left open. Later a rejection fails its trials.
+// TestRejected checks that Run returns an error without trials if no job was ever accepted,
+// since the user must fix the cause. After an accepted job, a rejected one fails its trials.
 func TestRejected(t *testing.T) {
-	o := options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t)})
+	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t)})
 	log := &memory{}
 	err := machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a")), log)
 	if !errors.Is(err, benchrunner.ErrRejected) || len(log.trials) != 0 || log.last()[0].State != coll.JobEnded {
 		t.Errorf("Run = %v, trials %v, jobs %+v: want it rejected, no trial, the job ended", err, log.trials, log.last())
 	}
-	o = options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t), accepts: 1})
+	o = options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t), accepts: 1})
 	log = runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(2, 2, "a")))
 	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "launch", "invalid partition specified") {
 		t.Errorf("trials %+v, want one measured, one rejected", log.trials)
 	}
 }
 
-// failed reports whether a trial failed in a phase with an error that holds text.
+// failed reports whether a trial failed in a phase with an error that contains text.
 func failed(log *memory, phase, text string) bool {
 	for _, tr := range log.trials {
 		if tr.State == coll.TrialFailed && tr.Phase == phase && strings.Contains(tr.Error, text) {
@@ -76,11 +76,11 @@ func failed(log *memory, phase, text string) bool {
 	return false
 }
 
-func TestHopeless(t *testing.T) {
-	o := options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t), accepts: 1, hopeless: true})
+func TestJobThatNeverStarts(t *testing.T) {
+	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t), accepts: 1, neverStarts: true})
 	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
-	if checkTrials(t, log, 1); !failed(log, "launch", "it would wait for ever: PartitionNodeLimit") || len(log.last()) != 1 {
-		t.Errorf("trials %+v, jobs %+v: want one failed by a hopeless job", log.trials, log.last())
+	if checkTrials(t, log, 1); !failed(log, "launch", "it can never start: PartitionNodeLimit") || len(log.last()) != 1 {
+		t.Errorf("trials %+v, jobs %+v: want one failed by a job that never starts", log.trials, log.last())
 	}
 }
 
@@ -90,8 +90,9 @@ func TestNothingFits(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nothing of the first round can be measured; bcast 9x1 1B a: 9x1 needs 9 nodes, a job has at most 8") {
 		t.Errorf("Run = %v, want what does not fit", err)
 	}
-	// Nodes that go away are no fault of the candidates: what fits is measured.
-	o.Scheduler = &refusing{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(50 * time.Second)}}
+	// If an allocation ends too early for a case, the case does not fail: the other cases are
+	// measured, and Run returns ErrUnavailable.
+	o.Scheduler = &limitedScheduler{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(50 * time.Second)}}
 	program := o.Program.(fakeProgram)
 	program.most = 1
 	o.Program = varied{program}
@@ -102,7 +103,7 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// varied needs long for some cases.
+// varied is a program with a longer allowance for cases called long.
 type varied struct{ fakeProgram }
 
 func (v varied) Allowance(s benchrunner.Launch) time.Duration {
@@ -112,13 +113,13 @@ func (v varied) Allowance(s benchrunner.Launch) time.Duration {
 	return v.fakeProgram.Allowance(s)
 }
 
-// A cancelled run ends what runs here, and leaves alone what runs elsewhere; asked
-// again, it goes on where it was.
+// TestCancelledAndResumed checks that a cancelled run ends the jobs of an attached scheduler
+// and leaves other jobs running. A second run measures the remaining cases.
 func TestCancelledAndResumed(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		t.Run(fmt.Sprintf("attached %t", attached), func(t *testing.T) {
 			dir := t.TempDir()
-			o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1, Attached: attached}})
+			o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1, Attached: attached}})
 			b := batchOf(at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "slow"), at(1, 4, "a"))
 			log := &memory{}
 			ctx, cancel := context.WithCancel(context.Background())
@@ -132,13 +133,13 @@ func TestCancelledAndResumed(t *testing.T) {
 			if running := processes(t, dir); (running == 0) != attached {
 				t.Errorf("%d processes run after a cancel, attached %t", running, attached)
 			}
-			if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+			if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
 				t.Fatal(err)
 			}
 			if done := checkTrials(t, log, 4); done != 4 {
 				t.Errorf("%d of 4 measured: %+v", done, log.trials)
 			}
-			ledger(t, dir, 1, 2, 3, 4)
+			checkMeasuredOnce(t, dir, 1, 2, 3, 4)
 			if first := log.last()[0]; attached != (first.Outcome == coll.JobCancelled) || (len(log.last()) == 1) == attached {
 				t.Errorf("jobs %+v: want the first cancelled just when it is attached", log.last())
 			}
@@ -146,12 +147,12 @@ func TestCancelledAndResumed(t *testing.T) {
 	}
 }
 
-// waitForCase waits until the first job has written the line of a case.
+// waitForCase waits until the first job has printed the result of a case.
 func waitForCase(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "jobs", "*-1", "1", "stdout"), "end")
 }
 
-// waitFor waits until the one file of a pattern holds text.
+// waitFor waits until exactly one file matches the pattern and contains text.
 func waitFor(t *testing.T, pattern, text string) {
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(time.Millisecond) {
 		paths, err := filepath.Glob(pattern)
@@ -165,7 +166,7 @@ func waitFor(t *testing.T, pattern, text string) {
 	t.Errorf("%s does not come to hold %q", pattern, text)
 }
 
-// processes counts those whose arguments name the folder.
+// processes counts the processes whose arguments contain the folder's path.
 func processes(t testing.TB, dir string) int {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -181,10 +182,11 @@ func processes(t testing.TB, dir string) int {
 	return n
 }
 
-// Cancel ends jobs by their record; running the campaign again reads what they did.
+// TestCancelJobs checks that Cancel ends jobs, and that a resumed campaign reads what these
+// jobs measured.
 func TestCancelJobs(t *testing.T) {
 	dir := t.TempDir()
-	o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1}})
+	o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1}})
 	b := batchOf(at(1, 1, "a"), at(1, 2, "hang"))
 	log := &memory{}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -202,16 +204,17 @@ func TestCancelJobs(t *testing.T) {
 	if n := processes(t, dir); n != 0 {
 		t.Errorf("%d processes run after Cancel", n)
 	}
-	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
 		t.Fatal(err)
 	}
 	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "run", "hung") || log.last()[0].Outcome != coll.JobCancelled {
 		t.Errorf("trials %+v of jobs %+v, want one measured, one hung, the first job cancelled", log.trials, log.last())
 	}
-	ledger(t, dir, 1)
+	checkMeasuredOnce(t, dir, 1)
 }
 
-// A set-up that ends the script is told, with its last words.
+// TestSetupFails checks that a set-up that ends the script fails the trials with its last
+// message.
 func TestSetupFails(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Setup = []string{"echo no licence >&2", "exit 3"}
@@ -221,8 +224,8 @@ func TestSetupFails(t *testing.T) {
 	}
 }
 
-// A full disk inside the job is never a success: what cannot be written down is
-// started again, and fails in the end. Files are limited to some bytes here.
+// TestDiskFull checks that a job on a full disk never succeeds: its cases are launched again,
+// and fail in the end. A limit of the file size simulates the full disk.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -238,7 +241,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// What the program leaves behind when it is killed does not disturb the next start.
+// TestLeftoversAreEnded checks that processes of a killed launch do not remain during the next
+// launch.
 func TestLeftoversAreEnded(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Fatalf("%v: needs apt-get install util-linux", err)
@@ -264,7 +268,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
-// killFirst kills the processes of the first job once one of its cases is held.
+// killFirst kills the processes of the first job once one of its cases waits.
 func killFirst(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "ledger.held"), "held")
 	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
@@ -283,7 +287,8 @@ func killFirst(t *testing.T, dir string) {
 	}
 }
 
-// A job whose processes are killed from outside is lost; what it wrote counts.
+// TestKilledScriptIsLost checks that a job whose processes are killed has the outcome lost,
+// and that its results are used.
 func TestKilledScriptIsLost(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -297,8 +302,8 @@ func TestKilledScriptIsLost(t *testing.T) {
 	}
 }
 
-// failing is a scheduler that says of lost jobs that they failed, as Slurm does for a
-// killGrace of a job that it runs again.
+// failing is a scheduler that reports lost jobs as failed, as Slurm does shortly before it
+// requeues a job.
 type failing struct{ benchrunner.Scheduler }
 
 func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
@@ -312,8 +317,8 @@ func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submiss
 	return out, err
 }
 
-// A job that was read, and whose rest another job measures, measures nothing more: what
-// is left of it is ended, and when its scheduler runs it again it does nothing.
+// TestRunAgainAfterItsEnd checks that a job which tutti has read does nothing when its
+// scheduler runs it again, because another job measures its remaining cases.
 func TestRunAgainAfterItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, failing{localScheduler(t)})
@@ -325,7 +330,7 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	if done := checkTrials(t, log, 4); done != 4 || log.last()[0].Outcome != coll.JobFailed {
 		t.Errorf("%d of 4 measured, jobs %+v: want the first one failed", done, log.last())
 	}
-	ledger(t, dir, 1, 2, 3, 4)
+	checkMeasuredOnce(t, dir, 1, 2, 3, 4)
 	before, err := os.ReadFile(p.ledger)
 	if err != nil {
 		t.Fatal(err)
@@ -341,8 +346,8 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	}
 }
 
-// Who ends a job ends its programs first and the script a moment later: no program is
-// blamed for it.
+// TestProgramEndedBeforeScript checks that no program fails when the scheduler ends a job's
+// program shortly before its script.
 func TestProgramEndedBeforeScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for many jobs")
@@ -350,7 +355,7 @@ func TestProgramEndedBeforeScript(t *testing.T) {
 	for _, how := range []string{"ended", "shot"} {
 		log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)))
 		if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {
-			t.Errorf("%s: %d jobs, trials %s: want three that were cut short", how, len(log.last()), ends(log))
+			t.Errorf("%s: %d jobs, trials %s: want three that were cut short", how, len(log.last()), trialsText(log))
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 //go:embed job.sh.tmpl
 var jobText string
 
-// The template passes every value that could contain special characters through quote, and
-// through comment inside comments.
+// jobTemplate is the script of a job. It passes every value that may contain special
+// characters through quote, and through comment inside comments.
 var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 	"quote":   shellescape.Quote,
 	"comment": oneLine,
@@ -43,10 +43,10 @@ type scriptLaunch struct {
 	Seconds string
 	Command string
 
-	// The fields below are set for concurrent launches.
+	// The fields below are set if launches run concurrently.
 	Nodes  int
-	Suffix string // of each line of its hosts file
-	Slices string // its groups as runs first:count first:count …
+	Suffix string // follows each node's name in the hosts file
+	Slices string // indices of its groups as runs first:count first:count …
 	After  string // numbers of the launches that must end before it begins
 }
 
@@ -63,7 +63,7 @@ type job struct {
 	files    map[string][]byte // by path in the folder of the job
 }
 
-// launchDir returns the folder of a launch inside that of its job.
+// launchDir returns the name of a launch's folder inside the folder of its job.
 func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
 // jobDir returns the folder of a job.
@@ -142,8 +142,8 @@ func seconds(d time.Duration) string {
 // launchCommand is the command of a launch in the script.
 type launchCommand struct {
 	args   []string
-	binary string // the executable in it
-	suffix string // of each line of its hosts file, if it runs concurrently
+	binary string // path of the executable in the command
+	suffix string // follows each node's name in the hosts file, if the launch runs concurrently
 }
 
 // command returns the command of a launch. It adds the files of the launch to files, by
@@ -191,8 +191,8 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 // ownFiles are the files that a launch leaves in its folder.
 var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
-// withFiles sets variables that have a file to its path. Of equally named variables the
-// last one counts.
+// withFiles writes the variables that have a file into files and sets them to the file's path.
+// Of equally named variables the last one counts.
 func withFiles(vars []mpi.Var, dir, folder string, files map[string][]byte) []mpi.Var {
 	var out []mpi.Var
 	for _, v := range vars {

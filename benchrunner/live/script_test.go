@@ -21,7 +21,7 @@ import (
 	"tutti/mpi"
 )
 
-// words is a program whose arguments, variables and files are given.
+// words is a program with a given command.
 type words struct {
 	fakeProgram
 	cmd benchrunner.Command
@@ -29,7 +29,7 @@ type words struct {
 
 func (w words) Command(benchrunner.Launch) (benchrunner.Command, error) { return w.cmd, nil }
 
-// nasty are pieces of words that a shell would take for something else.
+// nasty lists texts that a shell would interpret if they were not quoted.
 var nasty = []string{
 	"'", `"`, `\`, "$(touch pwned)", "`touch pwned`", "${HOME}", "$((1/0))", " ", "\t", "\n", ";", "&", "|", "<", ">", "(", ")", "{a,b}", "*", "?", "[a]",
 	"~", "#", "!", "-n", "--", "=", "A=b", "ü", "\x80\xff", "\r", "\x1b[0m", "", "%s", `\n`, "EOF", "whole", "$'\\x41'", "a",
@@ -40,10 +40,10 @@ func nastyWord(rng *rand.Rand) string {
 	for range rng.IntN(5) {
 		b.WriteString(nasty[rng.IntN(len(nasty))])
 	}
-	return strings.ToValidUTF8(b.String(), "") // the parser of these tests wants that, bash does not
+	return strings.ToValidUTF8(b.String(), "") // the parser of these tests needs valid UTF-8, bash does not
 }
 
-// planOne returns the script of a job of one start.
+// planOne returns the planned job of one launch.
 func planOne(t *testing.T, o live.Options) live.Planned {
 	t.Helper()
 	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
@@ -62,7 +62,7 @@ func parse(t *testing.T, script string) *syntax.File {
 	return f
 }
 
-// calls returns the words of each call of a command at the top of a script.
+// calls returns the arguments of each call of a command at the top level of a script.
 func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	t.Helper()
 	var out [][]string
@@ -83,8 +83,8 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	return out
 }
 
-// Whatever words a user, a program or a launcher says, the script says the same words
-// and nothing else.
+// TestScriptKeepsWords checks that special characters in the words of a user, program or
+// launcher neither change nor add commands.
 func TestScriptKeepsWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes hundreds of scripts")
@@ -114,7 +114,8 @@ func TestScriptKeepsWords(t *testing.T) {
 	}
 }
 
-// wordOptions have a launch and set-up of given words. dir need not exist.
+// wordOptions returns options whose launch and set-up contain the given words. The folder dir
+// need not exist.
 func wordOptions(t *testing.T, dir string, modules []string, value string, args []string) live.Options {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "FILE", File: []byte("x")}}}}
@@ -135,7 +136,8 @@ func skeleton(f *syntax.File) int {
 	return n
 }
 
-// The script as it is, to be read; the paths are made the same everywhere.
+// TestScriptGolden compares a whole script with its golden file. Its paths are the same on
+// every machine.
 func TestScriptGolden(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Program = fakeProgram{path: "/opt/fake program.sh", ledger: "/opt/ledger", most: 2, allowance: 20 * time.Second}
@@ -163,8 +165,8 @@ func TestScriptGolden(t *testing.T) {
 	}
 }
 
-// What the words look like in the process that is started, set-up lines and files
-// included, in a folder of a nasty name.
+// TestWordsArrive checks that arguments, variables and files reach the program unchanged, even
+// in a folder whose name contains special characters.
 func TestWordsArrive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" *`)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -199,7 +201,7 @@ func TestWordsArrive(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	for _, tc := range []struct {
 		change func(*live.Options)
 		want   string

@@ -42,7 +42,7 @@ const leastBusy = 0.7
 type sharing struct {
 	nodes    int        // most nodes of a job; zero: never concurrently
 	switches [][]string // names of the nodes of each switch; nil: any nodes
-	held     bool       // the nodes are allocated and cost the same when idle
+	held     bool       // the nodes are allocated already and cost the same when idle
 }
 
 // sharingFor returns how launches of up to widest nodes share a job.
@@ -74,8 +74,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// room returns the nodes that a job of the given size can count on. Which nodes it gets is
-// unknown; it spans the fewest switches if it gets the largest ones.
+// room returns the nodes of a job of the given size, by switch in the best case: the job gets
+// the largest switches as a whole. Which nodes it will get is unknown.
 func (s sharing) room(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
@@ -100,9 +100,9 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent packs launches into jobs in which they run concurrently, the widest first
-// and among them the longest first. Each job takes as many of the remaining launches as
-// keep it short and busy enough.
+// packConcurrent packs launches into jobs in which they run concurrently: the launches with
+// most nodes first, and among them the longest first. Each job takes as many of the remaining
+// launches as its time limit and utilisation allow.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	var jobs []plannedJob
@@ -123,8 +123,8 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 	return jobs
 }
 
-// tryPack packs launches into one job. It chooses the number of nodes with the shortest
-// job, the smallest of these. It returns false if too many nodes would be idle.
+// tryPack packs launches into one job. It chooses the number of nodes that gives the shortest
+// job, the smallest if several do. It returns false if too many nodes would be idle.
 func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	loads := make([]benchrunner.Load, len(launches))
 	for i, s := range launches {

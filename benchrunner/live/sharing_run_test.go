@@ -17,8 +17,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// apartNodes takes this machine for several: what a job script asks for its nodes is
-// answered by its set-up.
+// apartNodes is a scheduler that presents this machine as separate nodes. The set-up of the
+// job script defines their names.
 type apartNodes struct{ benchrunner.Scheduler }
 
 func (s apartNodes) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
@@ -27,14 +27,14 @@ func (s apartNodes) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// placingLauncher is fakeLauncher with a file of nodes.
+// placingLauncher is fakeLauncher with a hosts file.
 type placingLauncher struct{ fakeLauncher }
 
 func (placingLauncher) On(file string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
 	return append([]string{"env", "HOSTS=" + file}, cmd.Args...), " slots=1", nil
 }
 
-func sideOptions(t *testing.T, nodes string) live.Options {
+func concurrentOptions(t *testing.T, nodes string) live.Options {
 	o := options(t, t.TempDir(), apartNodes{localScheduler(t)})
 	p := o.Program.(fakeProgram)
 	p.most, p.allowance = 1, 5*time.Second
@@ -43,7 +43,7 @@ func sideOptions(t *testing.T, nodes string) live.Options {
 	return o
 }
 
-// hostsOf returns the nodes that each start was told, by the number of its case.
+// hostsOf returns the nodes in the hosts file of each launch, by the number of its case.
 func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
@@ -66,16 +66,16 @@ func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	return out
 }
 
-// Where the starts of a job run: switches of their own, the largest first for one that
-// spans several, and what no line of the switches names together.
-func TestSideScript(t *testing.T) {
+// TestConcurrentHosts checks on which nodes concurrent launches run. With switches each launch has
+// its own. A launch that spans several gets the largest first.
+func TestConcurrentHosts(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		nodes    string
 		switches [][]string
 		cases    []coll.Candidate
 		done     int
-		want     map[int64]string // nodes by case
+		want     map[int64]string // nodes by the number of the case
 	}{
 		{
 			name: "always", nodes: "n1 n2 n3 n4 n5 n6 n7 n8",
@@ -99,7 +99,7 @@ func TestSideScript(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := sideOptions(t, tc.nodes)
+			o := concurrentOptions(t, tc.nodes)
 			if o.Switches = tc.switches; tc.switches != nil {
 				o.Parallel = live.ParallelSwitch
 			}
@@ -108,7 +108,7 @@ func TestSideScript(t *testing.T) {
 				t.Errorf("%d of %d measured, want %d", done, len(tc.cases), tc.done)
 			}
 			if jobs := log.last(); tc.done == len(tc.cases) && len(jobs) != 1 {
-				t.Errorf("%d jobs, want one for all starts", len(jobs))
+				t.Errorf("%d jobs, want one for all launches", len(jobs))
 			}
 			if got := hostsOf(t, log, o.Dir); !maps.Equal(got, tc.want) {
 				t.Errorf("cases ran on %v, want %v", got, tc.want)
@@ -117,13 +117,14 @@ func TestSideScript(t *testing.T) {
 	}
 }
 
-// How the ranks of a measurement lay is told with it, as far as it is known.
+// TestPlacement checks that each trial records the placement of its ranks as far as it is
+// known.
 func TestPlacement(t *testing.T) {
-	o := sideOptions(t, "a1 b1 a2 b2 a3 c1")
+	o := concurrentOptions(t, "a1 b1 a2 b2 a3 c1")
 	o.Parallel, o.Order = live.ParallelSwitch, coll.Cyclic
 	o.Switches = [][]string{{"a0", "a1.site", "a2", "a3"}, {"b1", "b2", "b3"}}
 	want := map[int64]coll.Placement{
-		6: {Order: coll.Cyclic}, // nobody knows where c1 is
+		6: {Order: coll.Cyclic}, // the switch of c1 is unknown
 		5: {Order: coll.Cyclic, Switches: 2, Least: 2, Most: 3},
 		3: {Order: coll.Cyclic, Switches: 1, Least: 3, Most: 3},
 		1: {},
@@ -138,10 +139,10 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// A job that has fewer nodes than planned says so, and what does not fit goes into
-// another one.
-func TestSideTooFewNodes(t *testing.T) {
-	o := sideOptions(t, "n1 n2")
+// TestTooFewNodes checks that a job with fewer nodes than planned reports this, and that
+// another job measures the launches that do not fit.
+func TestTooFewNodes(t *testing.T) {
+	o := concurrentOptions(t, "n1 n2")
 	log := runBatch(t, machine(t, o), batchOf(at(4, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
 	if done := checkTrials(t, log, 3); done != 3 || len(log.last()) != 2 {
 		t.Errorf("%d of 3 measured in %d jobs; want the widest in one more", done, len(log.last()))
@@ -152,9 +153,10 @@ func TestSideTooFewNodes(t *testing.T) {
 	}
 }
 
-// The script of a job with starts side by side.
-func TestSideScriptGolden(t *testing.T) {
-	o := sideOptions(t, "n1 n2")
+// TestConcurrentScriptGolden compares the script of a job with concurrent launches with its golden
+// file.
+func TestConcurrentScriptGolden(t *testing.T) {
+	o := concurrentOptions(t, "n1 n2")
 	o.Dir, o.Setup = "/scratch/tuning", nil
 	o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"n1", "n2"}, {"n3", "n4"}}
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: []string{"/bin/program", "x y"}}}
@@ -165,7 +167,7 @@ func TestSideScriptGolden(t *testing.T) {
 	testutil.CheckGolden(t, "side.sh", []byte(planned[0].Script))
 }
 
-func TestSideOptions(t *testing.T) {
+func TestNewRejectsParallel(t *testing.T) {
 	for _, tc := range []struct {
 		change func(*live.Options)
 		want   string
@@ -175,7 +177,7 @@ func TestSideOptions(t *testing.T) {
 		{func(o *live.Options) { o.ParallelNodes = -1 }, "parallel: -1 nodes"},
 		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
 	} {
-		o := sideOptions(t, "n1")
+		o := concurrentOptions(t, "n1")
 		tc.change(&o)
 		if _, err := live.New(o); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("New = %v, want %q", err, tc.want)

@@ -15,9 +15,10 @@ import (
 	"tutti/coll"
 )
 
-// A start takes its cases, 5 s of launch and 10 s to die; a job has 5 s for itself.
-func TestPlanSideBySide(t *testing.T) {
-	two := func(n int) []requestedCase { // launches of two nodes, 30 s each
+// TestPlanConcurrent plans concurrent launches. A launch takes the time of its cases, 5 s to
+// start and 10 s to end. A job needs 5 s for itself.
+func TestPlanConcurrent(t *testing.T) {
+	two := func(n int) []requestedCase { // launches of two nodes and 30 s each
 		var out []requestedCase
 		for i := range n {
 			out = append(out, caseAt(i, 2, 15, "a"))
@@ -33,7 +34,7 @@ func TestPlanSideBySide(t *testing.T) {
 		limit   time.Duration
 		want    string
 	}{
-		{"four beside each other", two(4), sharing{nodes: 8}, 0, "8 nodes: [0] [1] [2] [3] 35s"},
+		{"four at the same time", two(4), sharing{nodes: 8}, 0, "8 nodes: [0] [1] [2] [3] 35s"},
 		{"no more nodes than are of use", two(3), sharing{nodes: 8}, 0, "6 nodes: [0] [1] [2] 35s"},
 		{"one after the other on few nodes", two(2), sharing{nodes: 2}, 0, "2 nodes: [0] [1] 1m5s"},
 		{"a wide one and narrow ones that fill", append(two(4), caseAt(9, 8, 15, "a")), sharing{nodes: 8}, 0, "8 nodes: [9] [0] [1] [2] [3] 1m5s"},
@@ -59,8 +60,9 @@ func TestPlanSideBySide(t *testing.T) {
 	}
 }
 
-// Every case is in one start, and no job is over its bounds, whatever comes.
-func TestPlanSideKeepsEverything(t *testing.T) {
+// TestPlanConcurrentRandom plans random cases for concurrent launches. Each case is in one
+// launch, and no job exceeds its bounds.
+func TestPlanConcurrentRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		var cases []requestedCase
@@ -75,7 +77,7 @@ func TestPlanSideKeepsEverything(t *testing.T) {
 		if err != nil || len(rejected) > 0 {
 			t.Fatal(err, rejected)
 		}
-		checkCarried(t, cases, jobs, nil)
+		checkPlannedOnce(t, cases, jobs, nil)
 		for _, j := range jobs {
 			wide := slices.ContainsFunc(j.launches, func(s launch) bool { return s.Layout.Nodes > j.nodes })
 			if wide || j.limit > p.bounds.limit || j.nodes > p.sharing.nodes {
@@ -85,9 +87,9 @@ func TestPlanSideKeepsEverything(t *testing.T) {
 	}
 }
 
-// What starts side by side cost is what their job was held, in proportion to their
-// nodes and time.
-func TestSharesSideBySide(t *testing.T) {
+// TestConcurrentCosts checks that the costs of concurrent launches add up to the time of
+// their job, in proportion to their nodes and durations.
+func TestConcurrentCosts(t *testing.T) {
 	s := jobOutput{job: job{Job: coll.Job{Nodes: 8}, launches: []launch{
 		{Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 2, PPN: 1}}}, {Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 4, PPN: 1}}},
 	}}}
@@ -96,7 +98,7 @@ func TestSharesSideBySide(t *testing.T) {
 		launchTimes{wall: 10, measure: 8, cases: []float64{8}, decided: []bool{true}}.scaled(s.share(1)),
 	}
 	if !s.concurrent() {
-		t.Error("starts of 2 and 4 nodes of 8 are not side by side")
+		t.Error("launches of 2 and 4 nodes of 8 are not concurrent")
 	}
 	got := splitTime(walls, 12, 0)
 	if want := (coll.Spent{Launch: 2.5, Measure: 5, Idle: 4.5}); got != want {
@@ -108,7 +110,7 @@ func TestSharesSideBySide(t *testing.T) {
 	}
 }
 
-// unwired is a scheduler that knows no switches, or cannot say.
+// unwired is a scheduler that knows no switches or returns an error.
 type unwired struct {
 	benchrunner.Scheduler
 	err error
@@ -117,7 +119,7 @@ type unwired struct {
 func (unwired) Name() string                                   { return "unwired" }
 func (u unwired) Switches(context.Context) ([][]string, error) { return nil, u.err }
 
-func TestSideFor(t *testing.T) {
+func TestSharingFor(t *testing.T) {
 	apart := benchrunner.Capacity{Nodes: 16, Apart: true}
 	held := benchrunner.Capacity{Nodes: 16, Apart: true, Attached: true}
 	two := [][]string{{"n1"}, {"n2"}}

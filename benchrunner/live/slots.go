@@ -16,7 +16,7 @@ type slots struct {
 	mu    sync.Mutex
 	limit int // zero for none
 	used  int
-	freed chan struct{} // closed when a slot may have become free
+	freed chan struct{} // closed when a slot is released or the limit changes
 }
 
 func (s *slots) setLimit(n int) {
@@ -95,8 +95,8 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why no program of a job started. It returns "" if one did, if no
-// case is decided, or if the job was cancelled, failed with its node or never ran.
+// noStartReason returns why no program of a job started. It returns "" if a program started,
+// if no case is decided, or if the job was cancelled, failed with its node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

@@ -11,11 +11,11 @@ import (
 	"tutti/internal/testutil"
 )
 
-// A machine in doubt that starts nothing is asked once. When it was mended, everything
-// is measured in its first attempt, and what the first job took is paid.
-func TestDoubt(t *testing.T) {
+// TestRequireFirstStart checks that only one job is submitted if no program starts. Once the cause is
+// fixed, the first attempt measures everything, and the trials also pay for the first job.
+func TestRequireFirstStart(t *testing.T) {
 	dir := t.TempDir()
-	o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Nodes: 8, PPN: 2}})
+	o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Nodes: 8, PPN: 2}})
 	b := batchOf(at(1, 1, "nolaunch"), at(1, 2, "nolaunch"), at(2, 3, "nolaunch"), at(4, 4, "nolaunch"))
 	m := machine(t, o)
 	m.RequireFirstStart()
@@ -26,7 +26,7 @@ func TestDoubt(t *testing.T) {
 	}
 	jobs := log.last()
 	if len(log.trials) != 0 || len(jobs) != 1 || jobs[0].State != coll.JobEnded || !strings.Contains(err.Error(), jobs[0].NoStartReason) {
-		t.Fatalf("trials %+v, jobs %+v: want no trial, and one job that ended stillborn", log.trials, jobs)
+		t.Fatalf("trials %+v, jobs %+v: want no trial, and one job that ended without a start", log.trials, jobs)
 	}
 
 	program := o.Program.(fakeProgram).path
@@ -37,14 +37,14 @@ func TestDoubt(t *testing.T) {
 	m = machine(t, o)
 	m.RequireFirstStart()
 	log = runBatch(t, m, b)
-	log.jobs = append(log.jobs, jobs[0]) // the trials pay for it, too
+	log.jobs = append(log.jobs, jobs[0]) // the trials pay for this job as well
 	if done := checkTrials(t, log, 4); done != 4 {
 		t.Errorf("%d of 4 measured: %+v", done, log.trials)
 	}
 }
 
-// Once a program has started, what does not start is a failed trial.
-func TestDoubtEnds(t *testing.T) {
+// TestRequireFirstStartEnds checks that a launch failure is a failed trial once a program has started.
+func TestRequireFirstStartEnds(t *testing.T) {
 	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
 	m.RequireFirstStart()
 	log := runBatch(t, m, batchOf(at(1, 1, "a")))
@@ -58,7 +58,7 @@ func TestDoubtEnds(t *testing.T) {
 	}
 }
 
-// vanishing is a scheduler whose jobs leave no trace.
+// vanishing is a scheduler whose jobs write no files.
 type vanishing struct {
 	benchrunner.Scheduler
 	outcome coll.JobOutcome
@@ -72,9 +72,10 @@ func (v vanishing) Status(context.Context, map[string]benchrunner.Submission) (m
 
 func (v vanishing) Cancel(context.Context, string, benchrunner.Submission) error { return nil }
 
-// A job of which nothing can be seen may have run where its folder is not. One that an
-// operator or a node ended says nothing.
-func TestDoubtVanished(t *testing.T) {
+// TestRequireFirstStartNoFiles checks that a job without any file counts as not started, since the nodes
+// may not see its folder. This does not apply to jobs that an operator cancelled or that a
+// node failure ended.
+func TestRequireFirstStartNoFiles(t *testing.T) {
 	for outcome, want := range map[coll.JobOutcome]string{
 		coll.JobFailed: "failed, in Slurm's words", coll.JobCompleted: "do the nodes see its folder?",
 		coll.JobCancelled: "", coll.JobNodeFail: "",

@@ -27,12 +27,12 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// long adds the cases that take minutes.
+// long enables the test cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
-// clusterText is fakeText for several processes: the first one measures, the others
-// answer it for as long as it lives. A moment passes before a crash: what srun has not
-// read when a process dies it may drop. What hangs stays dead when it is killed.
+// clusterText is fakeText for several processes. The first one measures, the others answer it
+// until it ends. The program waits before a crash, because srun may drop output that it has
+// not read when a process dies.
 const clusterText = `#!/bin/bash
 ledger=$1; shift
 mark=$TUTTI_START/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
@@ -65,7 +65,7 @@ for case in "$@"; do
 done
 `
 
-// clusterProgram runs clusterText and reads it as all programs do.
+// clusterProgram runs clusterText and reads the output by benchrunner.Outcomes.
 type clusterProgram struct{ fakeProgram }
 
 func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
@@ -79,7 +79,7 @@ func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) bench
 	})}
 }
 
-// cluster is a real Slurm of virtual nodes.
+// cluster is a Slurm cluster of virtual nodes on this machine.
 type cluster struct{ *testutil.SlurmCluster }
 
 func startCluster(t *testing.T, nodes int) cluster {
@@ -89,7 +89,7 @@ func startCluster(t *testing.T, nodes int) cluster {
 	return cluster{c}
 }
 
-// up waits until no node is down, drained or busy.
+// up waits until all nodes are idle.
 func (c cluster) up(t *testing.T) {
 	t.Helper()
 	state := ""
@@ -101,7 +101,7 @@ func (c cluster) up(t *testing.T) {
 	t.Fatalf("nodes are %q", strings.Fields(state))
 }
 
-// bench is a machine on a Slurm whose program measures nothing.
+// bench is a live runner on a Slurm cluster, with a program that only sleeps.
 type bench struct {
 	cluster
 	t   *testing.T
@@ -109,7 +109,7 @@ type bench struct {
 	opt live.Options
 }
 
-// benches are counted, so that jobs of one cluster have different names.
+// benches counts the benches, so that jobs on one cluster have different names.
 var benches atomic.Int32
 
 func newBench(t *testing.T, c cluster) bench {
@@ -122,7 +122,7 @@ func newBench(t *testing.T, c cluster) bench {
 	b := bench{cluster: c, t: t, dir: dir, opt: options(t, dir, s)}
 	p := b.opt.Program.(fakeProgram)
 	p.allowance = 5 * time.Second
-	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process with a space in its name
+	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process whose name contains a space
 	if err := testutil.WriteExecutable(p.path, clusterText); err != nil {
 		t.Fatal(err)
 	}
@@ -141,27 +141,27 @@ func srun(t *testing.T, mpi string) benchrunner.Launcher {
 	return l
 }
 
-// run measures a batch; strike, if any, is called with the ID of the first job once
-// its first case is measured.
-func (b bench) run(batch benchrunner.Batch, strike func(id string)) *memory {
+// run measures a batch. If disturb is not nil, it is called with the ID of the first job once
+// the first case is measured.
+func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 	b.t.Helper()
 	log := &memory{}
-	struck := make(chan struct{})
+	disturbed := make(chan struct{})
 	go func() {
-		defer close(struck)
-		if strike != nil {
+		defer close(disturbed)
+		if disturb != nil {
 			waitForCase(b.t, b.dir)
-			strike(b.claimOwner(1))
+			disturb(b.claimOwner(1))
 		}
 	}()
 	if err := machine(b.t, b.opt).Run(b.t.Context(), batch, log); err != nil {
 		b.t.Errorf("Run: %v", err)
 	}
-	<-struck
+	<-disturbed
 	return log
 }
 
-// claimOwner is the ID of the job that claimed the folder of the job of a number.
+// claimOwner returns the ID of the Slurm job that claimed the folder of the job with a number.
 func (b bench) claimOwner(number int) string {
 	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
 	waitFor(b.t, path, "\n")
@@ -172,19 +172,19 @@ func (b bench) claimOwner(number int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// name is that of the job of a number.
+// name returns the name of the job with a number.
 func (b bench) name(number int) string {
 	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
 }
 
-// openGate lets the cases go on that wait at the gate.
+// openGate lets waiting cases continue, whose behaviour is gate or meet.
 func (b bench) openGate() {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
 		b.t.Error(err)
 	}
 }
 
-// queued waits until the job of a number is in the queue and returns its ID.
+// queued waits until the job with a number is in the queue and returns its ID.
 func (b bench) queued(number int) string {
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		if id := b.Run("squeue", "-h", "-n", b.name(number), "-o%i"); id != "" {
@@ -195,12 +195,12 @@ func (b bench) queued(number int) string {
 	return "0"
 }
 
-// other is the second node of a job; the script runs on the first.
+// other returns the second node of a job. The script runs on the first node.
 func (b bench) other(id string) string {
 	return strings.Fields(b.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))[1]
 }
 
-// submissions counts the jobs that Slurm knows by the names of the log.
+// submissions counts the jobs in Slurm that have the names of the log's jobs.
 func (b bench) submissions(log *memory) int {
 	n := 0
 	for _, j := range log.last() {
@@ -209,16 +209,16 @@ func (b bench) submissions(log *memory) int {
 	return n
 }
 
-// check checks that every case was measured once, by so many trials that were done,
-// and how the jobs ended.
+// check checks that every measured case was measured once, how many of the requests were
+// measured, and how the jobs ended.
 func (b bench) check(log *memory, requests, done int, outcomes string) {
 	b.t.Helper()
 	if got := checkTrials(b.t, log, requests); got != done {
-		b.t.Errorf("%d of %d measured, want %d: %s", got, requests, done, ends(log))
+		b.t.Errorf("%d of %d measured, want %d: %s", got, requests, done, trialsText(log))
 	}
 	for _, tr := range log.trials {
 		if tr.State == coll.TrialDone {
-			ledger(b.t, b.dir, int(tr.MsgBytes))
+			checkMeasuredOnce(b.t, b.dir, int(tr.MsgBytes))
 		}
 	}
 	var got []string
@@ -233,8 +233,8 @@ func (b bench) check(log *memory, requests, done int, outcomes string) {
 	}
 }
 
-// ends are the trials in one line.
-func ends(log *memory) string {
+// trialsText writes the trials in one line.
+func trialsText(log *memory) string {
 	var out []string
 	for _, tr := range log.trials {
 		out = append(out, fmt.Sprintf("%d %s %s %s", tr.MsgBytes, tr.State, tr.Phase, tr.Error))
@@ -242,7 +242,7 @@ func ends(log *memory) string {
 	return strings.Join(out, "; ")
 }
 
-// TestSlurmSuite: the suite of every runner, over a real Slurm.
+// TestSlurmSuite runs the suite of all runners on a Slurm cluster.
 func TestSlurmSuite(t *testing.T) {
 	c := startCluster(t, 2)
 	runnertest.Run(t, runnertest.Case{
@@ -252,21 +252,20 @@ func TestSlurmSuite(t *testing.T) {
 	})
 }
 
-// six cases of one job; the second waits at the gate.
+// six returns a batch of one job, whose second case waits at the gate.
 func six() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
 }
 
-// Jobs are struck after their first case. What was measured counts and is not
-// measured again, nobody is blamed for what was not, and the rest goes into a second
-// job; what was submitted is there once.
-func TestSlurmStrikes(t *testing.T) {
+// TestSlurmFaults disturbs a job after its first case. This case is not measured again, no
+// case fails, and a second job measures the others. No job is submitted twice.
+func TestSlurmFaults(t *testing.T) {
 	c := startCluster(t, 3)
 	for _, tc := range []struct {
-		name   string
-		most   int // cases of a start
-		strike func(b bench, id string)
-		want   string // outcomes of the jobs
+		name    string
+		most    int // largest number of cases in a launch
+		disturb func(b bench, id string)
+		want    string // outcomes of the jobs
 	}{
 		{"cancelled by an operator", 4, func(b bench, id string) {
 			b.Run("scancel", id)
@@ -276,7 +275,8 @@ func TestSlurmStrikes(t *testing.T) {
 			b.SetNodeDown(b.other(id))
 			time.Sleep(500 * time.Millisecond)
 		}, "node failed, completed"},
-		// An srun that begins just then waits for more than a minute: TestSlurmSlow.
+		// An srun that begins during the restart would wait for more than a minute.
+		// TestSlurmSlow has this case.
 		{"controller restarted", 6, func(b bench, _ string) {
 			b.StopController()
 			b.StartController()
@@ -291,7 +291,7 @@ func TestSlurmStrikes(t *testing.T) {
 			p.most = tc.most
 			b.opt.Program = p
 			log := b.run(six(), func(id string) {
-				tc.strike(b, id)
+				tc.disturb(b, id)
 				b.openGate()
 			})
 			b.check(log, 6, 6, tc.want)
@@ -300,8 +300,8 @@ func TestSlurmStrikes(t *testing.T) {
 	}
 }
 
-// A site may have jobs run again after a node failed, whatever they ask for. The job
-// goes on with what its script had not ended, under its ID.
+// TestSlurmRequeued checks that a job which Slurm requeues after a node failure continues
+// under its ID with the launches that have not ended.
 func TestSlurmRequeued(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -318,12 +318,12 @@ func TestSlurmRequeued(t *testing.T) {
 		b.Run("scontrol", "update", "jobid="+id, "starttime=now")
 	})
 	if done := checkTrials(t, log, 4); done != 4 {
-		t.Errorf("%d of 4 measured: %s", done, ends(log))
+		t.Errorf("%d of 4 measured: %s", done, trialsText(log))
 	}
-	ledger(t, b.dir, 1, 2, 3, 4)
+	checkMeasuredOnce(t, b.dir, 1, 2, 3, 4)
 	jobs := log.last()
 	if len(jobs) == 2 {
-		return // Slurm said for a moment that it had failed; the rest is in another job
+		return // Slurm reported the job as failed for a moment, so another job measured the remaining cases
 	}
 	if len(jobs) != 1 || jobs[0].Outcome != coll.JobCompleted {
 		t.Errorf("jobs %+v, want one that completed", jobs)
@@ -333,8 +333,8 @@ func TestSlurmRequeued(t *testing.T) {
 	}
 }
 
-// A job that is cancelled again and again before it measures anything is not
-// submitted for ever.
+// TestSlurmCancelledAlways checks that a job which is always cancelled before it measures
+// anything is submitted three times at most.
 func TestSlurmCancelledAlways(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -350,11 +350,11 @@ func TestSlurmCancelledAlways(t *testing.T) {
 	operator.Wait()
 	b.check(log, 2, 0, "cancelled, cancelled, cancelled")
 	if !failed(log, "launch", "2 jobs before it were cut short, too") {
-		t.Errorf("trials %s, want the reason", ends(log))
+		t.Errorf("trials %s, want the reason", trialsText(log))
 	}
 }
 
-// A step that fails, and one that hangs, in a job that Slurm takes for completed.
+// TestSlurmStepFails checks a crash and a hang in a job that Slurm reports as completed.
 func TestSlurmStepFails(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -364,7 +364,7 @@ func TestSlurmStepFails(t *testing.T) {
 	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "crash"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "hang"), at(2, 6, "a")), nil)
 	b.check(log, 6, 4, "completed, completed")
 	if !failed(log, "run", "crashed in 2") || !failed(log, "run", "not done after") {
-		t.Errorf("trials %s, want one crashed, one hung", ends(log))
+		t.Errorf("trials %s, want one crashed, one hung", trialsText(log))
 	}
 	if got := b.Run("squeue", "-h", "-tall", "-j", log.last()[0].ID, "-o%T"); got != "COMPLETED" {
 		t.Errorf("Slurm says that the job with the crash is %s", got)
@@ -374,20 +374,20 @@ func TestSlurmStepFails(t *testing.T) {
 	}
 }
 
-// four are cases of two jobs; whichever comes first has one that waits at the gate.
+// four returns a batch of two jobs. Each of them has a case that waits at the gate.
 func four() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
 }
 
-// What happens to the controller or to the nodes while the second job is submitted or
-// waits.
+// TestSlurmSubmission disturbs the controller or the nodes while the second job is submitted
+// or waits.
 func TestSlurmSubmission(t *testing.T) {
-	c := startCluster(t, 7) // after an outage Slurm needs a minute to give a node free again
+	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
-		name   string
-		strike func(b bench)
-		done   int
-		want   string
+		name    string
+		disturb func(b bench)
+		done    int
+		want    string
 	}{
 		{"nodes drained, then not", func(b bench) {
 			b.Drain("n[1-7]")
@@ -404,7 +404,7 @@ func TestSlurmSubmission(t *testing.T) {
 			b.openGate()
 			b.Run("scontrol", "hold", b.queued(2))
 		}, 2, "completed, cancelled"},
-		{"controller frozen", func(b bench) { // accepted, though sbatch says otherwise
+		{"controller frozen", func(b bench) { // the job is accepted although sbatch reports an error
 			b.Freeze()
 			b.openGate()
 			waitFor(b.t, filepath.Join(b.dir, "jobs", "*-2", "plan.json"), "}")
@@ -423,13 +423,13 @@ func TestSlurmSubmission(t *testing.T) {
 			if tc.name != "controller down" {
 				testutil.NeedAllCases(t)
 			}
-			c.up(t) // the one before drained nodes
+			c.up(t) // the previous test case drained nodes
 			b := newBench(t, c)
-			log := b.run(four(), func(string) { tc.strike(b) })
+			log := b.run(four(), func(string) { tc.disturb(b) })
 			b.check(log, 4, tc.done, tc.want)
 			if tc.done < 4 {
-				if !failed(log, "launch", "it would wait for ever: JobHeldAdmin") {
-					t.Errorf("trials %s, want the reason", ends(log))
+				if !failed(log, "launch", "it can never start: JobHeldAdmin") {
+					t.Errorf("trials %s, want the reason", trialsText(log))
 				}
 				if left := c.Run("squeue", "-h"); left != "" {
 					t.Errorf("still in the queue: %s", left)
@@ -440,8 +440,8 @@ func TestSlurmSubmission(t *testing.T) {
 	}
 }
 
-// A node whose power fails and comes back is not noticed: the job would go on for
-// ever. Its start is ended at its limit, and costs that.
+// TestSlurmRebootUnnoticed checks that a launch ends at its time limit if a node reboots
+// unnoticed. Otherwise the job would run until its own limit.
 func TestSlurmRebootUnnoticed(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -452,7 +452,7 @@ func TestSlurmRebootUnnoticed(t *testing.T) {
 		b.openGate()
 	})
 	if done := checkTrials(t, log, 3); done != 2 || !failed(log, "run", "not done after") {
-		t.Errorf("trials %s, want the case that met nobody to have hung", ends(log))
+		t.Errorf("trials %s, want the case that met nobody to have hung", trialsText(log))
 	}
 	for _, j := range log.last() {
 		if held, limit := j.Spent.Held(), j.LimitSeconds; held > limit {
@@ -461,7 +461,8 @@ func TestSlurmRebootUnnoticed(t *testing.T) {
 	}
 }
 
-// Two campaigns at once on one cluster do not see each other's jobs.
+// TestSlurmTwoCampaigns checks that two campaigns on one cluster do not affect each other's
+// jobs.
 func TestSlurmTwoCampaigns(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := startCluster(t, 2)
@@ -482,8 +483,9 @@ func TestSlurmTwoCampaigns(t *testing.T) {
 	group.Wait()
 }
 
-// Who stops waiting leaves the job to Slurm; who comes back takes it up.
-func TestSlurmTakenUp(t *testing.T) {
+// TestSlurmResumed checks that a job continues after tutti stops, and that the next run reads
+// this job.
+func TestSlurmResumed(t *testing.T) {
 	b := newBench(t, startCluster(t, 2))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -497,7 +499,7 @@ func TestSlurmTakenUp(t *testing.T) {
 	id := b.claimOwner(1)
 	b.WaitState(id, "RUNNING")
 	b.openGate()
-	if err := machine(t, b.opt).Run(t.Context(), again(six(), log), log); err != nil {
+	if err := machine(t, b.opt).Run(t.Context(), resumedBatch(six(), log), log); err != nil {
 		t.Fatal(err)
 	}
 	b.check(log, 6, 6, "completed")
@@ -506,8 +508,8 @@ func TestSlurmTakenUp(t *testing.T) {
 	}
 }
 
-// The wrong kind of launch makes as many worlds as processes; what they would measure
-// is not believed.
+// TestSlurmWorldsOfOne checks that measurements are rejected if srun starts each process as
+// its own MPI world.
 func TestSlurmWorldsOfOne(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := startCluster(t, 2)
@@ -545,16 +547,16 @@ func TestSlurmWorldsOfOne(t *testing.T) {
 	}
 }
 
-// What takes minutes: Slurm's shortest time limit is one, a node without power is
-// missed after half of one, a job that nobody knows is lost after one.
+// TestSlurmSlow tests events that Slurm notices after minutes: its shortest time limit is one
+// minute, and it notices a lost node after half a minute.
 func TestSlurmSlow(t *testing.T) {
 	if !*long {
 		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")
 	}
 	for _, tc := range []struct {
-		name   string
-		strike func(b bench, id string)
-		want   string // outcomes of the jobs
+		name    string
+		disturb func(b bench, id string)
+		want    string // outcomes of the jobs
 	}{
 		{"at its time limit", func(b bench, id string) {
 			b.Run("scontrol", "update", "jobid="+id, "timelimit=1")
@@ -575,7 +577,7 @@ func TestSlurmSlow(t *testing.T) {
 		{"IDs begin again", func(b bench, id string) {
 			b.StopController()
 			b.StartEmptyController()
-			b.Run("sbatch", "-N2", "-o/dev/null", "--wrap", "sleep 5") // of somebody else, under the ID of the first
+			b.Run("sbatch", "-N2", "-o/dev/null", "--wrap", "sleep 5") // another user's job under the ID of the first job
 			if got := b.Run("squeue", "-h", "-j", id, "-o%j"); got != "wrap" {
 				b.t.Errorf("job %s is now %q", id, got)
 			}
@@ -589,13 +591,13 @@ func TestSlurmSlow(t *testing.T) {
 			p.allowance = 3 * time.Minute
 			b.opt.Program = p
 			log := b.run(six(), func(id string) {
-				tc.strike(b, id)
+				tc.disturb(b, id)
 				b.openGate()
 			})
 			if done := checkTrials(t, log, 6); done != 6 {
-				t.Errorf("%d of 6 measured: %s", done, ends(log))
+				t.Errorf("%d of 6 measured: %s", done, trialsText(log))
 			}
-			ledger(t, b.dir, 1, 2, 3, 4, 5, 6)
+			checkMeasuredOnce(t, b.dir, 1, 2, 3, 4, 5, 6)
 			if got := c.Run("squeue", "-h", "-tall", "-n", "wrap", "-o%T"); strings.Contains(got, "CANCELLED") {
 				t.Error("somebody else's job is cancelled")
 			}
@@ -610,7 +612,7 @@ func TestSlurmSlow(t *testing.T) {
 	}
 }
 
-// gone waits until a job does not run any more.
+// gone waits until a job is no longer running.
 func (b bench) gone(id string) {
 	state := ""
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(200 * time.Millisecond) {

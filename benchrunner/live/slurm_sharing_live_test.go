@@ -19,8 +19,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// sideBench is a bench whose starts measure one case each, side by side.
-func sideBench(t *testing.T, c cluster, mode live.Parallel) bench {
+// concurrentBench returns a bench whose launches measure one case each and run concurrently.
+func concurrentBench(t *testing.T, c cluster, mode live.Parallel) bench {
 	t.Helper()
 	b := newBench(t, c)
 	p := b.opt.Program.(clusterProgram)
@@ -30,13 +30,13 @@ func sideBench(t *testing.T, c cluster, mode live.Parallel) bench {
 	return b
 }
 
-// ran is when and where a start ran.
+// ran is when and on which hosts a launch ran.
 type ran struct {
 	begin, end float64
 	hosts      []string
 }
 
-// rans reads what the starts of a job left, by start.
+// rans reads how the launches of a job ran, in their order.
 func (b bench) rans(job string) []ran {
 	b.t.Helper()
 	var out []ran
@@ -75,7 +75,8 @@ func (b bench) rans(job string) []ran {
 	}
 }
 
-// most is the greatest number of starts at a time; starts that overlap share no node.
+// most returns the largest number of launches that ran at the same time. It checks that these
+// launches had no node in common.
 func (b bench) most(all []ran) int {
 	b.t.Helper()
 	most := 0
@@ -95,21 +96,21 @@ func (b bench) most(all []ran) int {
 	return most
 }
 
-// Four starts of two nodes take as long as one on eight nodes, and cost the
-// node-seconds that they were held.
-func TestSlurmSideBySide(t *testing.T) {
+// TestSlurmConcurrent checks that four launches of two nodes run concurrently on eight nodes,
+// and that their costs add up to the node-seconds of the job.
+func TestSlurmConcurrent(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := startCluster(t, 8)
 	batch := batchOf(at(2, 1, "longer"), at(2, 2, "longer"), at(2, 3, "longer"), at(2, 4, "longer"))
 	held := map[live.Parallel]float64{}
 	for mode, want := range map[live.Parallel]struct{ nodes, most int }{live.ParallelNever: {2, 1}, live.ParallelAlways: {8, 4}} {
-		b := sideBench(t, c, mode)
+		b := concurrentBench(t, c, mode)
 		log := b.run(batch, nil)
 		b.check(log, 4, 4, "completed")
 		job := log.last()[0]
 		all := b.rans(job.Name)
 		if most := b.most(all); job.Nodes != want.nodes || most != want.most || len(all) != 4 {
-			t.Errorf("%s: %d starts on %d nodes, %d of them at a time; want 4, %d, %d", mode, len(all), job.Nodes, most, want.nodes, want.most)
+			t.Errorf("%s: %d launches on %d nodes, %d of them at a time; want 4, %d, %d", mode, len(all), job.Nodes, most, want.nodes, want.most)
 		}
 		held[mode] = job.Spent.Held()
 		nodeSeconds := 0.0
@@ -121,38 +122,40 @@ func TestSlurmSideBySide(t *testing.T) {
 		}
 		for _, r := range all {
 			if len(r.hosts) != 2 || r.hosts[0] == r.hosts[1] {
-				t.Errorf("%s: a start on %v, want two nodes", mode, r.hosts)
+				t.Errorf("%s: a launch on %v, want two nodes", mode, r.hosts)
 			}
 		}
 	}
-	t.Logf("held %.1f s one after another, %.1f s side by side", held[live.ParallelNever], held[live.ParallelAlways])
+	t.Logf("held %.1f s one after another, %.1f s concurrently", held[live.ParallelNever], held[live.ParallelAlways])
 	if held[live.ParallelAlways] > held[live.ParallelNever]/2 {
-		t.Errorf("held %v s, want less than half side by side", held)
+		t.Errorf("held %v s, want less than half concurrently", held)
 	}
 }
 
-// A crash and a hang beside others are theirs alone; a start of all nodes is alone.
-func TestSlurmSideFails(t *testing.T) {
+// TestSlurmConcurrentFails checks that a crash and a hang fail only their own launches, and that a
+// launch of all nodes runs alone.
+func TestSlurmConcurrentFails(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
+	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = 2 * time.Second
 	b.opt.Program, b.opt.LaunchTime = p, 4*time.Second
 	log := b.run(batchOf(at(2, 1, "long"), at(2, 2, "crash"), at(2, 3, "hang"), at(2, 4, "long"), at(8, 5, "a")), nil)
 	b.check(log, 5, 3, "completed")
 	if !failed(log, "run", "crashed in 2") || !failed(log, "run", "not done after") {
-		t.Errorf("trials %s, want one crashed, one hung", ends(log))
+		t.Errorf("trials %s, want one crashed, one hung", trialsText(log))
 	}
 	all := b.rans(log.last()[0].Name)
 	if most := b.most(all); most != 4 {
-		t.Errorf("%d starts at a time, want the four of two nodes beside each other", most)
+		t.Errorf("%d launches at a time, want the four of two nodes at the same time", most)
 	}
 }
 
-// tutti is killed while starts run side by side: its next run reads the job.
-func TestSlurmSideTakenUp(t *testing.T) {
+// TestSlurmConcurrentResumed stops tutti while launches run concurrently and checks that the next
+// run reads the job.
+func TestSlurmConcurrentResumed(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
+	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
 	batch := batchOf(at(4, 1, "long"), at(2, 2, "gate"), at(2, 3, "gate"))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -164,43 +167,45 @@ func TestSlurmSideTakenUp(t *testing.T) {
 		t.Fatalf("Run = %v, want it cancelled", err)
 	}
 	b.openGate()
-	if err := machine(t, b.opt).Run(t.Context(), again(batch, log), log); err != nil {
+	if err := machine(t, b.opt).Run(t.Context(), resumedBatch(batch, log), log); err != nil {
 		t.Fatal(err)
 	}
 	b.check(log, 3, 3, "completed")
 	if most := b.most(b.rans(log.last()[0].Name)); most != 3 {
-		t.Errorf("%d starts at a time, want 3", most)
+		t.Errorf("%d launches at a time, want 3", most)
 	}
 }
 
-// On switches of four nodes one start runs on each, wherever it could be.
-func TestSlurmSideSwitches(t *testing.T) {
+// TestSlurmConcurrentSwitches checks that each switch runs one launch at a time, even if its nodes
+// could hold more.
+func TestSlurmConcurrentSwitches(t *testing.T) {
 	testutil.NeedAllCases(t)
 	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"
 	c := cluster{testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: topology})}
 	t.Setenv("SLURM_CONF", c.Conf)
-	b := sideBench(t, c, live.ParallelSwitch)
+	b := concurrentBench(t, c, live.ParallelSwitch)
 	log := b.run(batchOf(at(3, 1, "long"), at(4, 2, "long"), at(3, 3, "long"), at(8, 4, "a"), at(4, 5, "long")), nil)
 	b.check(log, 5, 5, "completed")
 	job := log.last()[0]
 	all := b.rans(job.Name)
 	if most := b.most(all); most != 2 || job.Nodes != 8 || len(all) != 5 {
-		t.Errorf("%d starts on %d nodes, %d at a time; want 5 on 8, 2", len(all), job.Nodes, most)
+		t.Errorf("%d launches on %d nodes, %d at a time; want 5 on 8, 2", len(all), job.Nodes, most)
 	}
 	for _, r := range all {
 		leaf1 := slices.ContainsFunc(r.hosts, func(h string) bool { return h <= "n4" })
 		leaf2 := slices.ContainsFunc(r.hosts, func(h string) bool { return h > "n4" })
 		if len(r.hosts) < 8 && leaf1 == leaf2 {
-			t.Errorf("a start on %v, want one switch", r.hosts)
+			t.Errorf("a launch on %v, want one switch", r.hosts)
 		}
 	}
 }
 
-// Inside an allocation all its nodes are there to run starts side by side.
-func TestSlurmSideInAllocation(t *testing.T) {
+// TestSlurmConcurrentInAllocation checks that launches run concurrently on all nodes of an
+// allocation.
+func TestSlurmConcurrentInAllocation(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := startCluster(t, 4)
-	b := sideBench(t, c, live.ParallelAlways)
+	b := concurrentBench(t, c, live.ParallelAlways)
 	b.opt.ParallelNodes = 0
 	environ := filepath.Join(b.dir, "environ")
 	id := c.Run("sbatch", "--parsable", "-N4", "--ntasks-per-node=2", "-o/dev/null", "--wrap", "env >"+environ+".new; mv "+environ+".new "+environ+"; sleep 1000")
@@ -216,24 +221,25 @@ func TestSlurmSideInAllocation(t *testing.T) {
 	log := b.run(batchOf(at(1, 1, "long"), at(1, 2, "long"), at(1, 3, "long"), at(4, 4, "a")), nil)
 	c.Run("scancel", id)
 	if done := checkTrials(t, log, 4); done != 4 {
-		t.Errorf("%d of 4 measured: %s", done, ends(log))
+		t.Errorf("%d of 4 measured: %s", done, trialsText(log))
 	}
 	jobs := log.last()
 	if len(jobs) != 1 || jobs[0].Nodes != 4 || jobs[0].Outcome != coll.JobCompleted {
 		t.Fatalf("jobs %+v, want one of 4 nodes", jobs)
 	}
 	if most := b.most(b.rans(jobs[0].Name)); most != 3 {
-		t.Errorf("%d starts at a time, want 3", most)
+		t.Errorf("%d launches at a time, want 3", most)
 	}
 }
 
-// On one machine the nodes of layouts are imagined: nothing runs side by side.
-func TestSideLocal(t *testing.T) {
+// TestSimulatedNodesNotConcurrent checks that launches never run concurrently on one machine, whose nodes are
+// simulated.
+func TestSimulatedNodesNotConcurrent(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Launcher, o.Parallel, o.ParallelNodes = srun(t, ""), live.ParallelAlways, 8
 	planned, err := machine(t, o).Plan(t.Context(), batchOf(at(1, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
 	if err != nil || len(planned) != 2 || strings.Contains(planned[0].Script, "tutti_side") {
-		t.Errorf("%d jobs, %v, want one for each number of nodes, its starts one after another", len(planned), err)
+		t.Errorf("%d jobs, %v, want one for each number of nodes, its launches one after another", len(planned), err)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 	"tutti/journal"
 )
 
-// TestMain lets this binary be the process that the soak kills.
+// TestMain lets the test binary also be the tutti process that TestSoak kills.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("TUTTI_SOAK_DIR"); dir != "" {
 		if err := tune(dir); err != nil {
@@ -43,7 +43,7 @@ const (
 	soakAttempts = 2
 )
 
-// soakCases are the new candidates of a round of a problem.
+// soakCases returns the new candidates of a round of a problem.
 func soakCases(problem, round int) []coll.Candidate {
 	behaviours := []string{"a", "b", "slow", "a", "crash", "a", "half", "a", "nolaunch", "b"}
 	if problem == 0 && round == 2 {
@@ -56,8 +56,8 @@ func soakCases(problem, round int) []coll.Candidate {
 	return out
 }
 
-// tune is a campaign in small: two problems on one machine, rounds of new
-// candidates and of those that failed before, everything in a journal.
+// tune runs a small campaign: two problems on one machine. Each round measures new candidates
+// and those that failed before. A journal records everything.
 func tune(dir string) error {
 	j, past, err := journal.Open(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -132,15 +132,15 @@ func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, n
 		for _, t := range known.trials {
 			trial(t)
 		}
-		if err := m.Run(context.Background(), again(batch, known), journalLog{j, problem, round, trial}); err != nil {
+		if err := m.Run(context.Background(), resumedBatch(batch, known), journalLog{j, problem, round, trial}); err != nil {
 			return err
 		}
-		slices.SortFunc(retry, coll.CompareCandidates) // whatever order they ended in
+		slices.SortFunc(retry, coll.CompareCandidates) // the order in which trials end is random
 	}
 	return nil
 }
 
-// soakKills is how often the soak kills: SOAK=300 for the full number.
+// soakKills returns how often TestSoak kills tutti. The variable SOAK sets the number.
 func soakKills(t *testing.T) int {
 	switch s := os.Getenv("SOAK"); {
 	case s != "":
@@ -155,11 +155,11 @@ func soakKills(t *testing.T) int {
 	return 30
 }
 
-// Campaigns of local jobs whose tutti is killed again and again, at random times, end
-// with the facts of an undisturbed one: nothing is lost, nothing is done twice.
+// TestSoak kills the tutti process of a campaign at random times, again and again. In the end
+// its journal has the same trials as that of an undisturbed campaign.
 func TestSoak(t *testing.T) {
 	testutil.NeedAllCases(t)
-	t.Parallel() // it waits for jobs
+	t.Parallel() // the test mostly waits for jobs
 	kills := soakKills(t)
 	want := soak(t, new(int), nil)
 	seed := uint64(time.Now().UnixNano())
@@ -177,7 +177,8 @@ func TestSoak(t *testing.T) {
 	fmt.Printf("soak: %d kills of tutti in %d campaigns of %d trials: nothing lost, nothing doubled\n", done, campaigns, len(want))
 }
 
-// soak runs one campaign, killing it while kills are left, and returns its facts.
+// soak runs one campaign and kills its process until no kills remain. It returns the facts of
+// the campaign.
 func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -193,12 +194,12 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 		var killed sync.WaitGroup
 		stop := make(chan struct{})
 		if *kills > 0 {
-			// Most processes live for a few jobs, some for an instant.
+			// Most processes live for a few jobs, some only for an instant.
 			life := time.Duration(5+rng.ExpFloat64()*150) * time.Millisecond
 			killed.Go(func() {
 				select {
 				case <-time.After(life):
-					_ = cmd.Process.Kill() // it may just have ended
+					_ = cmd.Process.Kill() // the process may have ended already
 				case <-stop:
 				}
 			})
@@ -218,8 +219,8 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 	}
 }
 
-// soakFacts checks the journal and the ledger of a campaign against each other and
-// returns what it found out, sorted.
+// soakFacts checks that journal and ledger of a campaign agree. It returns one sorted line for
+// each trial.
 func soakFacts(t *testing.T, dir string) []string {
 	t.Helper()
 	contents, err := journal.Read(dir)
@@ -238,7 +239,7 @@ func soakFacts(t *testing.T, dir string) []string {
 		facts = append(facts, fmt.Sprintf("%v round %d: %v attempt %d %s %g %s", r.Problem, r.Round, tr.Candidate, tr.Attempt, tr.State, tr.Seconds, tr.Phase))
 		launches := measured[fmt.Sprint(tr.MsgBytes)]
 		if want := tr.State == coll.TrialDone; want != (len(launches) == 1 && strings.Contains(launches[0], "/"+tr.Job+"/")) || !want && len(launches) != 0 {
-			t.Errorf("%v is %s by job %s, measured by %v: want one start of that job, none for what failed", tr.Candidate, tr.State, tr.Job, launches)
+			t.Errorf("%v is %s by job %s, measured by %v: want one launch of that job, none for what failed", tr.Candidate, tr.State, tr.Job, launches)
 		}
 	}
 	checkOrder(t, jobs)
@@ -249,7 +250,7 @@ func soakFacts(t *testing.T, dir string) []string {
 	return facts
 }
 
-// soakLedger returns which starts measured a case, by its number.
+// soakLedger returns the launches that measured each case, by the number of the case.
 func soakLedger(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "ledger"))

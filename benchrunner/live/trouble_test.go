@@ -15,9 +15,9 @@ import (
 	"tutti/coll"
 )
 
-// deny puts a loop of links where a file was: it is there and cannot be read, as in a
-// bad moment of a network file system.
-func deny(t *testing.T, path string) (restore func()) {
+// makeUnreadable replaces a file by a link to itself, so that reading it fails although it exists. This
+// simulates a short failure of a network file system.
+func makeUnreadable(t *testing.T, path string) (restore func()) {
 	t.Helper()
 	err := errors.Join(os.Rename(path, path+".away"), os.Symlink(path, path))
 	if _, readErr := os.ReadFile(path); err != nil || !errors.Is(readErr, syscall.ELOOP) {
@@ -30,8 +30,8 @@ func deny(t *testing.T, path string) (restore func()) {
 	}
 }
 
-// detached is a scheduler whose jobs go on without tutti. When it is forgetful it finds
-// no job by its name.
+// detached is a scheduler whose jobs continue without tutti. If forgetful is set, Find finds
+// no job.
 type detached struct {
 	benchrunner.Scheduler
 	forgetful bool
@@ -50,7 +50,7 @@ func (d detached) Find(ctx context.Context, s benchrunner.Submission) (string, b
 
 var errFull = errors.New("no room for a record")
 
-// failingLog is a log that fails with the first record after some.
+// failingLog is a log that fails after some records.
 type failingLog struct {
 	*memory
 	records int
@@ -65,9 +65,9 @@ func (l *failingLog) Job(j coll.Job) error {
 
 func (l *failingLog) Trial(coll.Trial) error { return errFull }
 
-// leave runs a batch until its log has taken so many records, and waits for the end of
-// its job, which goes on alone.
-func leave(t *testing.T, o live.Options, b benchrunner.Batch, records int) *memory {
+// runUntilLogFails runs a batch until its log fails after some records, then waits until the job has
+// ended by itself.
+func runUntilLogFails(t *testing.T, o live.Options, b benchrunner.Batch, records int) *memory {
 	t.Helper()
 	log := &memory{}
 	if err := machine(t, o).Run(t.Context(), b, &failingLog{log, records}); !errors.Is(err, errFull) {
@@ -77,9 +77,9 @@ func leave(t *testing.T, o live.Options, b benchrunner.Batch, records int) *memo
 	return log
 }
 
-// A file that cannot be read is not one that is not there. It is tried again for as long
-// as files are waited for; then the run ends with what the system says, and the next one
-// goes on: nothing is lost and nothing measured twice.
+// TestTroubleWithFiles checks that a file that cannot be read does not count as missing.
+// Reading is repeated for Options.Settle, then Run returns the error. The next run continues,
+// loses nothing and measures nothing twice.
 func TestTroubleWithFiles(t *testing.T) {
 	for _, file := range []string{
 		"plan.json", "claim/job", "end", "environment", "job.log", "1/begin", "1/end", "1/stdout", "1/stderr", "result.json",
@@ -89,17 +89,17 @@ func TestTroubleWithFiles(t *testing.T) {
 			o := options(t, t.TempDir(), detached{localScheduler(t), file == "claim/job"})
 			o.Settle = time.Minute
 			b := batchOf(at(1, 1, "a"), at(1, 2, "a"), at(1, 3, "a"))
-			records := 1 // the job has no ID yet
+			records := 1 // the log fails before the job's ID is recorded
 			if file == "result.json" {
-				records = 2 // what became of it is not told yet
+				records = 2 // the log fails before the job's end is recorded
 			}
-			log := leave(t, o, b, records)
-			restore := deny(t, filepath.Join(o.Dir, "jobs", log.jobs[0].Name, file))
+			log := runUntilLogFails(t, o, b, records)
+			restore := makeUnreadable(t, filepath.Join(o.Dir, "jobs", log.jobs[0].Name, file))
 			before := len(log.jobs)
 
 			short := o
 			short.Settle = 20 * time.Millisecond
-			if err := machine(t, short).Run(t.Context(), again(b, log), log); !errors.Is(err, syscall.ELOOP) {
+			if err := machine(t, short).Run(t.Context(), resumedBatch(b, log), log); !errors.Is(err, syscall.ELOOP) {
 				t.Errorf("Run = %v, want what the system says", err)
 			}
 			if len(log.trials) > 0 || log.last()[0].State == coll.JobEnded || len(log.last()) > 1 {
@@ -110,20 +110,20 @@ func TestTroubleWithFiles(t *testing.T) {
 				defer close(restored)
 				restore()
 			})
-			err := machine(t, o).Run(t.Context(), again(b, log), log)
+			err := machine(t, o).Run(t.Context(), resumedBatch(b, log), log)
 			if <-restored; err != nil {
 				t.Fatal(err)
 			}
 			if done := checkTrials(t, log, 3); done != 3 || len(log.last()) != 1 || log.last()[0].Outcome != coll.JobCompleted {
 				t.Errorf("%d of 3 measured by %+v, want one job", done, log.last())
 			}
-			ledger(t, o.Dir, 1, 2, 3)
+			checkMeasuredOnce(t, o.Dir, 1, 2, 3)
 		})
 	}
 }
 
-// A job that is read before its script came to its end has to be kept from going on.
-// When it cannot be, the run ends with what the system says, and the next one goes on.
+// TestTroubleWithStop checks a job that is read before its script has ended. If its stop file
+// cannot be written, Run returns the error, and the next run continues.
 func TestTroubleWithStop(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Settle = 50 * time.Millisecond
@@ -146,16 +146,16 @@ func TestTroubleWithStop(t *testing.T) {
 	if err := os.Remove(stop); err != nil {
 		t.Fatal(err)
 	}
-	if err := machine(t, o).Run(t.Context(), again(b, log), log); err != nil {
+	if err := machine(t, o).Run(t.Context(), resumedBatch(b, log), log); err != nil {
 		t.Fatal(err)
 	}
 	if done := checkTrials(t, log, 3); done != 3 {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)
 	}
-	ledger(t, o.Dir, 1, 2, 3)
+	checkMeasuredOnce(t, o.Dir, 1, 2, 3)
 }
 
-// stopping keeps the first job from starting anything.
+// stopping is a scheduler that writes a stop file for the first job.
 type stopping struct {
 	benchrunner.Scheduler
 	once sync.Once
@@ -169,8 +169,8 @@ func (s *stopping) Submit(ctx context.Context, sub benchrunner.Submission) (id s
 	return s.Scheduler.Submit(ctx, sub)
 }
 
-// A job that is cancelled as its script begins may come to its end with nothing started: that is
-// no fault of what it was to measure.
+// TestStoppedBeforeItStarted checks that no case fails if a job is cancelled before its first
+// launch.
 func TestStoppedBeforeItStarted(t *testing.T) {
 	o := options(t, t.TempDir(), &stopping{Scheduler: localScheduler(t)})
 	log := &memory{}

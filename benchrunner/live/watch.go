@@ -21,29 +21,30 @@ const (
 	askFirst  = time.Second // delay after a submission, when the answer would only be "waiting"
 )
 
-// unknownTimes is how many consecutive answers must omit a job before it counts as lost.
-// Options.Settle must have passed as well: schedulers omit jobs right after a submission or
-// a restart.
+// unknownTimes is how many consecutive answers must omit a job before the job counts as lost.
+// Options.Settle must have passed as well, because schedulers omit jobs right after a
+// submission or a restart.
 const unknownTimes = 3
 
 // ending is why a job is no longer watched.
 type ending struct {
 	byFile bool // the script wrote its end file
 	status benchrunner.Status
-	err    error // the scheduler was unavailable for longer than patience
+	err    error // set if the scheduler was unavailable for longer than patience
 }
 
-// watched is one job that is watched.
+// watched is a job whose end is awaited.
 type watched struct {
 	id      string
 	sub     benchrunner.Submission
 	status  benchrunner.Status
-	unknown int // consecutive answers that omit it
+	unknown int // number of consecutive answers that omit the job
 	since   time.Time
 	over    chan ending // receives the ending; capacity 1
 }
 
-// watcher watches all jobs of a machine. Its goroutine runs while there are jobs.
+// watcher waits for the ends of all jobs of a machine. Its goroutine runs while there are
+// jobs.
 type watcher struct {
 	scheduler benchrunner.Scheduler
 	poll      Poll
@@ -57,10 +58,10 @@ type watcher struct {
 	changed time.Time // time of the last event
 	nextAsk time.Time
 	asking  bool
-	asked   time.Time // time of the last request
-	tokens  float64   // requests that may be sent now; grows while below 1
+	asked   time.Time // time of the last status request
+	tokens  float64   // status requests that may be sent now; grows while below 1
 	refill  time.Time
-	failing time.Time // since when the scheduler is unavailable
+	failing time.Time // time since which the scheduler is unavailable; zero if available
 }
 
 func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Duration) *watcher {
@@ -70,8 +71,8 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job. known reports that the job was submitted earlier: its
-// status is then requested at once.
+// watch waits for the end of a job. known reports that the job was submitted earlier, so its
+// status is requested at once.
 func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j, known)
@@ -138,8 +139,8 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// pause returns the random time until the next look. It grows with the time since the last
-// event.
+// pause returns a random time until the next check of files. The time grows with the time
+// since the last event.
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,10 +171,10 @@ func (w *watcher) lookAtFiles() {
 func (w *watcher) started() []*watched {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	outputComplete := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
+	unanswered := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
 	var out []*watched
 	for j := range w.jobs {
-		if j.status.Phase != benchrunner.JobWaiting || outputComplete {
+		if j.status.Phase != benchrunner.JobWaiting || unanswered {
 			out = append(out, j)
 		}
 	}
@@ -216,7 +217,7 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	jobs := map[string]benchrunner.Submission{}
 	var asked []*watched
 	for j := range w.jobs {
-		if _, twice := jobs[j.id]; twice { // a new job has the ID of an old one: request its status next time
+		if _, twice := jobs[j.id]; twice { // an old job has the same ID: the next request asks for this one
 			continue
 		}
 		jobs[j.id] = j.sub

@@ -15,15 +15,15 @@ import (
 	"tutti/coll"
 )
 
-// oracle answers questions and remembers when they were asked.
-type oracle struct {
+// statusScheduler is a scheduler that answers status requests and records their times.
+type statusScheduler struct {
 	benchrunner.Scheduler
 	mu     sync.Mutex
 	asked  []time.Time
 	answer func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error)
 }
 
-func (o *oracle) Status(_ context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+func (o *statusScheduler) Status(_ context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked = append(o.asked, time.Now())
@@ -40,7 +40,7 @@ func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Stat
 
 var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
 
-// timedOut says of all jobs that they ended at their limit.
+// timedOut reports all jobs as ended at their time limit.
 func timedOut(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
 	out := map[string]benchrunner.Status{}
 	for id := range jobs {
@@ -49,8 +49,9 @@ func timedOut(jobs map[string]benchrunner.Submission) map[string]benchrunner.Sta
 	return out
 }
 
-// A thousand jobs that wait are one question in five seconds at most, however often
-// one of them moves on; the first questions come quickly, and the end is noticed.
+// TestThousandJobsWait watches a thousand waiting jobs. At most one status request in five
+// seconds is sent, however often a job changes. The first requests follow quickly, and the end
+// is noticed.
 func TestThousandJobsWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("watches a thousand jobs for hours of fake time")
@@ -59,13 +60,13 @@ func TestThousandJobsWait(t *testing.T) {
 		t.Run(fmt.Sprintf("busy %t", busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				o := &oracle{}
+				o := &statusScheduler{}
 				o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 					if time.Since(began) > lasts {
 						return timedOut(jobs), nil
 					}
 					out := waiting(jobs)
-					if busy && len(o.asked)%2 == 1 { // something happens at every look
+					if busy && len(o.asked)%2 == 1 { // one job changes with every second answer
 						for id := range out {
 							out[id] = benchrunner.Status{Phase: benchrunner.JobRunning}
 							break
@@ -88,14 +89,14 @@ func TestThousandJobsWait(t *testing.T) {
 				if late := time.Since(began) - lasts; late > 40*time.Second {
 					t.Errorf("the end was noticed after %v", late)
 				}
-				checkQuestions(t, o.asked, began, lasts)
+				checkRequests(t, o.asked, began, lasts)
 			})
 		})
 	}
 }
 
-// checkQuestions checks how often a scheduler was asked.
-func checkQuestions(t *testing.T, asked []time.Time, began time.Time, lasts time.Duration) {
+// checkRequests checks the number and the intervals of status requests.
+func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.Duration) {
 	t.Helper()
 	if first := asked[0].Sub(began); first > 2*time.Second {
 		t.Errorf("the first question came after %v", first)
@@ -111,13 +112,13 @@ func checkQuestions(t *testing.T, asked []time.Time, began time.Time, lasts time
 	t.Logf("%d questions in %v", len(asked), lasts)
 }
 
-// An end file is noticed within a fiftieth of the time the job took, without a
-// question.
+// TestEndFileIsNoticed checks that an end file is noticed within one fiftieth of the job's
+// duration, without a status request.
 func TestEndFileIsNoticed(t *testing.T) {
 	for _, lasts := range []time.Duration{100 * time.Millisecond, 10 * time.Second, 10 * time.Minute} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
-			o := &oracle{}
+			o := &statusScheduler{}
 			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 				out := waiting(jobs)
 				for id := range out {
@@ -141,14 +142,14 @@ func TestEndFileIsNoticed(t *testing.T) {
 	}
 }
 
-// A job that waited when the controller went away may have run since: its end file is
-// noticed though no answer comes, or none but errors.
+// TestEndFileWithoutAnswers checks that the end file of a waiting job is noticed if the
+// scheduler stops answering, since the job may have run meanwhile.
 func TestEndFileWithoutAnswers(t *testing.T) {
 	for _, hangs := range []bool{true, false} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			over := make(chan struct{})
-			o := &oracle{}
+			o := &statusScheduler{}
 			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 				switch {
 				case len(o.asked) == 1:
@@ -177,15 +178,15 @@ func TestEndFileWithoutAnswers(t *testing.T) {
 	}
 }
 
-// A job that is not known for a while is not lost; one that stays unknown is.
+// TestUnknownJobs checks that a job counts as lost only after several answers without it.
 func TestUnknownJobs(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		unknown int // first answers
+		unknown int // number of first answers that omit the job
 		lost    bool
-	}{{"twice", 2, false}, {"for ever", 1 << 30, true}} {
+	}{{"twice", 2, false}, {"always", 1 << 30, true}} {
 		synctest.Test(t, func(t *testing.T) {
-			o := &oracle{}
+			o := &statusScheduler{}
 			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 				if len(o.asked) <= tc.unknown {
 					return nil, nil
@@ -202,12 +203,13 @@ func TestUnknownJobs(t *testing.T) {
 	}
 }
 
-// A controller that is away for a minute is waited for; one that stays away is not.
+// TestSchedulerUnavailable checks that the watcher waits for a scheduler that is unavailable
+// for a minute, but not for a day.
 func TestSchedulerUnavailable(t *testing.T) {
 	for _, away := range []time.Duration{time.Minute, 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			o := &oracle{}
+			o := &statusScheduler{}
 			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 				if time.Since(began) < away {
 					return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
@@ -223,7 +225,7 @@ func TestSchedulerUnavailable(t *testing.T) {
 	}
 }
 
-// upAndDown says how many nodes are up.
+// upAndDown is a scheduler that reports a given number of nodes.
 type upAndDown struct {
 	benchrunner.Scheduler
 	nodes func() int
@@ -233,13 +235,13 @@ func (u upAndDown) Capacity(context.Context) (benchrunner.Capacity, error) {
 	return benchrunner.Capacity{Nodes: u.nodes()}, nil
 }
 
-// Nodes that go down are waited for by jobs that need them; those that stay away are
-// not, the next time.
+// TestNodesComeBack checks that a job waits for nodes that are down, and that it does not wait
+// a second time for nodes that stay down.
 func TestNodesComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		told := 0
-		m := &Machine{opt: Options{Poll: poll, Notice: func(error) { told++ }}, patience: patience}
+		notices := 0
+		m := &Machine{opt: Options{Poll: poll, Notice: func(error) { notices++ }}, patience: patience}
 		m.opt.Scheduler = upAndDown{nodes: func() int {
 			switch at := time.Since(began); {
 			case at < time.Minute, at >= 5*time.Minute && at < time.Hour:
@@ -255,7 +257,7 @@ func TestNodesComeBack(t *testing.T) {
 				t.Errorf("%v on, %d nodes wanted: %d, %v after %v; want %d after %v to %v", asked.Sub(began), nodes, c.Nodes, err, took, want, atLeast, atMost)
 			}
 		}
-		ask(8, 4, 0, 0) // there never were more
+		ask(8, 4, 0, 0) // the machine never had more nodes
 		ask(2, 4, 0, 0)
 		time.Sleep(2 * time.Minute)
 		ask(2, 2, 0, 0)
@@ -263,8 +265,8 @@ func TestNodesComeBack(t *testing.T) {
 		time.Sleep(time.Hour)
 		ask(4, 2, patience-time.Minute, patience)
 		ask(4, 2, 0, 0)
-		if told < 10 {
-			t.Errorf("told %d times that nodes are waited for", told)
+		if notices < 10 {
+			t.Errorf("%d notices while waiting for nodes, want at least 10", notices)
 		}
 	})
 }
