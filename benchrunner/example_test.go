@@ -62,8 +62,8 @@ func ExampleLaunchModel_Key() {
 func ExampleLaunchCost_ConcurrentCosts() {
 	l := benchrunner.LaunchCost{Seconds: 1}
 	batch := []coll.Candidate{at(2, 8, "ring"), at(2, 8, "tree")}
-	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 2)) // one after another
-	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 4)) // side by side
+	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 2)) // sequential launches
+	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 4)) // concurrent launches
 	// Output:
 	// [10 5] <nil>
 	// [6.666666666666666 3.333333333333333] <nil>
@@ -126,8 +126,8 @@ func ExampleFailedAll() {
 	// Output: 3
 }
 
-// The program died after the first of three cases: the second is at fault, the third is
-// for another start.
+// Example for a program that died after the first of three cases. The second case fails, and
+// the third one must be launched again.
 func ExampleOutcomes() {
 	start := benchrunner.Launch{Cases: []benchrunner.Case{{Candidate: at(2, 8, "ring")}, {Candidate: at(2, 16, "ring")}, {Candidate: at(2, 32, "ring")}}}
 	out := benchrunner.Output{Ended: true, Exit: 139, Stdout: []byte("8 0.21\n")}

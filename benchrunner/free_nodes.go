@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// freeNodes are the nodes of a NodePool that no load uses at the current time of Pack.
+// freeNodes tracks which nodes of a NodePool are free while Pack plans its loads.
 type freeNodes struct {
 	sizes    []int // nodes of each group
-	largest  []int // indices of groups, the largest group first
-	switches bool  // groups are switches: a load fits into one, or is the only one that spans several
+	largest  []int // indices of groups, largest group first
+	switches bool  // groups are switches: each load fits into one, or is the only load that spans several
 
 	taken    []bool // by group
-	nodes    int    // in groups that are not taken
-	spanning bool   // a load spans switches
+	nodes    int    // number of free nodes
+	spanning bool   // whether a load currently spans switches
 
-	lastOwner    []int // the last load of each group, -1 for none
-	lastSpanning int   // the last load that spanned switches, -1 for none
+	lastOwner    []int // last load on each group, -1 for none
+	lastSpanning int   // last load that spanned switches, -1 for none
 }
 
 func (r NodePool) freeNodes() *freeNodes {
@@ -49,8 +49,7 @@ func (f *freeNodes) find(nodes int) []int {
 	return f.findSeveral(nodes)
 }
 
-// findOne returns the smallest free group with at least the given number of nodes, nil if
-// there is none.
+// findOne returns the smallest free group with at least the given number of nodes, or nil.
 func (f *freeNodes) findOne(nodes int) []int {
 	best := -1
 	for g, size := range f.sizes {
@@ -64,8 +63,8 @@ func (f *freeNodes) findOne(nodes int) []int {
 	return []int{best}
 }
 
-// findSeveral returns free groups, the largest first, that together have the given number
-// of nodes. That many nodes must be free.
+// findSeveral returns free groups, the largest first, that together have the given number of
+// nodes. At least that many nodes must be free.
 func (f *freeNodes) findSeveral(nodes int) []int {
 	var groups []int
 	for _, g := range f.largest {
@@ -80,8 +79,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate gives groups to a load. It returns the loads that must end before, ascending:
-// the last owners of the groups and, for a load that spans switches, the last such load.
+// allocate gives groups to a load. It returns the loads that must end before this load begins,
+// ascending: the last loads on its groups and, for a load that spans switches, the last load
+// that spanned some.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])

@@ -10,7 +10,7 @@ import (
 // LaunchModel says which requests of a batch share one launch.
 type LaunchModel string
 
-// The launch models.
+// The launch models differ in how many cases the program measures in one launch.
 const (
 	LaunchCandidate LaunchModel = "candidate" // one launch for each candidate
 	LaunchOSU       LaunchModel = "osu"       // one launch for each layout and algorithm: the program sweeps the sizes
@@ -34,7 +34,7 @@ func ParseLaunchModel(s string) (LaunchModel, error) {
 	return "", fmt.Errorf("launch model %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// LaunchKey is equal for candidates of one batch that share a launch.
+// LaunchKey identifies a launch within one batch: candidates with equal keys share a launch.
 type LaunchKey struct {
 	point     coll.Point
 	algorithm coll.Algorithm
@@ -59,8 +59,8 @@ type LaunchCost struct {
 	SecondsPerNode float64     // for each launch and node
 }
 
-// Costs returns the launch seconds of each candidate of one batch. The first candidate of a
-// launch pays for it, the others pay 0.
+// Costs returns the launch seconds of each candidate of a batch. The first candidate of a
+// launch pays for the launch, the others pay 0.
 func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	seen := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
@@ -73,10 +73,10 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// ConcurrentCosts returns the cost of each candidate of one batch in an allocation of the
-// given number of nodes, if launches are packed to run concurrently. The makespan is
-// divided in proportion to the node-seconds of each candidate: its run time (seconds) plus
-// its Costs. The error is that of Pack.
+// ConcurrentCosts returns the cost of each candidate of one batch whose launches are packed to
+// run concurrently on the given number of nodes. The makespan is divided in proportion to the
+// node-seconds of the candidates. These result from their run times in seconds and their
+// Costs. The error is that of Pack.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}

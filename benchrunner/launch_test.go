@@ -18,7 +18,7 @@ func at(nodes int, size int64, algorithm string) coll.Candidate {
 	}
 }
 
-// A launch costs 10 s and 1 s for each node here.
+// TestCosts checks the costs of launches at a price of 10 s and 1 s for each node.
 func TestCosts(t *testing.T) {
 	batch := []coll.Candidate{
 		at(4, 8, "ring"), at(4, 16, "ring"), at(4, 8, "tree"), at(4, 16, "tree"), at(2, 8, "ring"), at(4, 32, "ring"),
@@ -50,8 +50,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// The bill of a batch is the same in whatever order it comes.
-func TestCostsOfAnOrder(t *testing.T) {
+// TestCostsWithoutOrder checks that the costs of a batch do not depend on its order.
+func TestCostsWithoutOrder(t *testing.T) {
 	batch := []coll.Candidate{at(4, 8, "ring"), at(2, 8, "tree"), at(4, 16, "ring"), at(4, 8, "tree"), at(2, 16, "tree")}
 	for _, model := range benchrunner.LaunchModels() {
 		l := benchrunner.LaunchCost{Model: model, Seconds: 10, SecondsPerNode: 1}
@@ -64,8 +64,8 @@ func TestCostsOfAnOrder(t *testing.T) {
 	}
 }
 
-// Four starts of two nodes take as long as the longest of them on eight, and what each
-// candidate costs sums up to that.
+// TestConcurrentCosts checks that four launches of two nodes on eight nodes cost as much as
+// the longest of them.
 func TestConcurrentCosts(t *testing.T) {
 	batch := []coll.Candidate{at(2, 8, "a"), at(2, 8, "b"), at(2, 8, "c"), at(2, 8, "d")}
 	run := []float64{4, 2, 2, 2}
@@ -79,7 +79,7 @@ func TestConcurrentCosts(t *testing.T) {
 			t.Errorf("%d nodes: %v, %v; want %g s in proportion to 5, 3, 3, 3", tc.nodes, got, err, tc.want)
 		}
 	}
-	l.Model = benchrunner.LaunchNative // one start: nothing beside it
+	l.Model = benchrunner.LaunchNative // with one launch nothing runs concurrently
 	if got, err := l.ConcurrentCosts(batch, run, 8); err != nil || math.Abs(sum(got)-11) > 1e-9 {
 		t.Errorf("one start: %v, %v; want 11 s together", got, err)
 	}

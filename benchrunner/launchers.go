@@ -40,7 +40,7 @@ func LauncherNames() []string { return []string{Srun, Hydra, Mpirun} }
 type LauncherOptions struct {
 	Path string   // of the launcher on the nodes; srun, mpiexec.hydra or mpirun when empty
 	Args []string // of the site, such as --overcommit; they precede those of the layout
-	MPI  string   // srun only: value of --mpi, such as pmi2 or pmix; Slurm's default when empty
+	MPI  string   // value of srun's --mpi, such as pmi2 or pmix; Slurm's default when empty; no effect on other launchers
 
 	Order coll.Order // of the ranks over the nodes; block when empty
 }
@@ -61,9 +61,9 @@ type launcherKind struct {
 	layoutArgs func(o LauncherOptions) func(coll.Layout, Command) []string
 	reserved   []string // options that a site must not give; see checkArgs
 
-	hostFile    func(path string) []string // option that names a file of nodes
+	hostFile    func(path string) []string // returns the option that names a file of nodes
 	hostSuffix  func(ppn int) string       // follows the name of each node in that file
-	hostOptions []string                   // options that name nodes
+	hostOptions []string                   // options by which a site could select nodes
 }
 
 var launcherKinds = map[string]launcherKind{
@@ -106,7 +106,8 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 
 var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// checkMPI checks the value of srun --mpi. With "none" every rank would be its own world.
+// checkMPI checks the value of srun --mpi. With "none" every rank would be an MPI world of its
+// own.
 func checkMPI(name, value string) error {
 	switch {
 	case value == "":
@@ -119,9 +120,9 @@ func checkMPI(name, value string) error {
 	return nil
 }
 
-// checkArgs returns an error for arguments of a site that would be taken for the program,
-// and for options that the layout decides. It also forbids --no-kill, because a job that
-// lost a node would then end successfully.
+// checkArgs returns an error for arguments of a site that the launcher would take for the
+// program, and for options that tutti sets itself. It also rejects --no-kill, because a job
+// that lost a node would then end successfully.
 func checkArgs(name string, args, reserved []string) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		return fmt.Errorf("launcher %s: argument %q: want an option", name, args[0])

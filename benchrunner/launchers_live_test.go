@@ -22,7 +22,8 @@ import (
 	"tutti/mpi"
 )
 
-// library is an MPI library of the machine with the launchers that start it.
+// library is an MPI library that is installed on this machine, with a launcher for its
+// programs.
 type library struct {
 	name      string
 	toolchain testutil.Toolchain
@@ -40,7 +41,7 @@ var (
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
 )
 
-// build compiles the program; the test is skipped without the library.
+// build compiles the test program. It skips the test if the library is missing.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
 	return testutil.BuildProgram(t, lib.toolchain, testutil.WorldProgram)
@@ -55,8 +56,9 @@ func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) bench
 	return l
 }
 
-// placed returns the command of the program with MARK=m in its environment.
-func placed(t *testing.T, args ...string) benchrunner.Command {
+// markedCommand returns the command that runs args with MARK=m in its environment and reports its
+// hosts.
+func markedCommand(t *testing.T, args ...string) benchrunner.Command {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := benchrunner.ReportHosts(dir, benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "MARK", Value: "m"}}})
@@ -68,7 +70,7 @@ func placed(t *testing.T, args ...string) benchrunner.Command {
 	return cmd
 }
 
-// start starts a launcher in a session of its own with an empty input.
+// start starts a launcher with an empty input and returns its output buffers.
 func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -86,12 +88,13 @@ func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.B
 	return cmd, &stdout, &stderr
 }
 
-// TestLiveLocal: the world has the size that was asked for, and variables arrive.
+// TestLiveLocal checks that the launchers start the requested number of ranks and pass
+// variables on.
 func TestLiveLocal(t *testing.T) {
 	for _, lib := range []library{mpichLib, openLib} {
 		t.Run(lib.name, func(t *testing.T) {
 			prog := lib.build(t)
-			cmd := placed(t, prog)
+			cmd := markedCommand(t, prog)
 			layout := coll.Layout{Nodes: 1, PPN: 3}
 			args := newLauncher(t, lib.launcher, lib.opt).Args(layout, cmd)
 			c, stdout, stderr := start(t, slices.Concat(os.Environ(), lib.env, []string{"MARK=m"}), args)
@@ -110,8 +113,8 @@ func TestLiveLocal(t *testing.T) {
 	}
 }
 
-// checkRanks wants the lines of a world with consecutive ranks on the hosts, or in another
-// order.
+// checkRanks checks that a world has consecutive ranks on the hosts, in block order unless
+// another order is given.
 func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string, order ...coll.Order) {
 	t.Helper()
 	var want, got []string
@@ -133,8 +136,8 @@ func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string, orde
 	}
 }
 
-// TestLiveEnd: a launcher that is told to end takes its processes with it, and so
-// does one of whose processes fails.
+// TestLiveEnd checks that a launcher ends its ranks when it receives SIGTERM or when a rank
+// fails.
 func TestLiveEnd(t *testing.T) {
 	for _, lib := range []library{mpichLib, openLib} {
 		t.Run(lib.name, func(t *testing.T) {
@@ -154,9 +157,9 @@ func TestLiveEnd(t *testing.T) {
 			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			_ = c.Wait() // hydra says 0 now and then; whoever ended it knows that it did
+			_ = c.Wait() // hydra sometimes returns 0 although it was killed
 			for _, pid := range pids {
-				if !gone(filepath.Base(pid)) {
+				if !processEnds(filepath.Base(pid)) {
 					t.Errorf("process %s outlives its launcher", filepath.Base(pid))
 				}
 			}
@@ -168,8 +171,8 @@ func TestLiveEnd(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, waiting for it.
-func gone(pid string) bool {
+// processEnds waits until a process has ended. It returns false if the process does not end in time.
+func processEnds(pid string) bool {
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		if err != nil || bytes.Contains(status, []byte("State:\tZ")) {
@@ -179,8 +182,8 @@ func gone(pid string) bool {
 	return false
 }
 
-// TestLiveSlurm: in a job that is larger than the layout, with variables of the job
-// that say otherwise, every launcher fills the first nodes.
+// TestLiveSlurm checks that every launcher fills the first nodes of a job that is larger than
+// the layout, whatever the job's own variables say.
 func TestLiveSlurm(t *testing.T) {
 	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	mpich, open := mpichLib.build(t), openLib.build(t)
@@ -198,7 +201,7 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, placed(t, tc.prog))
+			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, markedCommand(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
 			if got := out.PlacementError(layout, false); got != "" {
@@ -206,28 +209,28 @@ func TestLiveSlurm(t *testing.T) {
 			}
 		})
 		t.Run(tc.name+" on nodes that are named", func(t *testing.T) {
-			args := onNamed(t, newLauncher(t, tc.launcher, tc.opt), layout, placed(t, tc.prog))
+			args := argsOnNodes(t, newLauncher(t, tc.launcher, tc.opt), layout, markedCommand(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
 		})
 		t.Run(tc.name+" in cyclic order", func(t *testing.T) {
 			testutil.NeedAllCases(t)
 			tc.opt.Order = coll.Cyclic
-			args := onNamed(t, newLauncher(t, tc.launcher, tc.opt), layout, placed(t, tc.prog))
+			args := argsOnNodes(t, newLauncher(t, tc.launcher, tc.opt), layout, markedCommand(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"}, coll.Cyclic)
-			cyclic := coll.Layout{Nodes: 4, PPN: 2} // the whole job
-			args = newLauncher(t, tc.launcher, tc.opt).Args(cyclic, placed(t, tc.prog))
+			cyclic := coll.Layout{Nodes: 4, PPN: 2} // all nodes of the job
+			args = newLauncher(t, tc.launcher, tc.opt).Args(cyclic, markedCommand(t, tc.prog))
 			out = runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), cyclic, []string{"n1", "n2", "n3", "n4"}, coll.Cyclic)
 		})
 	}
-	t.Run("wrong type", func(t *testing.T) { worldsOfOne(t, cluster, layout, placed(t, mpich)) })
-	t.Run("srun told to end", func(t *testing.T) { srunEnds(t, cluster, layout) })
+	t.Run("wrong type", func(t *testing.T) { checkWorldsOfOne(t, cluster, layout, markedCommand(t, mpich)) })
+	t.Run("srun gets SIGTERM", func(t *testing.T) { checkSrunEnds(t, cluster, layout) })
 }
 
-// onNamed are the arguments of a start on nodes n2 and n4.
-func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
+// argsOnNodes returns the arguments of a launch on nodes n2 and n4.
+func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
 	args, suffix, err := l.(benchrunner.Placer).On(file, layout, cmd)
@@ -240,16 +243,17 @@ func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd bench
 	return args
 }
 
-// worldsOfOne: with the wrong type each process is a world, and the exit code is 0.
-func worldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
+// checkWorldsOfOne checks that with a wrong MPI type each process is an MPI world, although the
+// exit code is 0.
+func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout, false) != "" {
 		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.PlacementError(layout, false), out.Stdout, out.Stderr)
 	}
 }
 
-// srunEnds: an srun that is told to end leaves no process behind.
-func srunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) {
+// checkSrunEnds checks that srun leaves no process behind when it receives SIGTERM.
+func checkSrunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) {
 	args := newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
 	begin := time.Now()
 	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
@@ -261,7 +265,7 @@ func srunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) 
 	}
 }
 
-// runsInJob is inJob of what has to end well.
+// runsInJob is inJob for a command that must succeed.
 func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	out := inJob(t, cluster, env, args)
@@ -271,8 +275,8 @@ func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string)
 	return out
 }
 
-// inJob runs a command in a job of four nodes whose own variables ask for one
-// process on a node.
+// inJob runs a command in a job of four nodes. The variables of the job ask for other tasks
+// than the command.
 func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	dir := t.TempDir()

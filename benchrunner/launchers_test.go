@@ -44,7 +44,7 @@ func TestArgs(t *testing.T) {
 			if l.Name() != tc.launcher || len(l.Env()) != 0 {
 				t.Errorf("Name = %q, Env = %v", l.Name(), l.Env())
 			}
-			for range 2 { // the same every time
+			for range 2 { // the result must not change
 				if got := strings.Join(l.Args(tc.layout, command("./a", "-x")), " "); got != tc.want {
 					t.Errorf("Args\n got %s\nwant %s", got, tc.want)
 				}
@@ -53,7 +53,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// Side by side with others a start is told its nodes.
+// TestOn checks the arguments of a launch on given nodes.
 func TestOn(t *testing.T) {
 	for _, tc := range []struct {
 		launcher, want, suffix string
@@ -110,7 +110,7 @@ func TestNewLauncherErrors(t *testing.T) {
 			t.Errorf("%s: error = %v, want %q", tc.name, err, tc.want)
 		}
 	}
-	// --nice begins like -n, but is no short option with a number.
+	// The option --nice begins like -n, but is no short option with a number.
 	if _, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nice=5", "-v"}}); err != nil {
 		t.Error(err)
 	}

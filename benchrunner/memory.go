@@ -6,8 +6,9 @@ import (
 	"tutti/coll"
 )
 
-// NodeBytes returns a lower bound of the memory in bytes that the buffers of one call take
-// on its fullest node: what its ranks send and receive. It is at most math.MaxInt64.
+// NodeBytes returns a lower bound of the memory in bytes that the buffers of one call need on
+// a node: all data that the node's ranks send and receive, on the node that needs most. It is
+// at most math.MaxInt64.
 func NodeBytes(p coll.Point) int64 {
 	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
 	bytes := 2 * part * ppn
@@ -16,7 +17,7 @@ func NodeBytes(p coll.Point) int64 {
 		bytes = 2 * part * ranks * ppn
 	case coll.Allgather, coll.Allgatherv:
 		bytes = part * (ranks + 1) * ppn
-	case coll.Gather, coll.Scatter: // the root has the parts of all ranks
+	case coll.Gather, coll.Scatter: // the root holds the parts of all ranks
 		bytes = part * (ranks + ppn)
 	case coll.Bcast:
 		bytes = part * ppn

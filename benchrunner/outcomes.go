@@ -29,13 +29,13 @@ func FailedAll(s Launch, phase, text string) []Outcome {
 }
 
 // Outcomes returns the outcomes of a program that measures the cases of a launch in order.
-// found returns the outcome of a case that the output contains. If the launch crashed or
-// hung, the first case without an outcome fails and the later ones were not reached. If the
-// job ended during the launch, none of them was reached. If the launch ended normally, all
-// of them fail.
+// found returns the outcome of a case that the output contains. If the launch crashed or hung,
+// the first case without an outcome fails and the later ones were not reached. If the job
+// ended during the launch, all cases without an outcome were not reached. If the launch ended
+// normally, they all fail.
 //
-// begun reports whether the program had begun to measure. If it had not, the launch failed
-// as a whole, unless the job ended meanwhile or the launcher got no nodes.
+// begun reports whether the program had begun to measure. If it had not, the launch failed as
+// a whole, unless the job ended meanwhile or the launcher got no nodes.
 func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
@@ -63,8 +63,8 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
-// fault returns what ended the launch too early, "" for nothing, and whether one of its
-// cases caused it.
+// fault returns why the launch ended too early, "" if it ended normally. blame reports whether
+// one of the cases is the cause.
 func (o Output) fault() (text string, blame bool) {
 	switch {
 	case o.TimedOut:
@@ -81,8 +81,8 @@ func (o Output) fault() (text string, blame bool) {
 	return "", false
 }
 
-// srun prints this if it could not get the nodes of its job, for example while the
-// controller is down, or if the job had just ended.
+// srun prints this message if it could not get the nodes of its job, for example because the
+// controller is down or the job has just ended.
 var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
 
 // unplaced reports whether the launcher failed before it started a program.
@@ -90,6 +90,6 @@ func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
 
 var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
 
-// Parted reports whether a launch ended normally, but the output of a node was lost because
-// its connection to srun broke. Missing output then says nothing about a case.
+// Parted reports whether the output of a node was lost because its connection to srun broke,
+// although the launch ended normally. A missing line of output is then no failure of its case.
 func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }

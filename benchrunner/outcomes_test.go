@@ -9,7 +9,7 @@ import (
 	"tutti/coll"
 )
 
-// Who is at fault for what a start of three cases did not measure.
+// TestOutcomes checks which cases of a launch fail and which were not reached.
 func TestOutcomes(t *testing.T) {
 	const (
 		away    = "srun: error: Unable to confirm allocation for job 1: Unable to contact slurm controller (connect failure)\nsrun: Check SLURM_JOB_ID environment variable. Expired or invalid job 1\n"
@@ -17,7 +17,7 @@ func TestOutcomes(t *testing.T) {
 	)
 	tests := []struct {
 		name string
-		said string // numbers of the cases that are measured
+		said string // numbers of the cases that the output contains
 		out  benchrunner.Output
 		want string
 	}{

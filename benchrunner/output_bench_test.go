@@ -10,7 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// What a sweep of a hundred thousand lines printed, with the tags of a launcher.
+// BenchmarkLines reads a hundred thousand lines with the tags of a launcher.
 func BenchmarkLines(b *testing.B) {
 	for name, tag := range map[string]string{"plain": "", "Open MPI": "[1,0]<stdout>:", "MPICH": "[0] ", "Slurm": " 0: "} {
 		b.Run(name, func(b *testing.B) {
@@ -29,8 +29,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// The last line of what a program said until its disk quota ended.
-func BenchmarkLastWords(b *testing.B) {
+// BenchmarkLastMessage finds the last message in the output of a program whose disk was full.
+func BenchmarkLastMessage(b *testing.B) {
 	out := benchrunner.Output{Stderr: []byte(strings.Repeat("UCX  WARN  no route to host\n", 1<<20))}
 	b.SetBytes(int64(len(out.Stderr)))
 	for b.Loop() {
@@ -40,8 +40,8 @@ func BenchmarkLastWords(b *testing.B) {
 	}
 }
 
-// Where the ranks of 1024 nodes of 64 are.
-func BenchmarkMisplaced(b *testing.B) {
+// BenchmarkPlacementError finds a misplaced rank among 1024 nodes of 64 ranks.
+func BenchmarkPlacementError(b *testing.B) {
 	layout := coll.Layout{Nodes: 1024, PPN: 64}
 	var text bytes.Buffer
 	for node := range layout.Nodes {

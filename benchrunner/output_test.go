@@ -119,8 +119,8 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-// The wrapped command says its host once and is then the program, whatever its
-// arguments look like.
+// TestReportHosts checks that the wrapped command prints its host once and then runs the
+// program with unchanged arguments.
 func TestReportHosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b's")
 	if err := os.Mkdir(dir, 0o777); err != nil {

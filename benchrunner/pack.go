@@ -7,34 +7,34 @@ import (
 	"slices"
 )
 
-// Load is a launch as Pack sees it.
+// Load is a launch that Pack schedules.
 type Load struct {
 	Nodes   int
-	Seconds float64 // upper bound
+	Seconds float64 // upper bound of its duration
 }
 
 // NodePool is the nodes of a job on which launches run concurrently.
 type NodePool struct {
 	Nodes int
-	// Groups is the number of nodes of each switch. A launch then has its groups
-	// exclusively, and only one launch at a time spans several groups, since its messages
-	// share the links above the switches. If Groups is nil, each node is a group and
-	// launches run on any disjoint nodes.
+	// Groups is the number of nodes of each switch. A launch then has its groups exclusively.
+	// Only one launch at a time spans several groups, since its messages share the links above
+	// the switches. If Groups is nil, each node is a group, and launches run on any disjoint
+	// nodes.
 	Groups []int
 }
 
 // Packing is a schedule of loads.
 type Packing struct {
-	Places   []Place // in the order in which they begin
+	Places   []Place // in the order in which the loads begin
 	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// Place says where and when a load has its nodes.
+// Place is when and on which groups a load runs.
 type Place struct {
-	Load   int     // its index
-	Begin  float64 // seconds; latest time
-	Groups []int   // indices of its groups, in the order in which it fills them
-	After  []int   // indices of Places, ascending: loads that must end before it begins
+	Load   int     // index of the load
+	Begin  float64 // seconds after the begin of the job; an upper bound
+	Groups []int   // indices of the load's groups, in the order in which its ranks fill them
+	After  []int   // indices of Places, ascending: loads that must end before this load begins
 }
 
 // Utilisation returns the fraction of the node-seconds of a job with the given number of
@@ -50,15 +50,14 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	return 1
 }
 
-// Pack schedules loads: the better of longest first and widest first, each as early as
-// possible. Without groups the makespan is at most twice the shortest one (Garey and
-// Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load that never
-// fits. O(n²) steps for n loads.
+// Pack schedules loads, each as early as possible. It uses the better of two orders: longest
+// first and widest first. Without groups the makespan is at most twice the shortest possible
+// one (Garey and Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load
+// that never fits. O(n²) steps for n loads.
 //
-// Each load keeps its groups and begins when its predecessors on them have ended. So it
-// never begins later than planned, however early others end. If each load took any free
-// nodes, it could begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17,
-// 1969).
+// Each load keeps its groups and begins when the earlier loads on them have ended. So it never
+// begins later than planned, however early other loads end. If loads took any free nodes, some
+// could begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
 func (r NodePool) Pack(loads []Load) (Packing, error) {
 	order := make([]int, len(loads))
 	if err := r.validate(); err != nil {
@@ -98,7 +97,7 @@ func (r NodePool) validate() error {
 	return nil
 }
 
-// list schedules loads by list scheduling: whenever groups are free, the first load of
+// list schedules loads by list scheduling: when groups become free, the first load of the
 // order that fits begins.
 func (r NodePool) list(loads []Load, order []int) Packing {
 	p := Packing{Places: make([]Place, 0, len(loads))}

@@ -18,14 +18,14 @@ func TestPack(t *testing.T) {
 		name  string
 		room  benchrunner.NodePool
 		loads []benchrunner.Load
-		want  []float64 // begins
+		want  []float64 // begin of each load
 		span  float64
 	}{
 		{"nothing", benchrunner.NodePool{Nodes: 4}, nil, []float64{}, 0},
-		{"four beside each other", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
+		{"four at the same time", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
 		{"a wide one alone", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 3}, {8, 2}, {2, 3}}, []float64{2, 0, 2}, 5},
 		{"the longest first", benchrunner.NodePool{Nodes: 2}, []benchrunner.Load{{1, 3}, {1, 3}, {1, 6}}, []float64{0, 3, 0}, 6},
-		{"a long narrow one beside wide ones", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
+		{"a long narrow one with wide ones", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
 		{"what fits goes before what does not", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{5, 4}, {5, 4}, {3, 4}, {3, 4}}, []float64{0, 4, 0, 4}, 8},
 		{"one for each switch", benchrunner.NodePool{Nodes: 8, Groups: []int{4, 4}}, []benchrunner.Load{{2, 1}, {2, 1}, {2, 1}, {2, 1}}, []float64{0, 0, 1, 1}, 2},
 		{"the smaller switch is left to the smaller one", benchrunner.NodePool{Nodes: 6, Groups: []int{2, 4}}, []benchrunner.Load{{3, 1}, {2, 1}}, []float64{0, 0}, 1},
@@ -50,7 +50,7 @@ func begins(p benchrunner.Packing) []float64 {
 	return out
 }
 
-// Which groups a load gets, and after which others.
+// TestPackPlaces checks which groups a load gets and which loads must end before it begins.
 func TestPackPlaces(t *testing.T) {
 	room := benchrunner.NodePool{Nodes: 9, Groups: []int{2, 4, 3}}
 	loads := []benchrunner.Load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
@@ -75,10 +75,10 @@ func TestPackPlaces(t *testing.T) {
 	}
 }
 
-// Whatever the loads, and however short they turn out to be: no group is used twice at
-// a time, spanning starts are alone above the switches, nobody begins later than
-// planned, and without groups the makespan is within twice what it must be.
-func TestPackHolds(t *testing.T) {
+// TestPackRandom packs random loads, which may end early. No group is used twice at a time, and
+// spanning loads never overlap. No load begins later than planned. Without groups the makespan
+// is at most twice its lower bound.
+func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		room := benchrunner.NodePool{Nodes: 1 + rng.IntN(20)}
@@ -100,11 +100,12 @@ func TestPackHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkMakespan(t, room, loads, p)
-		checkFollowed(t, room, loads, p, shorter)
+		checkSimulated(t, room, loads, p, shorter)
 	}
 }
 
-// checkMakespan checks that each load is placed once, and how long all of them take.
+// checkMakespan checks that each load is placed once and that the makespan is within its
+// bounds.
 func checkMakespan(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing) {
 	t.Helper()
 	placed := make([]int, len(loads))
@@ -124,16 +125,16 @@ func checkMakespan(t *testing.T, room benchrunner.NodePool, loads []benchrunner.
 	}
 }
 
-// checkFollowed begins each load as soon as those before it have ended; seconds is how
-// long each takes.
-func checkFollowed(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
+// checkSimulated simulates the schedule with the given durations: each load begins when the
+// loads before it have ended.
+func checkSimulated(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
 	t.Helper()
 	sizes := room.Groups
 	if sizes == nil {
 		sizes = slices.Repeat([]int{1}, room.Nodes)
 	}
-	free := make([]float64, len(sizes)) // since when
-	above := 0.0                        // since when nobody spans groups
+	free := make([]float64, len(sizes)) // time since which each group is free
+	above := 0.0                        // time since which no load spans groups
 	ends := make([]float64, len(p.Places))
 	for i, at := range p.Places {
 		begin, nodes := 0.0, 0
@@ -196,7 +197,7 @@ func ExampleNodePool_Pack() {
 	// 50 s, 0.7 busy
 }
 
-// A thousand starts on 256 nodes, of any switch or of 16 switches.
+// BenchmarkPack packs a thousand loads on 256 nodes, with and without 16 switches.
 func BenchmarkPack(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	loads := make([]benchrunner.Load, 1000)

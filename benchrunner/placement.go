@@ -15,8 +15,9 @@ const (
 	placementFile = "placed.sh"
 )
 
-// Each rank reports its host before it becomes the program. Benchmark programs do not print
-// it, and a launcher that puts all ranks on the first node reports no error.
+// placementScript makes each rank print its host before it becomes the program. Benchmark
+// programs do not print their hosts, and launchers do not report that all ranks are on one
+// node.
 const placementScript = `#!/bin/sh
 echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
@@ -34,8 +35,8 @@ func ReportHosts(dir string, cmd Command) Command {
 	return cmd
 }
 
-// Executable returns the program that a command runs, with or without the wrapper of
-// ReportHosts, "" if there is none.
+// Executable returns the program that a command runs, without the wrapper of ReportHosts. It
+// returns "" for a command without arguments.
 func (c Command) Executable() string {
 	switch {
 	case len(c.Args) > 2 && c.Args[0] == "/bin/sh" && filepath.Base(c.Args[1]) == placementFile:
@@ -48,9 +49,9 @@ func (c Command) Executable() string {
 
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
-// PlacementError returns how the hosts of the ranks differ from the layout, "" if they do
-// not. If ranks are missing, it contains the launcher's message. With oneHost all nodes of
-// a layout are on one host, and only the number of ranks counts. The command must come from
+// PlacementError returns how the hosts of the ranks differ from the layout, "" if they agree.
+// If ranks are missing, the text contains the launcher's message. With oneHost only the number
+// of ranks counts, because all nodes of a layout are on one host. The command must come from
 // ReportHosts.
 func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
@@ -74,7 +75,7 @@ func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	for host := range perHost {
 		hosts = append(hosts, host)
 	}
-	slices.SortFunc(hosts, func(a, b string) int { // wrong hosts first
+	slices.SortFunc(hosts, func(a, b string) int { // hosts with a wrong number of ranks first
 		return cmp.Or(cmp.Compare(right(perHost[a], l), right(perHost[b], l)), cmp.Compare(a, b))
 	})
 	switch worst := perHost[hosts[0]]; {

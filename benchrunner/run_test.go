@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// run runs a command and returns what it printed.
+// run runs a command and returns its output.
 func run(t *testing.T, args []string) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)

@@ -11,8 +11,8 @@ import (
 // the candidates, and the same batch may be run again later.
 var ErrUnavailable = errors.New("machine unavailable")
 
-// ErrNoStart reports that no program of a whole job started, and none before it: the
-// campaign's settings do not fit the machine. The candidates have no trial; run the same
+// ErrNoStart reports that no program of a whole job started, and that none had started before:
+// the campaign's settings do not fit the machine. The candidates have no trial. Run the same
 // batch again after fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
@@ -20,8 +20,9 @@ var ErrNoStart = errors.New("no benchmark started")
 type Request struct {
 	coll.Candidate
 	Attempt int  // 1 for the first attempt
-	Ended   bool // ended in an earlier run of the campaign: shares launches of the batch, but is not run again
-	// Independent asks recorded data for a time whose noise is independent of those of the campaign.
+	Ended   bool // has a trial from an earlier run: shares a launch of the batch, but is not measured again
+	// Independent asks for a time whose noise is independent of the campaign's other times.
+	// Only recorded data use this field.
 	Independent bool
 }
 

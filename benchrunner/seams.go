@@ -30,7 +30,7 @@ type Command struct {
 	Files map[string][]byte // further files for that folder, by name
 }
 
-// Output is the output of a launch, complete or not.
+// Output is the output of a launch, which may be incomplete.
 type Output struct {
 	Stdout, Stderr []byte
 	Exit           int           // exit code of the launcher; undefined unless Ended
@@ -46,7 +46,7 @@ type Outcome struct {
 	Low, High   float64 // confidence interval of the median; zero when unknown
 	Samples     int     // number of timed calls; zero when unknown
 	CostSeconds float64 // wall time of the case with its warm-up, without the launch
-	Phase       string  // of OutcomeFailed: launch, run or parse
+	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun or PhaseParse
 	Error       string
 }
 

@@ -17,9 +17,9 @@ func TestCallTimeout(t *testing.T) {
 	}
 }
 
-// However large a point and however many calls: more takes no less time, and no more
-// than the longest.
-func TestPatienceOfAbsurdSizes(t *testing.T) {
+// TestTimeoutsOfLargeSizes checks that timeouts grow with sizes and calls and never exceed
+// the maximum.
+func TestTimeoutsOfLargeSizes(t *testing.T) {
 	for _, collective := range []coll.Collective{coll.Bcast, coll.Alltoall} {
 		last := time.Duration(0)
 		for size := int64(1); size > 0; size *= 4 {

@@ -134,13 +134,13 @@ func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
 	case s.over != nil && s.last() == nil: // it was cancelled before its first launch
-		return coll.JobCancelled, "it was kept from starting anything"
+		return coll.JobCancelled, "it was stopped before its first launch"
 	case s.over != nil:
 		return coll.JobCompleted, ""
 	case s.ending.status.NeverStarts:
 		return coll.JobCancelled, "it can never start: " + s.ending.status.Reason
 	case o == coll.JobCompleted || o == "":
-		return coll.JobLost, "its script did not come to its end"
+		return coll.JobLost, "its script did not end normally"
 	}
 	return o, s.ending.status.Reason
 }

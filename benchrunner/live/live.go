@@ -86,7 +86,7 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 			m.nodes.Store(int64(c.Nodes))
 			return c, nil
 		}
-		m.opt.Notice(fmt.Errorf("%d nodes are up, %d were", c.Nodes, most))
+		m.opt.Notice(fmt.Errorf("%d nodes are up, waiting for %d", c.Nodes, min(nodes, most)))
 		if !w.pause(ctx) {
 			return c, ctx.Err()
 		}

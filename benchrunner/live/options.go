@@ -87,7 +87,7 @@ func (o Options) validate() error {
 	fault(!word.MatchString(o.Campaign), "campaign %q: want letters, digits and ._-", o.Campaign)
 	fault(!filepath.IsAbs(o.Dir), "folder %q: want an absolute path", o.Dir)
 	fault(strings.ContainsAny(o.Dir, "\x00\n"), "folder %q: want one line without zero bytes", o.Dir)
-	fault(o.Scheduler == nil || o.Launcher == nil || o.Program == nil || o.Force == nil, "want a scheduler, a launcher, a program and a forcing")
+	fault(o.Scheduler == nil || o.Launcher == nil || o.Program == nil || o.Force == nil, "want a scheduler, a launcher, a program and Force")
 	for _, d := range []struct {
 		name string
 		time time.Duration
@@ -130,7 +130,7 @@ func (o Options) checkParallel() error {
 	}
 	placer, ok := o.Launcher.(benchrunner.Placer)
 	if !ok {
-		return fmt.Errorf("parallel %s: launcher %s cannot be told its nodes", o.Parallel, o.Launcher.Name())
+		return fmt.Errorf("parallel %s: launcher %s cannot place launches on given nodes", o.Parallel, o.Launcher.Name())
 	}
 	_, _, err := placer.On("/hosts", coll.Layout{Nodes: 1, PPN: 1}, benchrunner.Command{Args: []string{"true"}})
 	return err

@@ -230,7 +230,7 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.launchAllowance(s.Layout)
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
 		if b.leaving {
-			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true
+			return fmt.Sprintf("a job takes up to %v, the allocation ends in %v", round(need), round(b.limit)), true
 		}
 		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(b.limit)), false
 	}

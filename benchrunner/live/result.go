@@ -71,7 +71,7 @@ func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 		}
 		out = append(out, cases)
 		for _, w := range st.Warnings {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("start %d: %s", i+1, tail([]byte(w), 1)))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("launch %d: %s", i+1, tail([]byte(w), 1)))
 		}
 		if r.Environment != nil && r.Environment.Library == "" {
 			library, _, _ := strings.Cut(strings.TrimSpace(st.Library), "\n")

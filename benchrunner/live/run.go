@@ -216,7 +216,7 @@ func (r *run) postpone(rejected []rejection) []rejection {
 			continue
 		}
 		r.mu.Lock()
-		r.later = fmt.Errorf("%v: %s: go on with new nodes: %w", r.batch.Requests[f.request].Candidate, f.reason, benchrunner.ErrUnavailable)
+		r.later = fmt.Errorf("%v: %s: resume in a new allocation: %w", r.batch.Requests[f.request].Candidate, f.reason, benchrunner.ErrUnavailable)
 		r.mu.Unlock()
 	}
 	return out

@@ -173,7 +173,7 @@ func TestNewRejectsParallel(t *testing.T) {
 		want   string
 	}{
 		{func(o *live.Options) { o.Parallel = "often" }, "want one of never, switch, always"},
-		{func(o *live.Options) { o.Launcher = fakeLauncher{} }, "launcher fake cannot be told its nodes"},
+		{func(o *live.Options) { o.Launcher = fakeLauncher{} }, "launcher fake cannot place launches on given nodes"},
 		{func(o *live.Options) { o.ParallelNodes = -1 }, "parallel: -1 nodes"},
 		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
 	} {

@@ -122,7 +122,7 @@ func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) str
 		return ""
 	}
 	if words := tail([]byte(s.launches[first].FirstMessage()), 1); words != "" && !strings.Contains(why, words) {
-		why += fmt.Sprintf("; first it said: %s", words)
+		why += fmt.Sprintf("; its first message: %s", words)
 	}
 	return why
 }

@@ -270,7 +270,7 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 		}
 		if j.unknown >= unknownTimes && now.Sub(j.since) >= w.lostAfter {
 			s = j.status
-			s.Phase, s.Outcome, s.Reason = benchrunner.JobOver, coll.JobLost, "the scheduler does not know it any more"
+			s.Phase, s.Outcome, s.Reason = benchrunner.JobOver, coll.JobLost, "the scheduler no longer knows it"
 			w.finish(j, ending{status: s})
 		}
 		return

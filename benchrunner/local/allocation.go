@@ -58,7 +58,7 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.id, err)
 	}
-	return &Scheduler{opt: opt, environ: without(environ, deciding), host: host, allocation: a}, nil
+	return &Scheduler{opt: opt, environ: without(environ, algorithmPrefixes), host: host, allocation: a}, nil
 }
 
 // leastCPUs returns the smallest number in a list like 32(x3),16: three nodes with 32 CPUs

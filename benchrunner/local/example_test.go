@@ -33,7 +33,7 @@ func ExampleNewAllocation() {
 	// Output: allocation 4 16 2033-05-18 03:33:20 +0000 UTC <nil>
 }
 
-// A job is a process beside this one; its folder tells the rest.
+// A job is a process on this machine. Its folder contains its state.
 func ExampleScheduler_Submit() {
 	dir, err := os.MkdirTemp("", "job")
 	if err != nil {

@@ -50,16 +50,16 @@ func New(opt Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	environ := without(os.Environ(), slices.Concat(foreign, deciding))
+	environ := without(os.Environ(), slices.Concat(otherJobPrefixes, algorithmPrefixes))
 	return &Scheduler{opt: opt, host: host, environ: environ}, nil
 }
 
 // Prefixes of variables that jobs do not get.
 var (
-	// of another job in which tutti may run
-	foreign = []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"}
-	// select algorithms, which only the campaign does
-	deciding = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
+	// variables of a job in which tutti may run
+	otherJobPrefixes = []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"}
+	// variables that select algorithms, which only the campaign may do
+	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
 // without returns the variables whose names have none of the prefixes.
@@ -93,7 +93,8 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// Switches asks the controller of the allocation. Outside of an allocation there are none.
+// Switches returns the switches of the allocation's nodes, which the controller knows. Outside
+// of an allocation there are none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if s.allocation == nil {
 		return nil, nil
@@ -140,15 +141,15 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	}
 	gone := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its exit code is in its folder
+		_ = cmd.Wait() // the script's exit code is in its folder
 		close(gone)
 	}()
 	return s.identify(ctx, sub, cmd.Process.Pid, gone)
 }
 
-// identify waits, usually a millisecond, until the new process has written its identity or
-// has ended because the folder has another process. It ignores ctx: the job runs, and the
-// caller can cancel it by its ID.
+// identify waits until the new process has written its identity, usually for a millisecond. It
+// also returns if the process has ended because the folder has another process. It ignores
+// ctx: the job runs already, and the caller can cancel it by its ID.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
 	own := strconv.Itoa(pid) + "-"
 	for {
@@ -167,7 +168,7 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pi
 	}
 }
 
-// card is what the process of a job wrote about itself.
+// card is the content of the file in which the process of a job identifies itself.
 type card struct{ id, host, allocation string }
 
 func readCard(dir string) (card, bool, error) {
@@ -223,7 +224,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	if running, err := s.running(c, sub); err != nil || running {
 		return st, true, err
 	}
-	if over, err := exited(&st, sub.Dir); err != nil || over { // it ended meanwhile
+	if over, err := exited(&st, sub.Dir); err != nil || over { // the process ended between the two checks
 		return st, true, err
 	}
 	st.Phase, st.Outcome, st.Reason = benchrunner.JobOver, coll.JobLost, "process "+id+" is gone without an exit code"
@@ -269,7 +270,7 @@ func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 	return false, fmt.Errorf("job %s runs on %s, this is %s: go on there", sub.Name, c.host, s.host)
 }
 
-// Cancel ends the processes of the job in all their sessions, first by TERM, then by KILL.
+// Cancel ends all processes of the job, first by TERM, then by KILL.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	c, found, err := readCard(sub.Dir)
 	if err != nil || !found || c.id != id {

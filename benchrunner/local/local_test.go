@@ -29,7 +29,7 @@ func scheduler(t *testing.T) *local.Scheduler {
 	return s
 }
 
-// submission is a job that runs the lines.
+// submission returns a job whose script has the given lines.
 func submission(t *testing.T, lines string) benchrunner.Submission {
 	t.Helper()
 	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Nodes: 1, PPN: 1, Limit: time.Minute}
@@ -101,7 +101,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A later process finds the job by its folder, and submitting once more finds it, too.
+// TestFind checks that another scheduler finds the job by its folder, and that a second Submit
+// returns the same job.
 func TestFind(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "echo >>ran; until [ -e go ]; do sleep 0.05; done")
 	if id, found, err := s.Find(ctx, sub); found || err != nil {
@@ -137,7 +138,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Jobs of one campaign do not run beside each other, whoever submits them.
+// TestOneAtATime checks that jobs of one campaign run one after another, even if several
+// schedulers submit them.
 func TestOneAtATime(t *testing.T) {
 	jobs := t.TempDir()
 	var ids [3]string
@@ -158,9 +160,9 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// A process that has the number of a job of an earlier boot, or of another start, is
-// not that job.
-func TestReusedNumbers(t *testing.T) {
+// TestReusedProcessID checks that a process counts as the job only if its start time and boot ID
+// agree too.
+func TestReusedProcessID(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "sleep 1000")
 	id := submit(t, s, sub)
 	t.Cleanup(func() {
@@ -185,7 +187,7 @@ func TestReusedNumbers(t *testing.T) {
 	}
 }
 
-// write changes the ID in the folder of a job.
+// write writes another ID into the folder of a job.
 func write(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
 	host, err := os.Hostname()
@@ -197,7 +199,8 @@ func write(t *testing.T, sub benchrunner.Submission, id string) {
 	}
 }
 
-// Cancel ends children that went into sessions of their own, and that ignore TERM.
+// TestCancel checks that Cancel ends child processes in their own sessions, and those that
+// ignore TERM.
 func TestCancel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for processes that ignore TERM")
@@ -235,9 +238,9 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 	}
 }
 
-// A file that cannot be read does not say that a job is gone, or how it ended: it is
-// asked about again.
-func TestFilesDenied(t *testing.T) {
+// TestUnreadableFiles checks that a file that cannot be read makes the status unavailable. It does
+// not mean that the job has ended.
+func TestUnreadableFiles(t *testing.T) {
 	for _, name := range []string{"process/id", "exit", "cancelled"} {
 		t.Run(name, func(t *testing.T) {
 			s, sub := scheduler(t), submission(t, "true")
@@ -247,10 +250,10 @@ func TestFilesDenied(t *testing.T) {
 				if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
 					t.Fatal(err)
 				}
-				over(t, s, id, sub) // its process lives a moment longer than it takes to say so
+				over(t, s, id, sub) // the process ends a moment after the job is reported over
 			}
 			path := filepath.Join(sub.Dir, name)
-			_ = os.Remove(path) // it may not be there
+			_ = os.Remove(path) // the file may be missing
 			if err := os.Symlink(path, path); err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +264,7 @@ func TestFilesDenied(t *testing.T) {
 	}
 }
 
-func TestElsewhere(t *testing.T) {
+func TestJobOfAnotherMachine(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "true")
 	id := submit(t, s, sub)
 	over(t, s, id, sub)
@@ -292,7 +295,7 @@ func TestAllocation(t *testing.T) {
 	if st := over(t, s, id, sub); st.Outcome != coll.JobCompleted {
 		t.Errorf("status %+v: want the job to see the allocation", st)
 	}
-	// A job of an allocation that is over is over, whatever the machine.
+	// A job in an allocation that has ended is over, even if its machine is unknown.
 	if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +324,8 @@ func TestAllocation(t *testing.T) {
 	}
 }
 
-// Where the environment does not tell the end of the allocation, scontrol does.
+// TestAllocationAsksScontrol checks that scontrol reports the end of an allocation if the
+// environment does not contain it.
 func TestAllocationAsksScontrol(t *testing.T) {
 	for _, tc := range []struct {
 		script  string
@@ -350,7 +354,7 @@ func TestAllocationAsksScontrol(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	if _, err := local.New(local.Options{PPN: -1}); err == nil {
 		t.Error("no error")
 	}

@@ -16,9 +16,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// farewell is how long processes may run after TERM, in which launchers end their remote
-// parts.
-const farewell = 5 * time.Second
+// termGrace is how long processes may run after TERM. Launchers need the time to end their
+// remote ranks.
+const termGrace = 5 * time.Second
 
 // process identifies the leader of a job's session. No other process has the same identity.
 type process struct {
@@ -69,7 +69,7 @@ func parseStat(text []byte) (stat, bool) {
 
 func (s stat) dead() bool { return s.state == "Z" || s.state == "X" }
 
-// sameBoot reports whether the machine has not rebooted since the process began.
+// sameBoot reports whether the machine has not rebooted since the process started.
 func (p process) sameBoot() (bool, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -87,13 +87,13 @@ func (p process) alive() (bool, error) {
 	return p.sameBoot()
 }
 
-// members returns the processes of the job: those in its session, and those that left it
-// but have the job's ID in their environment.
+// members returns the processes of the job: all processes of its session, and others that have
+// the job's ID in their environment.
 func (p process) members() ([]int, error) {
 	if same, err := p.sameBoot(); err != nil || !same {
 		return nil, err
 	}
-	// While a session has members, its number is not used for another process.
+	// While a session has members, the kernel does not give its number to another process.
 	leader, there, err := readStat(p.pid)
 	if err != nil {
 		return nil, err
@@ -149,11 +149,11 @@ func (p process) end(ctx context.Context) error {
 		}
 		signal := syscall.SIGKILL
 		switch age := time.Since(began); {
-		case age > 3*farewell:
+		case age > 3*termGrace:
 			return fmt.Errorf("processes %v do not end", pids)
 		case pause == time.Millisecond:
 			signal = syscall.SIGTERM
-		case age < farewell:
+		case age < termGrace:
 			signal = 0
 		}
 		for _, pid := range pids {

@@ -22,8 +22,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// A process that cannot be looked up, here since no more files may be opened, is not one
-// that is gone.
+// TestProcessUnknown checks that a process counts as unknown, not as ended, if /proc cannot be
+// read. Here the limit of open files prevents reading.
 func TestProcessUnknown(t *testing.T) {
 	pid := os.Getpid()
 	self, _, err := readStat(pid)
@@ -93,13 +93,14 @@ func FuzzLeastCPUs(f *testing.F) {
 	})
 }
 
-// What chooses algorithms, or belongs to another job, does not reach a job.
+// TestWithout checks that jobs do not get variables that select algorithms or belong to
+// another job.
 func TestWithout(t *testing.T) {
 	environ := []string{"PATH=/bin", "SLURM_JOB_ID=1", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp", "OMPI_MCA_coll_tuned_use_dynamic_rules=1", "OMPI_MCA_btl=self", "UCX_TLS=tcp"}
-	if got, want := without(environ, deciding), []string{"PATH=/bin", "SLURM_JOB_ID=1", "OMPI_MCA_btl=self", "UCX_TLS=tcp"}; !slices.Equal(got, want) {
-		t.Errorf("without what decides: %q, want %q", got, want)
+	if got, want := without(environ, algorithmPrefixes), []string{"PATH=/bin", "SLURM_JOB_ID=1", "OMPI_MCA_btl=self", "UCX_TLS=tcp"}; !slices.Equal(got, want) {
+		t.Errorf("without variables that select algorithms: %q, want %q", got, want)
 	}
-	if got, want := without(environ, foreign), environ[2:]; !slices.Equal(got, append([]string{"PATH=/bin"}, want...)) {
-		t.Errorf("without what is foreign: %q", got)
+	if got, want := without(environ, otherJobPrefixes), environ[2:]; !slices.Equal(got, append([]string{"PATH=/bin"}, want...)) {
+		t.Errorf("without variables of another job: %q", got)
 	}
 }

@@ -25,9 +25,9 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// site is an MPI library of this machine.
+// site is an MPI library that is installed on this machine.
 type site struct {
-	library, version   string // of the catalogue
+	library, version   string // names in the catalogue
 	compiler, launcher string
 	install            string
 	environ            []string
@@ -47,7 +47,7 @@ var (
 	}
 )
 
-var built = os.TempDir() // set by TestMain
+var buildDir = os.TempDir() // set by TestMain
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "tutti-native-test-")
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	built = dir
+	buildDir = dir
 	for _, s := range []*site{mpich, openmpi} {
 		s.build = sync.OnceValues(s.compile)
 	}
@@ -68,19 +68,20 @@ func (s *site) compile() (string, error) {
 	if _, err := exec.LookPath(s.launcher); err != nil {
 		return "", err
 	}
-	// The wrapper alone proves nothing: the headers may be missing.
-	probe := filepath.Join(built, s.library+".c")
+	// A compiler wrapper is not enough, because the headers may be missing.
+	probe := filepath.Join(buildDir, s.library+".c")
 	if err := os.WriteFile(probe, []byte("#include <mpi.h>\n"), 0o644); err != nil {
 		return "", err
 	}
 	if err := exec.Command(s.compiler, "-fsyntax-only", probe).Run(); err != nil {
 		return "", fmt.Errorf("%s: %w", s.compiler, err)
 	}
-	b, err := csource.Build(context.Background(), csource.Bench, s.compiler, filepath.Join(built, s.library))
+	b, err := csource.Build(context.Background(), csource.Bench, s.compiler, filepath.Join(buildDir, s.library))
 	return b.Path, err
 }
 
-// program returns the program of a site; the test is skipped without the library.
+// program returns the path of the compiled program. It skips the test if the library is
+// missing.
 func (s *site) program(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -97,14 +98,14 @@ func (s *site) program(t *testing.T) string {
 	return ""
 }
 
-// quick are options for machines with fewer cores than ranks.
+// quick returns options for machines with fewer cores than ranks.
 func quick(path string) native.Options {
 	o := options()
 	o.Path, o.Slice, o.MinSamples, o.Warmup, o.Precision = path, 20*time.Millisecond, 6, 2, 0.2
 	return o
 }
 
-// launch runs a command as rank n times and returns what it left.
+// launch runs a command with n ranks and returns its output.
 func (s *site) launch(t *testing.T, n int, environ []string, args ...string) benchrunner.Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -127,8 +128,8 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 	return out
 }
 
-// start runs the cases as one start.
-func (s *site) start(t *testing.T, opt native.Options, cases []benchrunner.Case, environ ...string) (benchrunner.Reading, benchrunner.Output) {
+// measure measures the cases in one launch.
+func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Case, environ ...string) (benchrunner.Reading, benchrunner.Output) {
 	t.Helper()
 	p := program(t, opt)
 	st := benchrunner.Launch{Layout: cases[0].Layout(), Cases: cases, Dir: t.TempDir()}
@@ -154,8 +155,8 @@ func (s *site) start(t *testing.T, opt native.Options, cases []benchrunner.Case,
 	return p.Read(st, out), out
 }
 
-// forced is a case as the library's release is forced to run it.
-func (s *site) forced(t *testing.T, l coll.Layout, c coll.Collective, bytes int64, algorithm string) benchrunner.Case {
+// forcedCase returns a case with the forcing of the library's release.
+func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes int64, algorithm string) benchrunner.Case {
 	t.Helper()
 	lib, cat, err := libraries.Release(s.library, s.version)
 	if err != nil {
@@ -173,9 +174,9 @@ func (s *site) forced(t *testing.T, l coll.Layout, c coll.Collective, bytes int6
 	return benchrunner.Case{Candidate: cand, Forcing: f}
 }
 
-// by is a case with switches that forcing may refuse, under the name of the default,
-// which may be any algorithm.
-func by(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
+// switchCase returns a case with the given switches, even if forcing would reject them. Its name is
+// that of the default, so any algorithm may run.
+func switchCase(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
 	out := one(c, bytes, coll.Default.Name, switches...)
 	out.Nodes, out.PPN, out.NewComm = l.Nodes, l.PPN, newComm
 	return out
@@ -183,12 +184,12 @@ func by(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ..
 
 var pair = coll.Layout{Nodes: 1, PPN: 2}
 
-// TestLiveAlgorithms measures everything that the catalogue can force on two
-// ranks: every collective gives right data, and where the library shows which
-// algorithm ran, it is the one that was asked for.
+// TestLiveAlgorithms measures every algorithm that the catalogue can force on two ranks. Every
+// collective delivers the right data. Where the library shows which algorithm ran, it is the
+// requested one.
 func TestLiveAlgorithms(t *testing.T) {
 	sizes := []int64{64, 4096}
-	seen := map[string]int{"mpich": 60, "openmpi": 100} // algorithms that must be verified, at least
+	seen := map[string]int{"mpich": 60, "openmpi": 100} // least number of cases in which the algorithm must be observed
 	if !testutil.AllCases() {
 		sizes, seen = sizes[:1], map[string]int{"mpich": 30, "openmpi": 50}
 	}
@@ -207,7 +208,7 @@ func TestLiveAlgorithms(t *testing.T) {
 						p := coll.Point{Collective: c, Nodes: 1, PPN: 2, MsgBytes: size}
 						f, err := mpi.Force(lib, cat, coll.Candidate{Point: p, Algorithm: a})
 						if err != nil || !c.Sized() && size > 64 {
-							continue // infeasible on two ranks
+							continue // cannot run on two ranks
 						}
 						cases = append(cases, benchrunner.Case{Candidate: coll.Candidate{Point: p, Algorithm: a}, Forcing: f})
 						collectives[c] = true
@@ -219,7 +220,7 @@ func TestLiveAlgorithms(t *testing.T) {
 			}
 			verified := 0
 			for _, group := range program(t, opt).Group(cases) {
-				r, out := s.start(t, opt, group)
+				r, out := s.measure(t, opt, group)
 				for i, o := range r.Outcomes {
 					if o.State != benchrunner.OutcomeDone {
 						t.Errorf("%v: %+v\n%s", group[i].Candidate, o, out.Stderr)
@@ -227,16 +228,16 @@ func TestLiveAlgorithms(t *testing.T) {
 				}
 				verified += bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)) + bytes.Count(out.Stdout, []byte(`"verified":"enumeration"`))
 			}
-			t.Logf("%d cases, %d with the algorithm seen", len(cases), verified)
+			t.Logf("%d cases, %d with an observed algorithm", len(cases), verified)
 			if verified < seen[s.library] {
-				t.Errorf("the algorithm was seen in %d cases, want %d at least", verified, seen[s.library])
+				t.Errorf("the algorithm was observed in %d cases, want at least %d", verified, seen[s.library])
 			}
 		})
 	}
 }
 
-// TestLiveProbe: looking which algorithm ran lets no rank wait for ever, also
-// where some hand on to others what they got, and names what was asked for.
+// TestLiveProbe checks that observing the algorithm never blocks a rank, even if ranks forward
+// data, and that the observed algorithm is the requested one.
 func TestLiveProbe(t *testing.T) {
 	opt := quick(mpich.program(t))
 	lib, cat, err := libraries.Release(mpich.library, mpich.version)
@@ -249,31 +250,30 @@ func TestLiveProbe(t *testing.T) {
 			p := coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: 64}
 			f, err := mpi.Force(lib, cat, coll.Candidate{Point: p, Algorithm: a})
 			if err != nil || len(f.Base) > 1 {
-				continue // infeasible on one node, or in a start of its own
+				continue // cannot run on one node, or needs its own launch
 			}
 			cases = append(cases, benchrunner.Case{Candidate: coll.Candidate{Point: p, Algorithm: a}, Forcing: f})
 		}
 	}
-	r, out := mpich.start(t, opt, cases)
+	r, out := mpich.measure(t, opt, cases)
 	for i, o := range r.Outcomes {
 		if o.State != benchrunner.OutcomeDone {
 			t.Errorf("%v: %+v", cases[i].Candidate, o)
 		}
 	}
 	if n := bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)); n < 11 {
-		t.Errorf("%d of %d algorithms were seen, want 11 at least:\n%s", n, len(cases), out.Stdout)
+		t.Errorf("%d of %d algorithms were observed, want at least 11:\n%s", n, len(cases), out.Stdout)
 	}
 }
 
-// TestLiveSwitchesOpenMPI: the functions that coll/tuned calls are those of the
-// switches, in their order, seen in the log of the dynamic loader of rank 0, which
-// has the first call of each.
+// TestLiveSwitchesOpenMPI checks that coll/tuned calls the functions of the given switches, in
+// their order. The log of the dynamic loader of rank 0 has the first call of each function.
 func TestLiveSwitchesOpenMPI(t *testing.T) {
 	prog := openmpi.program(t)
 	want := []string{"bcast_intra_pipeline", "bcast_intra_binomial", "bcast_intra_chain", "bcast_intra_basic_linear"}
 	var cases []benchrunner.Case
 	for _, w := range want {
-		cases = append(cases, openmpi.forced(t, pair, coll.Bcast, 4096, strings.TrimPrefix(w, "bcast_intra_")))
+		cases = append(cases, openmpi.forcedCase(t, pair, coll.Bcast, 4096, strings.TrimPrefix(w, "bcast_intra_")))
 	}
 	logs, dir := t.TempDir(), t.TempDir()
 	script := filepath.Join(dir, "traced")
@@ -281,7 +281,7 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r, out := openmpi.start(t, quick(script), cases)
+	r, out := openmpi.measure(t, quick(script), cases)
 	for i, o := range r.Outcomes {
 		if o.State != benchrunner.OutcomeDone {
 			t.Errorf("%v: %+v\n%s", cases[i].Candidate, o, out.Stderr)
@@ -307,16 +307,16 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 	}
 }
 
-// TestLiveRefused: what a library cannot run is refused with its own words, and
-// what comes after is measured.
+// TestLiveRefused checks that an algorithm that the library cannot run fails with the
+// library's message, and that the next case is measured.
 func TestLiveRefused(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	tuned := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
-		return by(l, c, 64, true, mpi.Switch{Name: "coll_tuned_" + string(c) + "_algorithm", Value: id})
+		return switchCase(l, c, 64, true, mpi.Switch{Name: "coll_tuned_" + string(c) + "_algorithm", Value: id})
 	}
 	flat := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
 		name := "MPIR_CVAR_" + strings.ToUpper(string(c))
-		return by(l, c, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: id})
+		return switchCase(l, c, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: id})
 	}
 	rules := "OMPI_MCA_coll_tuned_use_dynamic_rules=1"
 	fallback := "MPIR_CVAR_COLLECTIVE_FALLBACK=error"
@@ -328,8 +328,8 @@ func TestLiveRefused(t *testing.T) {
 		want    string
 	}{
 		{"recursive doubling of three", mpich, flat(three, coll.Allgather, 3), fallback, "not usable"},
-		{"no such variable", mpich, by(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_NONE", Value: 1}), fallback, "MPIR_CVAR_NONE: no such control variable"},
-		{"variable that is text", mpich, by(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is no whole number"},
+		{"no such variable", mpich, switchCase(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_NONE", Value: 1}), fallback, "MPIR_CVAR_NONE: no such control variable"},
+		{"variable that is text", mpich, switchCase(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is no whole number"},
 		{"no such algorithm", openmpi, tuned(pair, coll.Bcast, 99), rules, "not in the variable's enumeration"},
 		{"two ranks of three", openmpi, tuned(three, coll.Alltoall, 5), rules, "MPI_ERR_UNSUPPORTED_OPERATION"},
 		{"rules that are off", openmpi, tuned(pair, coll.Bcast, 1), "", "the library would ignore the algorithm"},
@@ -337,8 +337,8 @@ func TestLiveRefused(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			after := by(tc.c.Layout(), coll.Bcast, 64, tc.c.NewComm)
-			r, out := tc.site.start(t, quick(tc.site.program(t)), []benchrunner.Case{tc.c, after}, strings.Fields(tc.environ)...)
+			after := switchCase(tc.c.Layout(), coll.Bcast, 64, tc.c.NewComm)
+			r, out := tc.site.measure(t, quick(tc.site.program(t)), []benchrunner.Case{tc.c, after}, strings.Fields(tc.environ)...)
 			if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseRun || !strings.Contains(o.Error, tc.want) {
 				t.Errorf("outcome %+v, want refused with %q\n%s%s", o, tc.want, out.Stdout, out.Stderr)
 			}
@@ -349,21 +349,21 @@ func TestLiveRefused(t *testing.T) {
 	}
 }
 
-// TestLiveCrash: MPICH aborts when this algorithm is forced on a number of
-// ranks that is no power of two.
+// TestLiveCrash checks the outcomes when MPICH aborts in an algorithm that needs a power of
+// two as its number of ranks.
 func TestLiveCrash(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	name := "MPIR_CVAR_REDUCE_SCATTER"
-	crash := by(three, coll.ReduceScatter, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: 2})
-	good := by(three, coll.Barrier, 0, false)
-	r, out := mpich.start(t, quick(mpich.program(t)), []benchrunner.Case{good, crash, good}, "MPIR_CVAR_COLLECTIVE_FALLBACK=error")
+	crash := switchCase(three, coll.ReduceScatter, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: 2})
+	good := switchCase(three, coll.Barrier, 0, false)
+	r, out := mpich.measure(t, quick(mpich.program(t)), []benchrunner.Case{good, crash, good}, "MPIR_CVAR_COLLECTIVE_FALLBACK=error")
 	if out.Exit == 0 || r.Outcomes[0].State != benchrunner.OutcomeDone || r.Outcomes[1].State != benchrunner.OutcomeFailed ||
 		r.Outcomes[1].Phase != benchrunner.PhaseRun || r.Outcomes[2].State != benchrunner.OutcomeNotReached {
-		t.Errorf("exit code %d, outcomes\n%swant done, failed, not reached", out.Exit, short(r.Outcomes))
+		t.Errorf("exit code %d, outcomes\n%swant done, failed, not reached", out.Exit, outcomesText(r.Outcomes))
 	}
 }
 
-// TestLiveHang: a case that takes longer than any can ends the program, which says so.
+// TestLiveHang checks that the program reports a case that hangs, and ends.
 func TestLiveHang(t *testing.T) {
 	prog := mpich.program(t)
 	text := strings.Join([]string{
@@ -380,20 +380,20 @@ func TestLiveHang(t *testing.T) {
 		return PMPI_Bcast(b, n, d, root, c);
 	}`)
 	out := mpich.launch(t, 2, []string{"LD_PRELOAD=" + shim}, prog, plan)
-	s := benchrunner.Launch{Layout: pair, Cases: []benchrunner.Case{by(pair, coll.Bcast, 64, false), by(pair, coll.Bcast, 128, false), by(pair, coll.Bcast, 256, false)}}
+	s := benchrunner.Launch{Layout: pair, Cases: []benchrunner.Case{switchCase(pair, coll.Bcast, 64, false), switchCase(pair, coll.Bcast, 128, false), switchCase(pair, coll.Bcast, 256, false)}}
 	r := program(t, quick(prog)).Read(s, out)
 	if o := r.Outcomes; o[0].State != benchrunner.OutcomeDone || !strings.HasPrefix(o[1].Error, "hung") || o[2].State != benchrunner.OutcomeNotReached || o[1].CostSeconds < 1 {
-		t.Errorf("outcomes\n%swant done, hung, not reached\n%s%s", short(o), out.Stdout, out.Stderr)
+		t.Errorf("outcomes\n%swant done, hung, not reached\n%s%s", outcomesText(o), out.Stdout, out.Stderr)
 	}
 }
 
-// preload compiles a library that takes calls of MPICH over.
+// preload compiles a library that replaces MPI functions.
 func preload(t *testing.T, code string) string {
 	t.Helper()
 	return mpich.preload(t, code)
 }
 
-// preload compiles a library that takes MPI calls over.
+// preload compiles a library that replaces MPI functions.
 func (s *site) preload(t *testing.T, code string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -408,8 +408,8 @@ func (s *site) preload(t *testing.T, code string) string {
 	return lib
 }
 
-// TestLiveWrongData: every collective is checked. A library that damages one
-// element of what a rank receives is found out, and only there.
+// TestLiveWrongData checks that the data of every collective are checked. A library that
+// damages one element on one rank makes each case fail.
 func TestLiveWrongData(t *testing.T) {
 	prog := mpich.program(t)
 	shim := preload(t, `
@@ -438,9 +438,9 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 		if !c.Sized() {
 			bytes = 0
 		}
-		cases = append(cases, by(pair, c, bytes, false))
+		cases = append(cases, switchCase(pair, c, bytes, false))
 	}
-	r, out := mpich.start(t, quick(prog), cases, "LD_PRELOAD="+shim)
+	r, out := mpich.measure(t, quick(prog), cases, "LD_PRELOAD="+shim)
 	for i, o := range r.Outcomes {
 		if o.State != benchrunner.OutcomeFailed || !strings.HasPrefix(o.Error, "data: wrong") {
 			t.Errorf("%v: %+v, want wrong data\n%s", cases[i].Candidate, o, out.Stderr)
@@ -448,9 +448,9 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 	}
 }
 
-// TestLiveForms: an algorithm that is right for the call that is timed and wrong for
-// another is refused, and it is said for which; one that crashes there, too. Without
-// the check everything is measured.
+// TestLiveForms checks algorithms that are right for the timed call and wrong or crashing for
+// another form of the call. They fail with the name of the form. Without the check they are
+// measured.
 func TestLiveForms(t *testing.T) {
 	const code = `
 #define T MPI_Datatype
@@ -480,13 +480,13 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 	}
 	var cases []benchrunner.Case
 	for _, w := range want {
-		cases = append(cases, by(pair, w.collective, 64, false))
+		cases = append(cases, switchCase(pair, w.collective, 64, false))
 	}
 	for _, s := range []*site{mpich, openmpi} {
 		t.Run(s.library, func(t *testing.T) {
 			opt := quick(s.program(t))
 			shim := "LD_PRELOAD=" + s.preload(t, "#include <signal.h>\n"+code)
-			r, out := s.start(t, opt, cases, shim)
+			r, out := s.measure(t, opt, cases, shim)
 			for i, o := range r.Outcomes {
 				w := want[i]
 				if failed := o.State == benchrunner.OutcomeFailed; failed != (w.why != "") || !strings.HasPrefix(o.Error, w.why) {
@@ -494,7 +494,7 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 				}
 			}
 			opt.Check = false
-			r, out = s.start(t, opt, cases, shim)
+			r, out = s.measure(t, opt, cases, shim)
 			for i, o := range r.Outcomes {
 				if o.State != benchrunner.OutcomeDone {
 					t.Errorf("%s without the check: %+v, want done\n%s", want[i].collective, o, out.Stderr)
@@ -504,8 +504,8 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 	}
 }
 
-// TestLiveClocks: ranks whose clocks are a quarter of an hour apart, and drift, are
-// timed as if they had one.
+// TestLiveClocks checks the times of ranks whose clocks drift or differ by a quarter of an
+// hour.
 func TestLiveClocks(t *testing.T) {
 	prog := mpich.program(t)
 	shim := preload(t, `
@@ -552,15 +552,15 @@ int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm co
 			}
 			opt := quick(prog)
 			opt.MinSamples, opt.Slice = 200, time.Second
-			cases := []benchrunner.Case{by(tc.layout, coll.Bcast, 64, false), by(tc.layout, coll.Barrier, 0, false), by(tc.layout, coll.Allreduce, 1<<20, false)}
-			r, out := mpich.start(t, opt, cases, tc.environ...)
+			cases := []benchrunner.Case{switchCase(tc.layout, coll.Bcast, 64, false), switchCase(tc.layout, coll.Barrier, 0, false), switchCase(tc.layout, coll.Allreduce, 1<<20, false)}
+			r, out := mpich.measure(t, opt, cases, tc.environ...)
 			if !bytes.Contains(out.Stdout, []byte(`"clock":"`+tc.clock+`"`)) {
 				t.Errorf("want a clock that is %s:\n%s", tc.clock, out.Stdout)
 			}
 			if exact := bytes.Contains(out.Stdout, []byte(`"clock_error":0,`)); exact != (tc.clock == "shared") {
 				t.Errorf("a clock that is %s, exact: %t:\n%s", tc.clock, exact, out.Stdout)
 			}
-			if off, barrier := told(t, out, "clock_error"), told(t, out, "latency"); off > 4*barrier {
+			if off, barrier := helloNumber(t, out, "clock_error"), helloNumber(t, out, "latency"); off > 4*barrier {
 				t.Errorf("clocks are compared within %g s, where a barrier takes %g s", off, barrier)
 			}
 			for i, o := range r.Outcomes {
@@ -572,8 +572,8 @@ int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm co
 	}
 }
 
-// told is a number of the event with which the program begins.
-func told(t *testing.T, out benchrunner.Output, key string) float64 {
+// helloNumber returns a number of the first event in the program's output.
+func helloNumber(t *testing.T, out benchrunner.Output, key string) float64 {
 	t.Helper()
 	first, _, _ := bytes.Cut(out.Stdout, []byte("\n"))
 	var hello map[string]any
@@ -587,15 +587,15 @@ func told(t *testing.T, out benchrunner.Output, key string) float64 {
 	return v
 }
 
-// TestLiveWorld: worlds that are not the layout's are told, nothing is measured and
-// the exit code says so.
+// TestLiveWorld checks that a world that differs from the layout is reported, that nothing is
+// measured, and that the exit code is not 0.
 func TestLiveWorld(t *testing.T) {
 	tests := []struct {
 		name    string
 		launch  *site
 		layout  coll.Layout
 		environ string
-		want    string // empty: right
+		want    string // the error, empty for a correct world
 	}{
 		{"one node", mpich, coll.Layout{Nodes: 1, PPN: 2}, "", ""},
 		{"two simulated nodes", mpich, coll.Layout{Nodes: 2, PPN: 1}, "MPIR_CVAR_NUM_CLIQUES=2", ""},
@@ -610,8 +610,8 @@ func TestLiveWorld(t *testing.T) {
 			}
 			prog := mpich.program(t)
 			tc.launch.program(t)
-			cases := []benchrunner.Case{by(tc.layout, coll.Bcast, 64, false)}
-			r, out := tc.launch.start(t, quick(prog), cases, tc.environ)
+			cases := []benchrunner.Case{switchCase(tc.layout, coll.Bcast, 64, false)}
+			r, out := tc.launch.measure(t, quick(prog), cases, tc.environ)
 			o := r.Outcomes[0]
 			if tc.want == "" && (o.State != benchrunner.OutcomeDone || out.Exit != 0) {
 				t.Errorf("exit code %d, %+v, want done\n%s%s", out.Exit, o, out.Stdout, out.Stderr)
@@ -623,7 +623,7 @@ func TestLiveWorld(t *testing.T) {
 	}
 }
 
-// TestLivePlan: a plan that cannot be read is an error that names the line.
+// TestLivePlan checks that an invalid plan is an error with the number of its line.
 func TestLivePlan(t *testing.T) {
 	prog := mpich.program(t)
 	const good = "tutti-native-plan 1\nnodes 1\nppn 1\nwarmup 1\nmin 6\nmax 20\nprecision 0.5\nslice 0.1\nhang 9\nhopeless 0\ncheck no\ncase 0 bcast 64 same\nend\n"
@@ -651,7 +651,7 @@ func TestLivePlan(t *testing.T) {
 			if err := os.WriteFile(plan, []byte(strings.Replace(good, tc.old, tc.new, 1)), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.Command(prog, plan).Output() // a world of one needs no launcher
+			out, err := exec.Command(prog, plan).Output() // one rank needs no launcher
 			if tc.want == "" && (err != nil || !bytes.Contains(out, []byte(`"event":"result"`))) {
 				t.Errorf("%v\n%s", err, out)
 			}

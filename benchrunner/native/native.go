@@ -19,7 +19,7 @@ import (
 
 // Options configure the program.
 type Options struct {
-	Path        string        // absolute path of the program on the nodes
+	Path        string        // absolute path of the program on the compute nodes
 	Warmup      int           // calls before the timed ones; fewer if they take more than a quarter of Slice
 	MinSamples  int           // least number of timed calls, unless Slice is used up
 	MaxSamples  int           // largest number of timed calls
@@ -55,8 +55,8 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group puts all cases into one launch that can share the settings at the start of the
-// library. Small sizes come first, so that a crash in a large one loses little. Within a
+// Group puts all cases into one launch that can share the settings with which the library
+// starts. Small sizes come first, so that a crash at a large size loses little. For each
 // collective and size the library's default comes first, so that much slower algorithms are
 // aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
@@ -105,21 +105,22 @@ func keyOf(c benchrunner.Case) string {
 	return b.String()
 }
 
-// Times in addition to those of the cases: from the start of the program to its first case,
-// and its end. MPI_Finalize may hang for ten seconds before the program gives up.
+// Times of a launch in addition to those of its cases. MPI_Finalize may hang for ten seconds
+// before the program gives up.
 const (
-	begin   = 10 * time.Second
-	leaving = 15 * time.Second
+	startTime    = 10 * time.Second
+	finalizeTime = 15 * time.Second
 )
 
-// hang returns the time after which the program gives up a case. A slice is checked between
-// calls, so a slow case may exceed it: it may be checked, warmed up and timed once each.
+// hang returns the time after which the program gives up a case. The limit of a slice is
+// checked only between calls. So a slow case may exceed it by one call each for check, warm-up
+// and timing.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
-// Allowance implements benchrunner.Program: a slice for every case, and the time by which
-// one case may exceed its slice.
+// Allowance implements benchrunner.Program. It is one slice for every case plus the time by
+// which one slow case may exceed its slice.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
-	return begin + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + leaving
+	return startTime + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + finalizeTime
 }
 
 const planName = "native.plan"

@@ -29,7 +29,7 @@ func program(t *testing.T, opt native.Options) *native.Program {
 	return p
 }
 
-// one is a case of a 2x1 layout; algorithm may be library_default.
+// one returns a case of a 2x1 layout. The algorithm may be library_default.
 func one(c coll.Collective, bytes int64, algorithm string, switches ...mpi.Switch) benchrunner.Case {
 	a, err := coll.ParseAlgorithm(algorithm)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("Command = %s, want %s", got, want)
 	}
 	testutil.CheckGolden(t, "native.plan", cmd.Files["native.plan"])
-	if got, want := p.Allowance(s), 41500*time.Millisecond; got != want { // 10 + 3·0.5 + 15 and 15 for a slow one
+	if got, want := p.Allowance(s), 41500*time.Millisecond; got != want { // start 10 s, three slices of 0.5 s, a slow case 15 s, end 15 s
 		t.Errorf("Allowance = %v, want %v", got, want)
 	}
 }

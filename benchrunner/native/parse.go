@@ -51,10 +51,10 @@ type event struct {
 	Why   string `json:"why"`
 	Rank  int    `json:"rank"`
 	Cases int    `json:"cases"`
-	Error string `json:"error"` // the program reports that its own line is wrong
+	Error string `json:"error"` // the program's own report that the line is wrong
 }
 
-// anyOrder says that all orders place the ranks in the same way.
+// anyOrder is the order if all orders place the ranks in the same way, as on one node.
 const anyOrder = "any"
 
 type node struct {
@@ -63,12 +63,12 @@ type node struct {
 	Ranks  int    `json:"ranks"`
 }
 
-// said is what the program printed about one case.
-type said struct {
+// caseOutput is the part of the output about one case.
+type caseOutput struct {
 	begun   bool
 	at      float64 // seconds from the start of the program to the start of the case
-	form    string  // form of the checked call, if it differs from that of the timed calls
-	later   bool    // the program printed something about a later case, too
+	form    string  // form of the checked call, empty for that of the timed calls
+	later   bool    // the output also contains a later case
 	results []event // results and refusals
 }
 
@@ -76,7 +76,7 @@ type said struct {
 type listing struct {
 	hellos  []event
 	errors  []string
-	cases   []said
+	cases   []caseOutput
 	hung    bool
 	ended   bool
 	damaged []string // lines that look like the program's but cannot be read
@@ -89,7 +89,7 @@ const (
 
 // parse reads the lines of an output with n cases. It ignores lines of other programs.
 func parse(lines []string, n int) listing {
-	l := listing{cases: make([]said, n)}
+	l := listing{cases: make([]caseOutput, n)}
 	last := -1 // the case that began last
 	for _, line := range lines {
 		at := strings.Index(line, opening)
@@ -107,7 +107,8 @@ func parse(lines []string, n int) listing {
 	return l
 }
 
-// decode reads one JSON object. Launchers and libraries may have written text after it.
+// decode reads one JSON object. Text after the object is ignored, since launchers and
+// libraries may write into the same line.
 func decode(text string) (event, error) {
 	var e event
 	d := json.NewDecoder(strings.NewReader(text))
@@ -153,7 +154,7 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass records that the case that began last has ended, because another one followed.
+// pass marks cases that have ended because the next case began.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
@@ -178,7 +179,7 @@ func (e event) check(c benchrunner.Case) error {
 	return e.checkManner(c)
 }
 
-// checkTimes returns an error if the median, its interval or the samples are invalid.
+// checkTimes returns an error if the median, its interval or the number of samples is invalid.
 func (e event) checkTimes() error {
 	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
@@ -213,19 +214,19 @@ func (e event) checkManner(c benchrunner.Case) error {
 // seconds reports whether v is a valid duration.
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// shortest is shorter than any collective: light travels 30 cm in that time.
+// shortest is a lower bound of the time of a collective in seconds: light travels 30 cm in it.
 const shortest = 1e-9
 
-// How the program observed the algorithm that ran.
+// Ways in which the program observed the algorithm that ran.
 const (
 	verifiedNot   = "no"
-	verifiedStack = "error stack" // functions of MPICH, outermost first
+	verifiedStack = "error stack" // functions in MPICH's error stack, outermost first
 	verifiedEnum  = "enumeration" // Open MPI's name of the algorithm's number
 	verifiedOwn   = "libtutti"    // libtutti's name of the algorithm, as in its table
 )
 
-// contradicts returns how the observed algorithm differs from that of the case. It returns
-// "" if they agree or if nothing was observed.
+// contradicts returns how the observed algorithm differs from the requested one. It returns ""
+// if they agree or if nothing was observed.
 func (e event) contradicts(c benchrunner.Case) string {
 	want := c.Algorithm.Name
 	switch {
@@ -241,7 +242,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 			}
 		}
 		if c.Parts && !strings.Contains(e.Seen, "_composition_") {
-			return "" // the error came from one part of a composition, which does not identify the whole
+			return "" // the error came from one part of a composed algorithm, which does not identify the whole
 		}
 	}
 	return fmt.Sprintf("the library ran %s instead", e.Seen)

@@ -42,7 +42,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 }
 
 // outcome returns the outcome of one case, and whether the program printed one.
-func outcome(c said, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
+func outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
 	}
@@ -89,7 +89,7 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 }
 
 // starts warns if some cases began at agreed times and others after a barrier. The times of
-// the latter include the time in which the ranks leave the barrier.
+// the latter are longer, because they include the end of the barrier.
 func (l listing) starts() []string {
 	barriers, all := 0, 0
 	for _, c := range l.cases {
@@ -106,7 +106,7 @@ func (l listing) starts() []string {
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
-// warnings returns problems that decide no case.
+// warnings returns problems that do not change the outcome of a case.
 func (l listing) warnings() []string {
 	var out []string
 	for i, line := range l.damaged {
@@ -118,7 +118,7 @@ func (l listing) warnings() []string {
 	}
 	for _, h := range l.hellos[:min(1, len(l.hellos))] {
 		if h.Source != csource.Bench.Checksum() {
-			out = append(out, fmt.Sprintf("native: the program was built from another source (%.12s): run tutti build benchmark", h.Source))
+			out = append(out, fmt.Sprintf("native: the program was buildDir from another source (%.12s): run tutti build benchmark", h.Source))
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func form(i int, name string) string {
 }
 func begin(i int) string { return fmt.Sprintf(`{"event":"begin","case":%d,"at":0.5}`, i) + "\n" }
 
-// result is a line about a case; more are further keys, or others for these.
+// result returns the result line of a case. more adds or replaces keys.
 func result(i int, more string) string {
 	return fmt.Sprintf(`{"event":"result","case":%d,"bytes":64,"median":2e-6,"low":1e-6,"high":3e-6,"min":1e-6,"samples":10,"late":0,"sync":"clock",`+
 		`"stop":"tight","verified":"no","seen":"","warmup":0.01,"measure":0.01,"wall":0.03%s}`, i, more) + "\n"
@@ -32,15 +32,15 @@ func result(i int, more string) string {
 
 func whole(i int) string { return begin(i) + result(i, "") }
 
-// three are the cases of the tests of Read.
+// three returns the launch of three cases that most tests read.
 func three() benchrunner.Launch {
 	s := start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
 	s.Order = coll.Cyclic
 	return s
 }
 
-// short writes outcomes as a line each.
-func short(outcomes []benchrunner.Outcome) string {
+// outcomesText writes each outcome as one line.
+func outcomesText(outcomes []benchrunner.Outcome) string {
 	var b strings.Builder
 	for _, o := range outcomes {
 		switch o.State {
@@ -107,15 +107,15 @@ func TestRead(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.out.Stdout = []byte(tc.stdout)
 			r := program(t, options()).Read(three(), tc.out)
-			if got := short(r.Outcomes); got != tc.want {
+			if got := outcomesText(r.Outcomes); got != tc.want {
 				t.Errorf("outcomes:\n%swant:\n%swarnings: %q", got, tc.want, r.Warnings)
 			}
 		})
 	}
 }
 
-// TestReadAbsurd: lines that cannot be are not believed.
-func TestReadAbsurd(t *testing.T) {
+// TestReadImpossibleValues checks that lines with impossible values are rejected.
+func TestReadImpossibleValues(t *testing.T) {
 	change := func(old, new string) string {
 		line := result(1, "")
 		if !strings.Contains(line, old) {
@@ -131,7 +131,7 @@ func TestReadAbsurd(t *testing.T) {
 		{"faster than light", change("2e-6", "2e-10")},
 		{"longer than the case", change("2e-6", "2")},
 		{"no median", change(`"median":2e-6,`, "")},
-		{"interval beside the median", change(`"high":3e-6`, `"high":1e-6`)},
+		{"interval without the median", change(`"high":3e-6`, `"high":1e-6`)},
 		{"half an interval", change(`"low":1e-6,`, "")},
 		{"minimum above the median", change(`"min":1e-6`, `"min":3e-6`)},
 		{"no sample", change(`"samples":10`, `"samples":0`)},
@@ -141,7 +141,7 @@ func TestReadAbsurd(t *testing.T) {
 		{"way to verify", change(`"verified":"no"`, `"verified":"yes"`)},
 		{"warm-up longer than all", change(`"warmup":0.01`, `"warmup":9`)},
 		{"unknown key", result(1, `,"mean":2`)},
-		{"its own doubt", result(1, `,"error":"a number is not finite"`)},
+		{"its own error", result(1, `,"error":"a number is not finite"`)},
 		{"unknown case", strings.Replace(result(3, ""), `"case":3`, `"case":-1`, 1)},
 		{"no case", change(`"case":1,`, "")},
 	}
@@ -161,15 +161,16 @@ func TestReadAbsurd(t *testing.T) {
 	}
 }
 
-// TestReadAlgorithm: what the library shows must be what was asked for.
+// TestReadAlgorithm checks that a case fails if the library ran another algorithm than the
+// requested one.
 func TestReadAlgorithm(t *testing.T) {
-	made := map[string]bool{"alpha": true, "gamma": true} // of other algorithms
+	composed := map[string]bool{"alpha": true, "gamma": true} // composed algorithms
 	tests := []struct{ algorithm, verified, seen, want string }{
 		{"ring", "no", "", ""},
 		{"ring", "enumeration", "ring", ""},
 		{"ring", "enumeration", "bruck", "the library ran bruck instead"},
 		{"scatter_ring_allgather", "error stack", "MPIR_Bcast_intra_scatter_ring_allgather", ""},
-		{"alpha", "error stack", "MPIR_Bcast_intra_binomial", ""}, // a part tells nothing of the whole
+		{"alpha", "error stack", "MPIR_Bcast_intra_binomial", ""}, // a part does not identify the whole
 		{"alpha", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", "the library ran MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial instead"},
 		{"gamma", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", ""},
 		{"smp", "error stack", "MPIR_Bcast_intra_smp MPIR_Bcast_intra_binomial", ""},
@@ -182,7 +183,7 @@ func TestReadAlgorithm(t *testing.T) {
 			line := strings.Replace(result(0, ""), `"verified":"no","seen":""`, fmt.Sprintf(`"verified":%q,"seen":%q`, tc.verified, tc.seen), 1)
 			out := benchrunner.Output{Ended: true, Stdout: []byte(hello + begin(0) + line + end)}
 			c := one(coll.Bcast, 64, tc.algorithm)
-			c.Parts = made[tc.algorithm]
+			c.Parts = composed[tc.algorithm]
 			o := program(t, options()).Read(start(c), out).Outcomes[0]
 			if o.Error != tc.want || (o.State == benchrunner.OutcomeDone) != (tc.want == "") {
 				t.Errorf("outcome %+v, want error %q", o, tc.want)
@@ -191,8 +192,8 @@ func TestReadAlgorithm(t *testing.T) {
 	}
 }
 
-// TestReadRecorded reads outputs of real runs: two ranks of MPICH 4.0.2 and
-// Open MPI 4.1.4, plan beside.
+// TestReadRecorded reads recorded outputs of two ranks of MPICH 4.0.2 and Open MPI 4.1.4, with
+// their plans.
 func TestReadRecorded(t *testing.T) {
 	for _, name := range []string{"mpich", "openmpi"} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestReadRecorded(t *testing.T) {
 			r := program(t, options()).Read(s, benchrunner.Output{Ended: true, Wall: 10 * time.Second, Stdout: text})
 			for i, w := range r.Warnings {
 				if strings.Contains(w, "another source") {
-					r.Warnings[i] = "native: the program was built from another source"
+					r.Warnings[i] = "native: the program was buildDir from another source"
 				}
 			}
 			got, err := json.MarshalIndent(r, "", "  ")
@@ -220,7 +221,7 @@ func TestReadRecorded(t *testing.T) {
 	}
 }
 
-// planned makes the start of a plan whose comments name the algorithms.
+// planned returns the launch of a plan whose comments name the algorithms.
 func planned(t *testing.T, plan string) benchrunner.Launch {
 	t.Helper()
 	s := benchrunner.Launch{Layout: coll.Layout{Nodes: 1, PPN: 2}}

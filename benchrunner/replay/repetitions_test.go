@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// repeated is recorded data with five repetitions of each candidate; number k takes 1 + k/10
-// of what number 1 takes, in time and in cost.
+// repeated returns recorded data with five repetitions of each candidate. Repetition k takes 1
+// + k/10 times the synthetic time and cost.
 func repeated() []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range testutil.SyntheticMeasurements(points()) {
@@ -27,8 +27,8 @@ func repeated() []coll.Measurement {
 	return out
 }
 
-// What is measured is one of the repetitions, with its own cost and without further noise;
-// the truth is their median. Another attempt gets another one until all had their turn.
+// TestRepetitionsAreDrawn checks that a trial is one of the repetitions without further noise,
+// and that the truth is their median. Further attempts use the other repetitions in turn.
 func TestRepetitionsAreDrawn(t *testing.T) {
 	once := machine(t, replay.Options{})
 	m, err := replay.New(repeated(), replay.Options{Seed: 4, Noise: replay.Noise{Sigma: 0.5, TailProbability: 1}})
@@ -66,7 +66,7 @@ func TestRepetitionsAreDrawn(t *testing.T) {
 	}
 }
 
-func TestRepetitionsTwice(t *testing.T) {
+func TestNewRejectsRepetitions(t *testing.T) {
 	runs := repeated()
 	again := runs[0]
 	unnumbered := runs[0]
@@ -82,7 +82,7 @@ func TestRepetitionsTwice(t *testing.T) {
 	}
 }
 
-// All times of a job are off by one factor, those of another job by another.
+// TestJobNoiseDisturbsWholeJobs checks that all times of a job have the same factor of noise.
 func TestJobNoiseDisturbsWholeJobs(t *testing.T) {
 	m := machine(t, replay.Options{Seed: 1, JobNoise: 0.1})
 	var factors []float64
@@ -106,7 +106,7 @@ func TestJobNoiseDisturbsWholeJobs(t *testing.T) {
 	for _, f := range factors {
 		square += f * f
 	}
-	if sd := math.Sqrt(square / float64(len(factors))); math.Abs(sd-0.1) > 0.01 { // 400: standard error 0.0035
+	if sd := math.Sqrt(square / float64(len(factors))); math.Abs(sd-0.1) > 0.01 { // the standard error of 400 factors is 0.0035
 		t.Errorf("jobs are off by %.3f, want 0.1", sd)
 	}
 	if err := (replay.Options{JobNoise: -0.1}).Validate(); err == nil {

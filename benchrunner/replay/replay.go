@@ -17,24 +17,24 @@ import (
 // Noise is added to a recorded time.
 type Noise struct {
 	Sigma           float64 // relative, lognormal: time · exp(Sigma·z)
-	TailProbability float64 // of an outlier, which is TailLow to TailHigh times slower
+	TailProbability float64 // probability of an outlier, which is TailLow to TailHigh times slower
 }
 
-// An outlier is slower by a uniform factor between these two, as single runs on shared
-// clusters were.
+// The bounds of the uniform factor by which an outlier is slower. Single runs on shared
+// clusters had outliers of this size.
 const (
 	TailLow  = 1.3
 	TailHigh = 3.0
 )
 
-// Options say what the machine adds to the recorded times.
+// Options are the random effects and costs that a Machine adds to the recorded times.
 type Options struct {
 	Seed        uint64
-	Noise       Noise   // of candidates with one recorded time; others use their repetitions
+	Noise       Noise   // noise of candidates with one recorded time; other candidates use their repetitions
 	JobNoise    float64 // relative, lognormal, one factor for all times of a batch
 	Launch      benchrunner.LaunchCost
 	FailureRate float64 // fraction of trials that fail
-	Nodes       int     // of an allocation in which the launches of a batch run concurrently; 0: one after another
+	Nodes       int     // nodes of an allocation in which the launches of a batch run concurrently; 0: sequential launches
 }
 
 // Validate returns every fault of the options at once.
@@ -116,7 +116,7 @@ func (m *Machine) add(r coll.Measurement) error {
 	return nil
 }
 
-// Candidates returns the recorded candidates in order; the caller must not change them.
+// Candidates returns the recorded candidates in order. The caller must not change them.
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
 
 // Space returns the space of the recorded candidates.
@@ -134,7 +134,7 @@ func (m *Machine) Space() *coll.Space {
 	})
 }
 
-// Truth returns the recorded measurement of a candidate without noise. Of repetitions it is
+// Truth returns the recorded measurement of a candidate without noise. For repetitions it is
 // the median, the faster of the two middle ones if their number is even.
 func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 	t, ok := m.recorded[c]
@@ -162,16 +162,16 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices returns Costs if the runs alone take the given seconds.
+// prices returns Costs for the given run times in seconds, launches excluded.
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {
-		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // candidates without a record may not fit
+		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // candidates without a record may need more nodes
 	}
 	if fits {
 		costs, err := m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
 		if err != nil {
-			panic(err) // New has checked what Pack rejects
+			panic(err) // New has rejected what Pack would reject
 		}
 		return costs
 	}
@@ -217,7 +217,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	return nil
 }
 
-// job returns the noise factor of all times of a batch.
+// job returns the noise factor that all times of a batch have.
 func (m *Machine) job(b benchrunner.Batch) float64 {
 	if m.opt.JobNoise == 0 {
 		return 1
@@ -228,7 +228,7 @@ func (m *Machine) job(b benchrunner.Batch) float64 {
 }
 
 // drawn returns the recorded measurement that answers a request. With repetitions, attempts
-// use all of them in turn, in an order that depends on seed and candidate. Without a record
+// use each of them in turn, in an order that depends on seed and candidate. Without a record
 // it returns the zero value.
 func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 	runs := m.repetitions[r.Candidate]
@@ -240,7 +240,8 @@ func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 	return runs[rand.New(rand.NewPCG(m.opt.Seed, fingerprint(r))).Perm(len(runs))[turn]]
 }
 
-// trial depends only on seed, candidate, attempt and the factor of the job.
+// trial returns the trial that answers a request. It depends only on its arguments and the
+// seed.
 func (m *Machine) trial(r benchrunner.Request, cost, job float64) coll.Trial {
 	t := coll.Trial{
 		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost, HeldNodes: m.opt.Nodes},

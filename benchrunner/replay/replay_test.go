@@ -67,7 +67,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-func TestNoiseHasItsSpread(t *testing.T) {
+func TestNoiseDeviation(t *testing.T) {
 	m := machine(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	var reqs []benchrunner.Request
 	for attempt := 1; attempt <= 40; attempt++ {
@@ -83,7 +83,7 @@ func TestNoiseHasItsSpread(t *testing.T) {
 		sum += z
 		square += z * z
 	}
-	n := float64(len(reqs)) // 1 800: the standard error of the deviation is 1.7 %
+	n := float64(len(reqs)) // 1 800: the relative standard error of the deviation is 1.7 %
 	if sd := math.Sqrt(square/n - sum*sum/n/n); math.Abs(sd-0.02) > 0.002 {
 		t.Errorf("log deviation %.4f over %g trials, want 0.02", sd, n)
 	}
@@ -129,7 +129,7 @@ func TestLaunchesArePaidOnce(t *testing.T) {
 
 func TestEndedRequestStillPaysItsLaunch(t *testing.T) {
 	m := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 5}})
-	reqs := requests(m.Candidates()[:2]) // one layout
+	reqs := requests(m.Candidates()[:2]) // of the same layout
 	reqs[0].Ended = true
 	truth, _ := m.Truth(reqs[1].Candidate)
 	if got := runAll(t, m, reqs); got[0].CostSeconds != truth.CostSeconds {
@@ -137,7 +137,7 @@ func TestEndedRequestStillPaysItsLaunch(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	good := testutil.SyntheticMeasurements(points()[:1])
 	zero := good[0]
 	zero.Seconds = 0
@@ -176,10 +176,11 @@ func ExampleNew() {
 	// best: ring
 }
 
-// On an allocation a batch costs the time from its first begin to its last end.
-func TestSideBySide(t *testing.T) {
+// TestConcurrentLaunches checks that concurrent launches of a batch cost the time from the first begin
+// to the last end.
+func TestConcurrentLaunches(t *testing.T) {
 	one := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}})
-	side := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})
+	concurrent := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})
 	var narrow, wide []coll.Candidate
 	for _, c := range one.Candidates() {
 		switch {
@@ -190,17 +191,17 @@ func TestSideBySide(t *testing.T) {
 		}
 	}
 	longest := 0.0
-	for _, c := range one.Costs(narrow) { // each its own launch
+	for _, c := range one.Costs(narrow) { // each candidate has its own launch
 		longest = max(longest, c)
 	}
-	if got := side.ExhaustiveSeconds(narrow); math.Abs(got-longest) > 1e-9 {
-		t.Errorf("four starts of two nodes cost %g s, want %g: the longest", got, longest)
+	if got := concurrent.ExhaustiveSeconds(narrow); math.Abs(got-longest) > 1e-9 {
+		t.Errorf("four launches of two nodes cost %g s, want %g: the longest", got, longest)
 	}
-	if got, want := side.ExhaustiveSeconds(wide), one.ExhaustiveSeconds(wide); math.Abs(got-want) > 1e-9 {
-		t.Errorf("two starts of all nodes cost %g s, want %g: their sum", got, want)
+	if got, want := concurrent.ExhaustiveSeconds(wide), one.ExhaustiveSeconds(wide); math.Abs(got-want) > 1e-9 {
+		t.Errorf("two launches of all nodes cost %g s, want %g: their sum", got, want)
 	}
 	sum, nodeSeconds := 0.0, 0.0
-	for _, tr := range runAll(t, side, requests(append(narrow, wide...))) {
+	for _, tr := range runAll(t, concurrent, requests(append(narrow, wide...))) {
 		sum += tr.CostSeconds
 		nodeSeconds += tr.NodeSeconds()
 	}

@@ -35,7 +35,7 @@ func parseNode(line string) (node, error) {
 	if err != nil {
 		return node{}, fmt.Errorf("sinfo: memory %q: want a number", f[4])
 	}
-	if mebibytes > 1 { // 1 is Slurm's value where nothing is configured
+	if mebibytes > 1 { // Slurm reports 1 if no memory is configured
 		n.bytes = int64(mebibytes) << 20
 	}
 	return n, nil
@@ -43,7 +43,7 @@ func parseNode(line string) (node, error) {
 
 // serves reports whether jobs can get the node without a repair.
 func (n node) serves() bool {
-	if strings.HasSuffix(n.state, "*") { // does not respond
+	if strings.HasSuffix(n.state, "*") { // the node does not respond
 		return false
 	}
 	state := strings.TrimRight(n.state, "*~#!%$@^-+")
@@ -116,7 +116,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, nil
 }
 
-// Switches asks the controller. Without a topology plugin there are none.
+// Switches returns the switches that the controller knows, none without a topology plugin.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	out, err := retryQuery(ctx, s, func() (string, error) {
 		return s.query(ctx, "scontrol", "show", "topology")

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	queryLimit = time.Minute     // for a command that only asks
-	farewell   = 5 * time.Second // for a running command to end after the context is cancelled
+	queryLimit  = time.Minute     // time limit of a command that changes nothing
+	cancelGrace = 5 * time.Second // time for a running command to end after its context is cancelled
 )
 
 // failure is the error of a command.
@@ -49,9 +49,9 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command and returns its standard output. The error is a *failure or that of
-// ctx. Terminal interrupts do not reach the command, and it may finish within farewell
-// after ctx ends: if sbatch were killed, it would be unknown whether it submitted.
+// run runs a command and returns its standard output. The error is a *failure or that of ctx.
+// A terminal interrupt does not reach the command, which may finish within cancelGrace after ctx
+// ends. If sbatch were killed, tutti would not know whether the job was submitted.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -65,9 +65,9 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	cmd := exec.CommandContext(inTime, path, c.args...)
 	cmd.Env, cmd.Dir = c.env, c.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = farewell
+	cmd.WaitDelay = cancelGrace
 	cmd.Cancel = func() error {
-		if ctx.Err() == nil { // its time limit passed
+		if ctx.Err() == nil { // the command exceeded its time limit
 			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
 		return os.ErrProcessDone
@@ -82,7 +82,7 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	}
 	f := &failure{name: c.name, message: errorText(stderr.String()), code: -1, err: err}
 	if f.message == "" {
-		f.message = errorText(stdout.String()) // scontrol prints errors there
+		f.message = errorText(stdout.String()) // scontrol prints errors to standard output
 	}
 	f.timedOut = ctx.Err() == nil && inTime.Err() != nil
 	var exit *exec.ExitError
@@ -110,7 +110,7 @@ func errorText(stderr string) string {
 	return strings.Join(lines, "; ")
 }
 
-// identifying are the variables of Slurm that identify the cluster and the user.
+// identifying lists the variables of Slurm that identify the cluster and the user.
 var identifying = map[string]bool{"SLURM_CONF": true, "SLURM_CONF_SERVER": true, "SLURM_JWT": true}
 
 // isOption reports whether Slurm's commands read the variable as an option.
@@ -136,8 +136,8 @@ func queryEnv(environ []string) []string {
 	return append(env, "LC_ALL=C", "TZ=UTC", "SLURM_TIME_FORMAT=%s")
 }
 
-// inherited are the variables that a job gets from tutti's environment. A name that ends in
-// an asterisk stands for all variables with that prefix.
+// inherited lists the variables that a job gets from tutti's environment. A name that ends in
+// an asterisk stands for all variables with this prefix.
 var inherited = []string{
 	"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LD_LIBRARY_PATH",
 	"MODULEPATH", "MODULESHOME", "LMOD_*", "BASH_ENV",

@@ -12,7 +12,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// clock is one that only sleeping moves.
+// clock is a clock that advances only by Sleep.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -31,8 +31,8 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// fake makes a scheduler whose commands are shell scripts, in the folder dir. Each
-// call is a line of the file dir/calls. The scripts may use $dir.
+// fake returns a scheduler whose commands are shell scripts in the folder dir. Each call is a
+// line of the file dir/calls. The scripts may use fakedir.
 func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -50,7 +50,7 @@ func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	return s, dir
 }
 
-// calls returns the commands that were called, arguments and all.
+// calls returns the recorded calls of a command with their arguments.
 func calls(t *testing.T, dir, command string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "calls"))
@@ -77,5 +77,5 @@ func job(t *testing.T, name, body string) benchrunner.Submission {
 	return benchrunner.Submission{Name: name, Dir: dir, Script: script, Nodes: 1, PPN: 1, Limit: 2 * time.Minute}
 }
 
-// columns joins what squeue or sacct show.
+// columns returns a row as squeue or sacct prints it.
 func columns(fields ...string) string { return strings.Join(fields, separator) + "\n" }

@@ -17,7 +17,7 @@ import (
 // accountDays is how many days back sacct looks for a job by its name.
 const accountDays = 60
 
-// errNoAccounts reports a cluster without accounting; noAccounts is sacct's message.
+// errNoAccounts reports a cluster without accounting. sacct prints noAccounts there.
 var errNoAccounts = errors.New("the cluster keeps no accounts")
 
 const noAccounts = "Slurm accounting storage is disabled"
@@ -33,8 +33,8 @@ func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	return parseRows(out), nil
 }
 
-// accounts returns sacct's rows of jobs, oldest first. The error is errNoAccounts on a
-// cluster without accounting; this is checked once.
+// accounts returns sacct's rows of jobs, oldest first. The error is errNoAccounts on a cluster
+// without accounting, which is checked only once.
 func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
 	s.mu.Lock()
 	known := s.ledger
@@ -67,7 +67,7 @@ func (r row) same(sub benchrunner.Submission) bool {
 }
 
 // named returns the rows of the job in the queue. There are several only if a submission
-// arrived twice; the first is the one that most likely measures.
+// arrived twice. The first row is the job that most likely measures.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {
@@ -86,9 +86,9 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	return rows, nil
 }
 
-// standing ranks jobs of one name: running jobs first, then jobs that ran, waiting jobs,
-// and jobs that ended at once. The last were rejected, cancelled before their start, or
-// found their folder taken.
+// standing ranks jobs of one name: running jobs first, then jobs that ran, waiting jobs, and
+// jobs that ended at once. The last kind was rejected, cancelled before its start, or found
+// its folder taken.
 func (r row) standing() int {
 	switch phaseOf(r.state) {
 	case benchrunner.JobRunning:
@@ -102,7 +102,8 @@ func (r row) standing() int {
 	return 3
 }
 
-// look looks once for a job by its name, first in the queue and then in the accounts.
+// look looks for a job by its name without retries, first in the queue and then in the
+// accounts.
 func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, bool, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil {
@@ -137,8 +138,8 @@ func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (strin
 	return a.row.id, a.found, err
 }
 
-// Cancel implements benchrunner.Scheduler. It passes the job's name to scancel, to spare
-// another job that got the ID after the cluster lost its state.
+// Cancel implements benchrunner.Scheduler. It passes the job's name to scancel. So it does not
+// cancel another job that got the same ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	unknown := func(f *failure) bool { return strings.Contains(f.message, "Invalid job id specified") }
 	_, err := retryQuery(ctx, s, func() (string, error) {

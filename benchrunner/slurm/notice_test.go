@@ -9,17 +9,17 @@ import (
 	"tutti/benchrunner"
 )
 
-// Whoever waits for Slurm is told why: what it says between two questions, and that a
-// command hangs.
+// TestNotice checks that Notice receives each temporary error of Slurm and reports a command
+// that does not answer.
 func TestNotice(t *testing.T) {
 	s, _ := fake(t, map[string]string{"scontrol": "echo 'scontrol: error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})
-	var told []string
-	s.options.Notice = func(err error) { told = append(told, err.Error()) }
+	var notices []string
+	s.options.Notice = func(err error) { notices = append(notices, err.Error()) }
 	if _, err := s.Switches(t.Context()); !errors.Is(err, benchrunner.ErrUnavailable) {
 		t.Errorf("Switches = %v, want %v", err, benchrunner.ErrUnavailable)
 	}
-	if len(told) < 10 || told[0] != "scontrol: Unable to contact slurm controller (connect failure)" {
-		t.Errorf("told %q, want what Slurm says, each time", told)
+	if len(notices) < 10 || notices[0] != "scontrol: Unable to contact slurm controller (connect failure)" {
+		t.Errorf("notices %q, want Slurm's message, each time", notices)
 	}
 
 	s, _ = fake(t, map[string]string{"scontrol": "/bin/sleep 0.5"})
@@ -30,6 +30,6 @@ func TestNotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-slow; !strings.Contains(err.Error(), "scontrol has not answered for 100ms") {
-		t.Errorf("told %v", err)
+		t.Errorf("notice %v", err)
 	}
 }

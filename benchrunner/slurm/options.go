@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Options say where and as which user jobs run. Slurm decides what is empty.
+// Options say where and for which account jobs run. Slurm chooses values for empty fields.
 type Options struct {
 	Partition   string // a single one; the cluster's default when empty
 	Account     string
@@ -23,9 +23,9 @@ type Options struct {
 	Constraint  string
 	Exclusive   bool     // nodes are not shared with other jobs
 	Directives  []string // more options of sbatch, --name or --name=value
-	MaxJobs     int      // at the same time; 1 when zero
+	MaxJobs     int      // largest number of jobs at the same time; 1 when zero
 
-	Bin      string        // folder of Slurm's commands; PATH when empty
+	Bin      string        // folder of Slurm's commands; searched in PATH when empty
 	Patience time.Duration // how long to retry temporary errors; 10 minutes when zero
 
 	Now   func() time.Time                                 // time.Now when nil
@@ -40,17 +40,17 @@ type Options struct {
 // Scheduler implements benchrunner.Scheduler and benchrunner.Mapper.
 type Scheduler struct {
 	options Options
-	block   time.Duration // longest time of sbatch
+	block   time.Duration // longest time for a call of sbatch
 	search  time.Duration // how long to look for a job after an attempt that may have arrived
 	absence time.Duration // how long a job may be unknown before it is lost
 	slow    time.Duration // a slower command is reported to Notice
 
 	mu      sync.Mutex
-	ledger  ledger          // whether there is accounting
-	watched map[string]seen // by ID
+	ledger  ledger                // whether the cluster has accounting
+	watched map[string]lastStatus // by ID
 }
 
-// ledger says whether the cluster has accounting that sacct reads.
+// ledger says whether the cluster keeps accounts that sacct can read.
 type ledger int
 
 const (
@@ -81,7 +81,7 @@ func New(o Options) (*Scheduler, error) {
 		search:  10 * time.Second,
 		absence: time.Minute,
 		slow:    5 * time.Second,
-		watched: map[string]seen{},
+		watched: map[string]lastStatus{},
 	}, nil
 }
 

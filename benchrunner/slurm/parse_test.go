@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 )
 
-// recorded returns a file of testdata in which "|" stands for the separator.
+// recorded returns a file of testdata, in which "|" stands for the separator.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -92,7 +92,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// What squeue showed of jobs on a cluster of 22.05.8, and what is made of it.
+// TestStatusOfQueue checks the status of jobs that squeue of Slurm 22.05.8 showed.
 func TestStatusOfQueue(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
 	want := map[string]benchrunner.Status{
@@ -121,8 +121,8 @@ func TestStatusOfQueue(t *testing.T) {
 	}
 }
 
-// What sacct shows: states with the user who cancelled, TIMEOUT with exit code 0:0,
-// runs before a requeue, an id that an older job of another name had.
+// TestStatusOfAccounts checks the outcomes of jobs that sacct shows. Some states name a user,
+// a timeout has exit code 0:0, some jobs were requeued, and an old job has the same ID.
 func TestStatusOfAccounts(t *testing.T) {
 	got := map[string]coll.JobOutcome{}
 	for _, r := range parseRows(recorded(t, "sacct.txt")) {
@@ -139,7 +139,7 @@ func TestStatusOfAccounts(t *testing.T) {
 	}
 }
 
-func TestHopeless(t *testing.T) {
+func TestNeverStarts(t *testing.T) {
 	tests := map[string]bool{
 		"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true, "JobHeldUser": true, "JobHeldAdmin": true,
 		"BadConstraints": true, "DependencyNeverSatisfied": true, "JobHoldMaxRequeue": true, "InvalidAccount": true, "InvalidQOS": true,
@@ -156,12 +156,12 @@ func TestHopeless(t *testing.T) {
 	}
 	for reason, want := range tests {
 		if got := neverStarts("PENDING", reason); got != want {
-			t.Errorf("hopeless(PENDING, %q) = %v, want %v", reason, got, want)
+			t.Errorf("neverStarts(PENDING, %q) = %v, want %v", reason, got, want)
 		}
 	}
 	for _, state := range []string{"REQUEUE_HOLD", "SPECIAL_EXIT"} {
 		if !neverStarts(state, "None") {
-			t.Errorf("%s is not hopeless", state)
+			t.Errorf("a job in state %s may start", state)
 		}
 	}
 }

@@ -18,14 +18,14 @@ import (
 	"tutti/internal/testutil"
 )
 
-// long adds the cases that take minutes.
+// long enables the test cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // conf makes clients give up early.
 const conf = "MessageTimeout=2"
 
-// start brings a cluster up and makes a scheduler for it.
-func start(t *testing.T, nodes int, lines string, o Options) (*testutil.SlurmCluster, *Scheduler) {
+// startCluster starts a cluster and returns it with a scheduler.
+func startCluster(t *testing.T, nodes int, lines string, o Options) (*testutil.SlurmCluster, *Scheduler) {
 	t.Helper()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: lines})
 	t.Setenv("SLURM_CONF", c.Conf)
@@ -45,7 +45,7 @@ func submit(t *testing.T, s *Scheduler, sub benchrunner.Submission) string {
 	return id
 }
 
-// await polls the job until done says so.
+// await requests the status of a job until done returns true.
 func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, done func(benchrunner.Status) bool) benchrunner.Status {
 	t.Helper()
 	var last benchrunner.Status
@@ -69,8 +69,8 @@ func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, do
 func over(st benchrunner.Status) bool    { return st.Phase == benchrunner.JobOver }
 func running(st benchrunner.Status) bool { return st.Phase == benchrunner.JobRunning }
 
-// named returns the ids of the jobs that Slurm knows by the name.
-func named(c *testutil.SlurmCluster, name string) []string {
+// jobsNamed returns the IDs of the jobs that Slurm has under a name.
+func jobsNamed(c *testutil.SlurmCluster, name string) []string {
 	return strings.Fields(c.Run("squeue", "-h", "-tall", "-n", name, "-o%i"))
 }
 
@@ -81,9 +81,9 @@ func wantOutcome(t *testing.T, st benchrunner.Status, outcome coll.JobOutcome, r
 	}
 }
 
-// A job of which everything is odd: the caller's variables, its folder, its directives.
+// TestSlurmJob runs a job with unusual variables, folder name and directives.
 func TestSlurmJob(t *testing.T) {
-	c, s := start(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
+	c, s := startCluster(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
 	for name, value := range map[string]string{
 		"SBATCH_PARTITION": "nosuch", "SBATCH_TIMELIMIT": "1000", "SLURM_TIME_FORMAT": "relative", "SQUEUE_STATES": "PD",
 		"SQUEUE_FORMAT": "%i", "SLURM_NTASKS": "7", "SLURM_JOB_ID": "77", "SBATCH_ARRAY_INX": "1-3", "SCANCEL_INTERACTIVE": "1",
@@ -121,7 +121,7 @@ func TestSlurmJob(t *testing.T) {
 	}
 }
 
-// wantOutput checks what the job of TestSlurmJob saw of its variables and nodes.
+// wantOutput checks the variables and nodes in the output of TestSlurmJob's job.
 func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(sub.Dir, OutputFile))
@@ -148,14 +148,14 @@ func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 	}
 }
 
-// failures are what ends badly, or is refused, on one cluster of three nodes.
+// failures tests jobs that fail or are rejected, on a cluster of three nodes.
 type failures struct {
 	*testutil.SlurmCluster
 	s *Scheduler
 }
 
 func TestSlurmFailures(t *testing.T) {
-	c, s := start(t, 3, conf, Options{})
+	c, s := startCluster(t, 3, conf, Options{})
 	on := failures{c, s}
 	for _, tc := range []struct {
 		name string
@@ -164,18 +164,18 @@ func TestSlurmFailures(t *testing.T) {
 		{"exit code", on.exitCode},
 		{"step failed in a job that completed", on.stepFailed},
 		{"cancelled by an operator", on.cancelledByOperator},
-		{"cancelled by us", on.cancelledByUs},
+		{"cancelled by tutti", on.cancelledByTutti},
 		{"node fails in a step", on.nodeFails},
-		{"held", on.held},
+		{"held", on.heldJob},
 		{"node drained, and folder gone when it starts", on.folderGone},
-		{"would wait for ever", on.waitsForEver},
+		{"never starts", on.neverStarts},
 		{"rejected", on.rejectedAtOnce},
 		{"limits that Slurm enforces at once", on.limitEnforced},
 		{"partition down", on.partitionDown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			switch tc.name {
-			case "exit code", "cancelled by us", "held", "rejected":
+			case "exit code", "cancelled by tutti", "held", "rejected":
 			default:
 				testutil.NeedAllCases(t)
 			}
@@ -206,17 +206,17 @@ func (c failures) cancelledByOperator(t *testing.T) {
 	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobCancelled, "CANCELLED")
 }
 
-func (c failures) cancelledByUs(t *testing.T) {
-	sub := job(t, "ours", "sleep 100")
+func (c failures) cancelledByTutti(t *testing.T) {
+	sub := job(t, "own", "sleep 100")
 	id := submit(t, c.s, sub)
 	await(t, c.s, id, sub, running)
 	other := sub
-	other.Name = "theirs"
+	other.Name = "other"
 	for _, sub := range []benchrunner.Submission{other, sub, sub} {
 		if err := c.s.Cancel(t.Context(), id, sub); err != nil {
 			t.Errorf("Cancel(%s): %v", sub.Name, err)
 		}
-		if st := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); sub.Name == "theirs" && st != "RUNNING" {
+		if st := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); sub.Name == "other" && st != "RUNNING" {
 			t.Errorf("a job of another name is %s", st)
 		}
 	}
@@ -239,7 +239,7 @@ func (c failures) nodeFails(t *testing.T) {
 	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobNodeFail, "NODE_FAIL")
 }
 
-func (c failures) held(t *testing.T) {
+func (c failures) heldJob(t *testing.T) {
 	sub := job(t, "held", "true")
 	sub.Nodes = 3
 	c.Drain("n1")
@@ -270,16 +270,16 @@ func (c failures) folderGone(t *testing.T) {
 	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobFailed, "FAILED: JobLaunchFailure")
 }
 
-func (c failures) waitsForEver(t *testing.T) {
+func (c failures) neverStarts(t *testing.T) {
 	for _, tc := range []struct {
-		reasons string // one of them
+		reasons string // one of these reasons is expected
 		change  func(*benchrunner.Submission, *Options)
 	}{
-		{"PartitionConfig PartitionNodeLimit", func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 }}, // the second once the scheduler has looked
+		{"PartitionConfig PartitionNodeLimit", func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 }}, // Slurm reports the second reason once it has tried to schedule the job
 		{"PartitionNodeLimit", func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" }},
 		{"PartitionTimeLimit", func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute }},
 	} {
-		sub, o := job(t, "hopeless", "true"), Options{}
+		sub, o := job(t, "neverstarts", "true"), Options{}
 		tc.change(&sub, &o)
 		s, err := New(o)
 		if err != nil {
@@ -318,7 +318,7 @@ func (c failures) rejectedAtOnce(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", o, err, words)
 		}
 		if took := time.Since(begin); took > time.Minute {
-			t.Errorf("%s: told after %v", words, took)
+			t.Errorf("%s: rejected after %v", words, took)
 		}
 	}
 }
@@ -346,10 +346,11 @@ func (c failures) partitionDown(t *testing.T) {
 	c.Run("scontrol", "update", "partitionname=main", "state=up")
 }
 
-// A frozen controller lets sbatch time out and accepts the job all the same.
+// TestSlurmFrozen checks that a job is found although sbatch timed out, because a frozen
+// controller accepts it later.
 func TestSlurmFrozen(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c, s := start(t, 1, conf, Options{})
+	c, s := startCluster(t, 1, conf, Options{})
 	sub := job(t, "frozen", "sleep 2")
 	c.Freeze()
 	time.AfterFunc(5*time.Second, c.Thaw)
@@ -358,13 +359,13 @@ func TestSlurmFrozen(t *testing.T) {
 	} else if !strings.Contains(err.Error(), "Socket timed out") {
 		t.Fatal(err)
 	}
-	// The attempt above is one whose process died; Find is what its heir does.
+	// tutti may have died after the submission above. Find then looks for the job.
 	id, found, err := s.Find(t.Context(), sub)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !found {
-		time.Sleep(2 * time.Second) // the controller answers and has the attempt in its queue
+		time.Sleep(2 * time.Second) // the controller works again and still has the submission in its queue
 		if id, found, err = s.Find(t.Context(), sub); err != nil || !found {
 			t.Fatalf("Find = %v, %v", found, err)
 		}
@@ -377,14 +378,14 @@ func TestSlurmFrozen(t *testing.T) {
 	id = submit(t, s, again)
 	wantOutcome(t, await(t, s, id, again, over), coll.JobCompleted, "COMPLETED")
 	time.Sleep(time.Second)
-	if got := named(c, again.Name); len(got) != 1 || got[0] != id {
+	if got := jobsNamed(c, again.Name); len(got) != 1 || got[0] != id {
 		t.Errorf("jobs %v, want %s alone", got, id)
 	}
 }
 
-// The controller is away while we submit and while we ask.
+// TestSlurmControllerDown checks that Submit and Status wait for a controller that is down.
 func TestSlurmControllerDown(t *testing.T) {
-	c, s := start(t, 1, conf+"\nTCPTimeout=1", Options{})
+	c, s := startCluster(t, 1, conf+"\nTCPTimeout=1", Options{})
 	sub := job(t, "survivor", "sleep 6")
 	id := submit(t, s, sub)
 	await(t, s, id, sub, running)
@@ -409,21 +410,22 @@ func TestSlurmControllerDown(t *testing.T) {
 		t.Fatal(submitErr)
 	}
 	wantOutcome(t, await(t, s, secondID, second, over), coll.JobCompleted, "COMPLETED")
-	if got := named(c, second.Name); len(got) != 1 {
+	if got := jobsNamed(c, second.Name); len(got) != 1 {
 		t.Errorf("jobs %v, want one", got)
 	}
 }
 
-// Ids begin at 1 again, and a job is purged some time after its end.
+// TestSlurmForgets checks a cluster that removes ended jobs and then gives their IDs to other
+// jobs.
 func TestSlurmForgets(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c, s := start(t, 1, conf+"\nMinJobAge=2", Options{})
+	c, s := startCluster(t, 1, conf+"\nMinJobAge=2", Options{})
 	s.absence = 0
 	sub := job(t, "old", "true")
 	id := submit(t, s, sub)
 	await(t, s, id, sub, over)
 	jobs := map[string]benchrunner.Submission{id: sub}
-	for begin := time.Now(); len(named(c, sub.Name)) > 0; time.Sleep(200 * time.Millisecond) {
+	for begin := time.Now(); len(jobsNamed(c, sub.Name)) > 0; time.Sleep(200 * time.Millisecond) {
 		if time.Since(begin) > testutil.HangTimeout {
 			t.Fatal("the job is not purged")
 		}
@@ -459,11 +461,11 @@ func TestSlurmForgets(t *testing.T) {
 
 func TestSlurmTwoSubmitters(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c, _ := start(t, 1, conf, Options{})
+	c, _ := startCluster(t, 1, conf, Options{})
 	const each = 10
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	ids := map[string]string{} // name of each id
+	ids := map[string]string{} // job name by ID
 	for _, who := range []string{"a", "b"} {
 		s, err := New(Options{})
 		if err != nil {
@@ -489,14 +491,15 @@ func TestSlurmTwoSubmitters(t *testing.T) {
 	for line := range strings.Lines(c.Run("squeue", "-h", "-tall", "-o%i %j")) {
 		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if ids[id] != name {
-			t.Errorf("job %s is %s, we were told %q", id, name, ids[id])
+			t.Errorf("job %s is %s, Submit returned %q", id, name, ids[id])
 		}
 	}
 }
 
-// A site's own sbatch talks, or is killed when it has submitted.
+// TestSlurmWrappedSbatch checks that the job ID is found if a site's own sbatch prints other
+// lines or is killed after the submission.
 func TestSlurmWrappedSbatch(t *testing.T) {
-	c, _ := start(t, 1, conf, Options{})
+	c, _ := startCluster(t, 1, conf, Options{})
 	bin := t.TempDir()
 	for _, tool := range []string{"squeue", "sacct", "scontrol", "scancel", "sinfo"} {
 		if err := os.Symlink("/usr/bin/"+tool, filepath.Join(bin, tool)); err != nil {
@@ -520,7 +523,7 @@ func TestSlurmWrappedSbatch(t *testing.T) {
 			}
 			sub := job(t, name, "true")
 			id := submit(t, s, sub)
-			if got := named(c, name); len(got) != 1 || got[0] != id {
+			if got := jobsNamed(c, name); len(got) != 1 || got[0] != id {
 				t.Errorf("Submit = %q, Slurm knows %q", id, got)
 			}
 		})
@@ -528,7 +531,7 @@ func TestSlurmWrappedSbatch(t *testing.T) {
 }
 
 func TestSlurmCapacity(t *testing.T) {
-	c, s := start(t, 3, conf+"\nPartitionName=tight Nodes=n[1-3] MaxNodes=2 MaxCPUsPerNode=3 MaxTime=UNLIMITED Hidden=YES", Options{MaxJobs: 5})
+	c, s := startCluster(t, 3, conf+"\nPartitionName=tight Nodes=n[1-3] MaxNodes=2 MaxCPUsPerNode=3 MaxTime=UNLIMITED Hidden=YES", Options{MaxJobs: 5})
 	want := func(s *Scheduler, want benchrunner.Capacity) {
 		t.Helper()
 		if got, err := s.Capacity(t.Context()); err != nil || got != want {
@@ -557,9 +560,9 @@ func TestSlurmCapacity(t *testing.T) {
 	}
 }
 
-// The caller gives up while sbatch is at work: the job it submits is not lost.
+// TestSlurmInterrupted checks that a job is not lost if the context ends while sbatch runs.
 func TestSlurmInterrupted(t *testing.T) {
-	c, _ := start(t, 1, conf, Options{})
+	c, _ := startCluster(t, 1, conf, Options{})
 	bin := t.TempDir()
 	script := "#!/bin/bash\ntouch " + bin + "/began; sleep 1; exec /usr/bin/sbatch \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755); err != nil {
@@ -580,18 +583,18 @@ func TestSlurmInterrupted(t *testing.T) {
 		}
 	}()
 	id, err := s.Submit(ctx, job(t, "interrupted", "true"))
-	if err != nil || len(named(c, "interrupted")) != 1 || named(c, "interrupted")[0] != id {
-		t.Errorf("Submit = %q, %v; Slurm knows %v", id, err, named(c, "interrupted"))
+	if err != nil || len(jobsNamed(c, "interrupted")) != 1 || jobsNamed(c, "interrupted")[0] != id {
+		t.Errorf("Submit = %q, %v; Slurm knows %v", id, err, jobsNamed(c, "interrupted"))
 	}
 }
 
-// The time limit takes more than a minute to strike, and a node without power half
-// a minute to be missed.
+// TestSlurmSlowEnds tests endings that Slurm notices late: a time limit takes more than a
+// minute, a lost node half a minute.
 func TestSlurmSlowEnds(t *testing.T) {
 	if !*long {
 		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")
 	}
-	c, s := start(t, 3, conf, Options{})
+	c, s := startCluster(t, 3, conf, Options{})
 	timeout := job(t, "timeout", "sleep 1000")
 	timeout.Limit = time.Second
 	dead := job(t, "dead", "srun sleep 1000")
@@ -605,12 +608,13 @@ func TestSlurmSlowEnds(t *testing.T) {
 	wantOutcome(t, await(t, s, timeoutID, timeout, over), coll.JobTimeout, "TIMEOUT")
 }
 
-// A thousand jobs wait; each question is one command, and the times are printed.
+// TestSlurmThousand checks that the status of a thousand jobs needs one command. It prints the
+// times.
 func TestSlurmThousand(t *testing.T) {
 	if !*long {
 		t.Skip("submits a thousand jobs: go test -run Thousand -v ./benchrunner/slurm -long")
 	}
-	c, _ := start(t, 1, conf, Options{})
+	c, _ := startCluster(t, 1, conf, Options{})
 	c.Drain("n1")
 	bin := t.TempDir()
 	for _, tool := range []string{"sbatch", "squeue", "sacct", "scontrol"} {

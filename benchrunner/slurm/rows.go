@@ -43,7 +43,7 @@ func parseRow(line string) (row, error) {
 		return row{}, fmt.Errorf("%d columns, want 8: %.200q", len(f), line)
 	}
 	if f[0] == "" || strings.Trim(f[0], "0123456789") != "" {
-		return row{}, fmt.Errorf("job id %q: want digits", f[0]) // a task of an array, or a component of a heterogeneous job
+		return row{}, fmt.Errorf("job id %q: want digits", f[0]) // an array task or a component of a heterogeneous job
 	}
 	r := row{id: f[0], state: state(f[1]), name: f[5], dir: f[6], last: f[7]}
 	for i, t := range []*time.Time{&r.submitted, &r.started, &r.ended} {
@@ -55,14 +55,15 @@ func parseRow(line string) (row, error) {
 	return r, nil
 }
 
-// state removes the user from "CANCELLED by 1000" and the mark from a shortened state.
+// state returns the state without the user of "CANCELLED by 1000" and without the mark of a
+// shortened state.
 func state(s string) string {
 	s, _, _ = strings.Cut(s, " ")
 	return strings.TrimSuffix(s, "+")
 }
 
-// parseTime reads seconds since 1970, as SLURM_TIME_FORMAT requests, or the default format
-// of older Slurm in UTC.
+// parseTime reads a time in seconds since 1970, which SLURM_TIME_FORMAT requests. Older Slurm
+// prints its default format, here in UTC.
 func parseTime(s string) (time.Time, error) {
 	switch s {
 	case "", "N/A", "Unknown", "None", "(null)", "0":
@@ -78,8 +79,8 @@ func parseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// parseDuration reads a limit of Slurm, [days-][[hours:]minutes:]seconds; hours alone may
-// follow days. It returns 0 for UNLIMITED.
+// parseDuration reads a time limit of Slurm, [days-][[hours:]minutes:]seconds. After days,
+// hours alone are valid too. It returns 0 for UNLIMITED.
 func parseDuration(s string) (time.Duration, error) {
 	switch s {
 	case "UNLIMITED", "NONE", "INFINITE":

@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// outcomes are the final states of a job.
+// outcomes maps the final states of a job.
 var outcomes = map[string]coll.JobOutcome{
 	"COMPLETED":     coll.JobCompleted,
 	"FAILED":        coll.JobFailed,
@@ -23,7 +23,7 @@ var outcomes = map[string]coll.JobOutcome{
 	"OUT_OF_MEMORY": coll.JobOutOfMemory,
 }
 
-// waiting are the states in which a job's script has not begun or will begin again.
+// waiting lists the states in which a job's script has not begun or will begin again.
 var waiting = map[string]bool{
 	"PENDING": true, "CONFIGURING": true, "POWER_UP_NODE": true, "REQUEUED": true, "REQUEUE_FED": true,
 	"REQUEUE_HOLD": true, "RESV_DEL_HOLD": true, "SPECIAL_EXIT": true,
@@ -41,7 +41,7 @@ func phaseOf(state string) benchrunner.JobPhase {
 	return benchrunner.JobRunning
 }
 
-// permanentPendReasons are the reasons for waiting that end only if a person changes the
+// permanentPendReasons lists the reasons for waiting that end only if a person changes the
 // job, the partition or the account.
 var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,

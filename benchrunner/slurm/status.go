@@ -14,11 +14,11 @@ import (
 	"tutti/coll"
 )
 
-// seen is the last known status of a job that Slurm no longer shows.
-type seen struct {
+// lastStatus is the last known status of a job that Slurm no longer shows.
+type lastStatus struct {
 	name   string
 	status benchrunner.Status
-	since  time.Time // since when it is missing; zero while Slurm shows it
+	since  time.Time // time since which Slurm does not show the job; zero while it does
 }
 
 // Status implements benchrunner.Scheduler. One squeue serves all jobs. Jobs that it does
@@ -78,7 +78,7 @@ func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.
 	}
 	rows, err := s.accounts(ctx, "--jobs="+strings.Join(missing, ","))
 	answer := map[string]benchrunner.Status{}
-	for _, r := range rows { // the last row of a job counts
+	for _, r := range rows { // the last row of a job is the newest
 		if sub := jobs[r.id]; r.same(sub) && phaseOf(r.state) == benchrunner.JobOver && slices.Contains(missing, r.id) {
 			answer[r.id] = statusOf(r, "", r.last)
 		}
@@ -94,19 +94,20 @@ func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[stri
 		if status.Phase == benchrunner.JobOver {
 			delete(s.watched, id)
 		} else {
-			s.watched[id] = seen{name: jobs[id].Name, status: status}
+			s.watched[id] = lastStatus{name: jobs[id].Name, status: status}
 		}
 	}
 }
 
-// missed returns the last status of a job, and false once the job has been missing for too
-// long. It waits longer if the accounts did not answer than if they have no row.
+// missed returns the last status of a job that Slurm does not show, and false once it has been
+// missing for too long. This time is longer if the accounts did not answer than if they have
+// no row.
 func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.watched[id]
 	if w.name != name {
-		w = seen{name: name, status: benchrunner.Status{Phase: benchrunner.JobWaiting}}
+		w = lastStatus{name: name, status: benchrunner.Status{Phase: benchrunner.JobWaiting}}
 	}
 	if w.since.IsZero() {
 		w.since = s.options.Now()
@@ -146,7 +147,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	}
 	status.Reason = reason
 	switch status.Phase {
-	case benchrunner.JobWaiting: // start and end times are estimates
+	case benchrunner.JobWaiting: // the start and end of a waiting job are estimates
 		status.NeverStarts = neverStarts(r.state, r.last)
 	case benchrunner.JobRunning:
 		status.Started = r.started

@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 )
 
-// A thousand jobs that wait need one command.
+// TestStatusOfThousand checks that the status of a thousand jobs needs one command.
 func TestStatusOfThousand(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue"})
 	jobs := map[string]benchrunner.Submission{}
@@ -41,7 +41,7 @@ func TestStatusOfThousand(t *testing.T) {
 	}
 }
 
-// write puts text into a file that the fake commands show.
+// write writes a file that the fake commands print.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -49,7 +49,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// The row of a job that ended reaches the accounts late.
+// TestLateAccounts checks a job that has left the queue before its row is in the accounts.
 func TestLateAccounts(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue", "sacct": "cat $dir/accounts"})
 	sub := benchrunner.Submission{Name: "job", Dir: "/d"}
@@ -84,13 +84,13 @@ func TestLateAccounts(t *testing.T) {
 	if len(got) != 3 || !strings.Contains(got[0], "--jobs=7") {
 		t.Errorf("calls %q", got)
 	}
-	if text := strings.Join(got, "\n"); strings.Contains(text, "--json") { // it says SUCCESS of jobs that failed
+	if text := strings.Join(got, "\n"); strings.Contains(text, "--json") { // the JSON output reports SUCCESS for failed jobs
 		t.Errorf("calls %q", got)
 	}
 }
 
-// A job that nobody knows is lost after a minute, and not while the accounts are out
-// of order.
+// TestLost checks that a job without any row is lost after a minute, or after ten minutes if
+// the accounts do not answer.
 func TestLost(t *testing.T) {
 	s, dir := fake(t, map[string]string{
 		"squeue": "exit 0",
@@ -153,7 +153,7 @@ func TestNoAccounts(t *testing.T) {
 	if got := calls(t, dir, "sacct"); len(got) != 1 {
 		t.Errorf("sacct was called %d times", len(got))
 	}
-	s, _ = fake(t, map[string]string{"squeue": "exit 0"}) // no sacct at all
+	s, _ = fake(t, map[string]string{"squeue": "exit 0"}) // sacct is not installed
 	if _, found, err := s.Find(t.Context(), sub); found || err != nil {
 		t.Errorf("Find without sacct = %v, %v", found, err)
 	}
@@ -172,7 +172,8 @@ func TestFindInAccounts(t *testing.T) {
 	}
 }
 
-// Of jobs of one name the one that measures is taken.
+// TestFindDoubled checks that Find returns the job that measures, if several have the same
+// name.
 func TestFindDoubled(t *testing.T) {
 	sub := job(t, "job", "true")
 	r := func(id, state, submitted, started, ended string) string {
@@ -195,7 +196,8 @@ func TestFindDoubled(t *testing.T) {
 	}
 }
 
-// Asking is repeated for as long as the controller is away, and no longer.
+// TestStatusUnavailable checks that status requests are repeated until Options.Patience has
+// passed.
 func TestStatusUnavailable(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})
 	begin := s.options.Now()

@@ -28,8 +28,8 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 		"--output=" + strings.ReplaceAll(filepath.Join(sub.Dir, OutputFile), "%", "%%"),
 		"--open-mode=append",
 		"--input=/dev/null",
-		"--export=ALL",     // exports what jobEnv returns
-		"--propagate=NONE", // use the limits of the nodes, not those of tutti's machine
+		"--export=ALL",     // passes the variables that jobEnv returns
+		"--propagate=NONE", // applies the limits of the nodes instead of those of tutti's machine
 		"--no-requeue",
 		"--nodes=" + strconv.Itoa(sub.Nodes),
 		"--ntasks=" + strconv.Itoa(sub.Nodes*sub.PPN),
@@ -140,11 +140,11 @@ func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (str
 	return "", unknownOutcome, &failure{name: "sbatch", message: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
 }
 
-// arrived looks for a job that may have been accepted. It ends when it finds the job, or
-// when the controller has answered without it for a while: the controller may still have
-// the submission in its queue.
+// arrived looks for a job that the controller may have accepted. It ends when it finds the
+// job, or when the controller has answered without the job for a while. A shorter time is not
+// enough, because the controller may still have the submission in its queue.
 func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
-	var answered time.Time // first of consecutive answers
+	var answered time.Time // time of the first of the consecutive answers
 	for {
 		if err := pause(ctx, last); err != nil {
 			return "", false, err
@@ -166,12 +166,12 @@ func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, las
 	}
 }
 
-// single returns the job called sub.Name that remains after an attempt with an unknown
-// outcome and one that was accepted as id. If both jobs exist, it cancels one.
+// single returns the job called sub.Name that remains after two attempts: one with an unknown
+// outcome, and one that was accepted as id. If both jobs exist, it cancels one of them.
 func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil || len(rows) == 0 {
-		return id, nil // the claim of the folder keeps two jobs from measuring
+		return id, nil // only one of the jobs can claim the folder
 	}
 	first := rows[0]
 	for _, r := range rows[1:] {

@@ -14,7 +14,7 @@ import (
 
 func TestCheckDirective(t *testing.T) {
 	tests := []struct {
-		directive, want string // want is part of the error
+		directive, want string // want is part of the error, empty for no error
 	}{
 		{"--mem=0", ""},
 		{"--licenses=bench:1", ""},
@@ -28,7 +28,7 @@ func TestCheckDirective(t *testing.T) {
 		{"--mem", "want --mem=value"},
 		{"--contiguous=1", "has no value"},
 		{"-N4", "want a long option"},
-		{"--mem=0 --array=1-3", ""}, // one argument, so a value
+		{"--mem=0 --array=1-3", ""}, // a single argument, so all of it is the value
 		{"--mem=0\n--array=1-3", "want a long option"},
 		{"--comment=a\x00b", "printable"},
 		{"mem=0", "want a long option"},
@@ -57,7 +57,7 @@ func TestCheckDirective(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	for want, o := range map[string]Options{
 		`partition "a,b": want one partition`: {Partition: "a,b"},
 		`account " a": white space around it`: {Account: " a"},
@@ -88,7 +88,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-func TestSubmitRefuses(t *testing.T) {
+func TestSubmitRejects(t *testing.T) {
 	s, dir := fake(t, map[string]string{"sbatch": "echo 1"})
 	good := job(t, "good", "true")
 	for want, change := range map[string]func(*benchrunner.Submission){
@@ -110,8 +110,8 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
-// What sbatch says, how often it is called, and what comes out. %d in the scripts is
-// the folder of the job.
+// TestSubmitAttempts checks Submit for different answers of sbatch and squeue: the ID, the
+// error and the number of calls. In the scripts, %d is the folder of the job.
 func TestSubmitAttempts(t *testing.T) {
 	const (
 		nobody  = `exit 0`
@@ -125,7 +125,7 @@ func TestSubmitAttempts(t *testing.T) {
 		id              string
 		wantErr         error
 		wantText        string
-		attempts, looks int // calls of sbatch; fewest calls of squeue
+		attempts, looks int // number of calls of sbatch; least number of calls of squeue
 	}{
 		{name: "at once", sbatch: "echo 17", squeue: nobody, id: "17", attempts: 1},
 		{name: "with warnings", sbatch: "echo 'sbatch: lua: hello' >&2; echo Welcome; echo 17; echo bye", squeue: nobody, id: "17", attempts: 1},
@@ -161,13 +161,13 @@ func TestSubmitAttempts(t *testing.T) {
 			squeue: nobody, id: "17", attempts: 2, looks: 2,
 		},
 		{
-			name:    "no controller, for ever",
+			name:    "no controller at all",
 			sbatch:  refusal + `Unable to contact slurm controller (connect failure)' >&2; exit 1`,
 			squeue:  `echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1`,
 			wantErr: benchrunner.ErrUnavailable, wantText: "Unable to contact slurm controller", attempts: -1,
 		},
 		{
-			name:    "no answer, for ever",
+			name:    "no answer at all",
 			sbatch:  refusal + `Socket timed out on send/recv operation' >&2; exit 1`,
 			squeue:  `echo 'slurm_load_jobs error: Socket timed out on send/recv operation' >&2; exit 1`,
 			wantErr: benchrunner.ErrUnavailable, wantText: "job job may have been accepted", attempts: 1, looks: 10,
@@ -253,7 +253,7 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// What jobs and queries get of the environment.
+// TestEnvironments checks which variables jobs and queries get.
 func TestEnvironments(t *testing.T) {
 	given := []string{
 		"HOME=/h", "PATH=/p", "LD_LIBRARY_PATH=/l", "MODULEPATH=/m", "LMOD_DIR=/d", "LANG=de_DE", "LC_ALL=de_DE", "TZ=Asia/Tokyo", "TERM=x",

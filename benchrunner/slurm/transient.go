@@ -13,9 +13,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// transient are the errors of sbatch that a retry can fix. All others are rejections. Those
-// marked sure guarantee that the controller has not received the job. The texts are those
-// of Slurm 22.05, src/common/slurm_errno.c and sbatch.c.
+// transient lists the errors of sbatch that a retry may fix. All others are rejections. Errors
+// marked sure guarantee that the controller has not received the job. The texts are from Slurm
+// 22.05, src/common/slurm_errno.c and sbatch.c.
 var transient = []struct {
 	text string
 	sure bool
@@ -54,10 +54,10 @@ var transient = []struct {
 type submitOutcome int
 
 const (
-	accepted       submitOutcome = iota // with an ID
-	neverAccepted                       // can never be accepted
-	retryable                           // not accepted, may be accepted later
-	unknownOutcome                      // it is unknown whether it was accepted
+	accepted       submitOutcome = iota // the job has an ID
+	neverAccepted                       // the job can never be accepted
+	retryable                           // the job was not accepted, but may be later
+	unknownOutcome                      // the job may have been accepted
 	notRunnable                         // the command cannot be run
 )
 
@@ -102,8 +102,8 @@ func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 	}
 }
 
-// retryQuery calls ask until it succeeds. It returns at once after a failure for which final
-// is true, and if the command cannot be run.
+// retryQuery calls ask until it succeeds. It returns at once if the command cannot be run, or
+// after a failure for which final returns true.
 func retryQuery[T any](ctx context.Context, s *Scheduler, ask func() (T, error), final func(*failure) bool) (T, error) {
 	pause := s.pauses()
 	for {

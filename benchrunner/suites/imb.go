@@ -15,11 +15,11 @@ import (
 	"tutti/coll"
 )
 
-// IMBOptions say how the program is called.
+// IMBOptions configure IMB-MPI1.
 type IMBOptions struct {
 	Path       string // absolute path of IMB-MPI1 on the nodes
 	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
-	OneHost    bool   // all nodes of a layout are simulated on this host
+	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
 // IMB is IMB-MPI1. It implements benchrunner.Program.
@@ -40,7 +40,7 @@ func NewIMB(opt IMBOptions) (*IMB, error) {
 // Name returns imb.
 func (*IMB) Name() string { return "imb" }
 
-// imbNames are IMB's names of the collectives that it can measure.
+// imbNames maps the collectives that IMB can measure to IMB's names.
 var imbNames = map[coll.Collective]string{
 	coll.Allgather:          "Allgather",
 	coll.Allgatherv:         "Allgatherv",
@@ -154,14 +154,14 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// unfit returns why no line of the output can be used, with the phase that failed. text is
-// empty if lines can be used.
+// unfit returns why all results are invalid, with the phase that failed. text is empty if the
+// results can be used.
 func (p *IMB) unfit(s benchrunner.Launch, out benchrunner.Output, l imbListing) (phase, text string) {
 	want := s.Layout.Ranks()
 	if refusal := out.Refusal(); refusal != "" {
 		return benchrunner.PhaseRun, refusal
 	}
-	if l.worlds == 0 { // the program may not have started
+	if l.worlds == 0 { // without a banner the program may not have started
 		return "", ""
 	}
 	if l.worlds > 1 {
@@ -203,13 +203,13 @@ func imbOutcome(r imbRow) benchrunner.Outcome {
 
 // imbRow is one row of results in seconds.
 type imbRow struct {
-	bytes         int64 // zero for a barrier
+	bytes         int64 // message size; zero for a barrier
 	repetitions   int
 	min, max, avg float64
 	excuse        string // IMB's reason for not measuring the size
 }
 
-// imbSection is one benchmark with one number of ranks.
+// imbSection has the results of one benchmark with one number of ranks.
 type imbSection struct {
 	benchmark string
 	ranks     int
@@ -218,7 +218,7 @@ type imbSection struct {
 
 // imbListing is the content of an output.
 type imbListing struct {
-	worlds   int // number of banners: one for each world
+	worlds   int // number of banners; each MPI world prints one
 	version  string
 	sections []imbSection
 	damaged  []string // lines that look like rows but cannot be read
@@ -230,8 +230,8 @@ var (
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
 
-// parseIMB reads the lines of an output: sections with a header that names the columns. It
-// skips lines of libraries and launchers.
+// parseIMB reads the lines of an output. A section begins with its benchmark and a header with
+// the names of the columns. Lines of libraries and launchers are skipped.
 func parseIMB(lines []string) imbListing {
 	var l imbListing
 	var columns []string
@@ -263,9 +263,9 @@ func parseIMB(lines []string) imbListing {
 	return l
 }
 
-// parseIMBRow reads a row. It returns false if the number of fields is wrong or a field is
-// not a number. A size that IMB does not measure has a reason instead of times, such as
-// "4194304 out-of-mem.; needed X=  4.003 GB".
+// parseIMBRow reads a row. It returns false if the number of fields is wrong or a field is not
+// a number. A size that IMB skips has a reason instead of times, such as "4194304 out-of-mem.;
+// needed X=  4.003 GB".
 func parseIMBRow(columns, fields []string) (imbRow, bool) {
 	var r imbRow
 	if len(fields) > 1 && columns[0] == "#bytes" && strings.HasSuffix(fields[1], ".;") {

@@ -60,16 +60,16 @@ func TestIMBCommand(t *testing.T) {
 	tests := []struct {
 		name          string
 		opt           IMBOptions
-		start         benchrunner.Launch
+		launch        benchrunner.Launch
 		want, lengths string
 	}{
-		{"sizes", IMBOptions{}, start(coll.Bcast, 2, 2, "binomial", 0, 1, 1000, 4096), "-npmin 4 -msglen /work/1/lengths Bcast", "0\n1\n1000\n4096\n"},
-		{"iterations", IMBOptions{Iterations: 50}, start(coll.Allreduce, 3, 2, "ring", 4), "-npmin 6 -iter 50 -msglen /work/1/lengths Allreduce", "4\n"},
-		{"parts", IMBOptions{}, start(coll.ReduceScatterBlock, 2, 2, "pairwise", 16, 4096), "-npmin 4 -msglen /work/1/lengths Reduce_scatter_block", "4\n1024\n"},
-		{"barrier", IMBOptions{}, start(coll.Barrier, 2, 2, "tree", 0), "-npmin 4 Barrier", ""},
+		{"sizes", IMBOptions{}, launchOf(coll.Bcast, 2, 2, "binomial", 0, 1, 1000, 4096), "-npmin 4 -msglen /work/1/lengths Bcast", "0\n1\n1000\n4096\n"},
+		{"iterations", IMBOptions{Iterations: 50}, launchOf(coll.Allreduce, 3, 2, "ring", 4), "-npmin 6 -iter 50 -msglen /work/1/lengths Allreduce", "4\n"},
+		{"parts", IMBOptions{}, launchOf(coll.ReduceScatterBlock, 2, 2, "pairwise", 16, 4096), "-npmin 4 -msglen /work/1/lengths Reduce_scatter_block", "4\n1024\n"},
+		{"barrier", IMBOptions{}, launchOf(coll.Barrier, 2, 2, "tree", 0), "-npmin 4 Barrier", ""},
 	}
 	for _, tc := range tests {
-		cmd, err := imb(t, tc.opt).Command(tc.start)
+		cmd, err := imb(t, tc.opt).Command(tc.launch)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -82,18 +82,18 @@ func TestIMBCommand(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		start benchrunner.Launch
-		want  string
+		launch benchrunner.Launch
+		want   string
 	}{
-		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
-		{start(coll.Scan, 2, 2, "ring", 4), "IMB has no benchmark of scan"},
-		{start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
-		{start(coll.ReduceScatterBlock, 2, 2, "ring", 18), "equal parts of whole elements of 4 bytes: 18 bytes for 4 ranks"},
-		{start(coll.ReduceScatterBlock, 2, 2, "ring", 8), "equal parts"},
-		{start(coll.Bcast, 2, 2, "ring", 1<<31), "up to 2147483647"},
-		{start(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
+		{launchOf(coll.Bcast, 2, 2, "ring"), "without a case"},
+		{launchOf(coll.Scan, 2, 2, "ring", 4), "IMB has no benchmark of scan"},
+		{launchOf(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{launchOf(coll.ReduceScatterBlock, 2, 2, "ring", 18), "equal parts of whole elements of 4 bytes: 18 bytes for 4 ranks"},
+		{launchOf(coll.ReduceScatterBlock, 2, 2, "ring", 8), "equal parts"},
+		{launchOf(coll.Bcast, 2, 2, "ring", 1<<31), "up to 2147483647"},
+		{launchOf(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
 	} {
-		if _, err := imb(t, IMBOptions{}).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := imb(t, IMBOptions{}).Command(tc.launch); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error = %v, want %q", err, tc.want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestIMBCommand(t *testing.T) {
 
 func TestIMBGroup(t *testing.T) {
 	p := imb(t, IMBOptions{})
-	cases := slices.Concat(start(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, start(coll.Bcast, 2, 2, "chain", 8).Cases)
+	cases := slices.Concat(launchOf(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, launchOf(coll.Bcast, 2, 2, "chain", 8).Cases)
 	var got []string
 	for _, group := range p.Group(cases) {
 		text := group[0].Algorithm.String()
@@ -116,7 +116,7 @@ func TestIMBGroup(t *testing.T) {
 	if want := []string{"chain 8", "ring 4", "ring 4 64 1000"}; !slices.Equal(got, want) {
 		t.Errorf("Group = %q, want %q", got, want)
 	}
-	if d := p.Allowance(start(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
+	if d := p.Allowance(launchOf(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
 		t.Errorf("Allowance = %v", d)
 	}
 }
@@ -168,7 +168,7 @@ An invalid value was supplied for an enum variable.
 		t.Run(tc.name, func(t *testing.T) {
 			out := tc.out
 			out.Stdout, out.Stderr = []byte(tc.text), []byte(tc.stderr)
-			r := imb(t, IMBOptions{}).Read(start(coll.Bcast, 2, 1, "ring", 8, 256), out)
+			r := imb(t, IMBOptions{}).Read(launchOf(coll.Bcast, 2, 1, "ring", 8, 256), out)
 			for i, o := range r.Outcomes {
 				got := string(o.State)
 				switch o.State {
@@ -183,7 +183,7 @@ An invalid value was supplied for an enum variable.
 			}
 		})
 	}
-	r := imb(t, IMBOptions{}).Read(start(coll.Barrier, 2, 1, "tree", 0), benchrunner.Output{Stdout: []byte(whole), Stderr: []byte(twoHosts), Ended: true})
+	r := imb(t, IMBOptions{}).Read(launchOf(coll.Barrier, 2, 1, "tree", 0), benchrunner.Output{Stdout: []byte(whole), Stderr: []byte(twoHosts), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || math.Abs(o.Seconds-0.35e-6) > 1e-12 || math.Abs(r.MeasureSeconds-50*0.35e-6) > 1e-12 {
 		t.Errorf("barrier: %+v, measured %g s", o, r.MeasureSeconds)
 	}
@@ -193,7 +193,7 @@ An invalid value was supplied for an enum variable.
 func TestIMBReadWaiting(t *testing.T) {
 	text := strings.ReplaceAll(sample(t, imbSampleName+".txt"), "# #processes = 2 \n", "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)\n")
 	four := strings.Repeat(twoHosts, 2)
-	r := imb(t, IMBOptions{}).Read(start(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
+	r := imb(t, IMBOptions{}).Read(launchOf(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || !strings.Contains(o.Error, "a world of 2 ranks, want 4") {
 		t.Errorf("%+v", o)
 	}
@@ -211,7 +211,7 @@ func FuzzReadIMB(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, ended bool, exit int) {
-		s := start(coll.Bcast, 2, 1, "ring", 8, 256)
+		s := launchOf(coll.Bcast, 2, 1, "ring", 8, 256)
 		r := p.Read(s, benchrunner.Output{Stdout: text, Stderr: []byte(twoHosts), Ended: ended, Exit: exit})
 		if len(r.Outcomes) != len(s.Cases) {
 			t.Fatalf("%d outcomes of %d cases", len(r.Outcomes), len(s.Cases))
@@ -231,7 +231,7 @@ func ExampleNewIMB() {
 		fmt.Println(err)
 		return
 	}
-	cmd, err := p.Command(start(coll.Bcast, 4, 2, "binomial", 1024, 3000))
+	cmd, err := p.Command(launchOf(coll.Bcast, 4, 2, "binomial", 1024, 3000))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -248,7 +248,7 @@ func TestIMBReadParts(t *testing.T) {
        #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
            16         1000         1.00         3.00         2.00
 `
-	s := start(coll.ReduceScatterBlock, 1, 4, "pairwise", 64)
+	s := launchOf(coll.ReduceScatterBlock, 1, 4, "pairwise", 64)
 	r := imb(t, IMBOptions{OneHost: true}).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds != 3e-6 || o.Samples != 1000 {
 		t.Errorf("outcome %+v, want 3 us", o)

@@ -15,15 +15,15 @@ import (
 	"tutti/mpi"
 )
 
-// OSUOptions say how the programs are called. OSU chooses numbers that are zero.
+// OSUOptions configure the OSU programs. OSU chooses values for fields that are zero.
 type OSUOptions struct {
-	Dir        string // absolute folder of osu_bcast and the others on the nodes
-	Version    string // such as 7.4; empty when unknown, then features of some releases are not used
+	Dir        string // absolute path of the folder with osu_bcast and the other programs, on the nodes
+	Version    string // such as 7.4; empty when unknown, then options of newer releases are not used
 	Iterations int    // timed calls of each size; OSU: 1000 up to 8 KiB, 100 above
-	Warmup     int    // calls before them; OSU: 200 up to 8 KiB, 10 above
-	MemLimit   int64  // bytes of one rank; OSU: 512 MiB; larger sizes are not measured
+	Warmup     int    // warm-up calls of each size; OSU: 200 up to 8 KiB, 10 above
+	MemLimit   int64  // memory limit of one rank in bytes, which excludes larger sizes; OSU: 512 MiB
 	Tail       bool   // print the median of the calls, from 7.3 on
-	OneHost    bool   // all nodes of a layout are simulated on this host
+	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
 // OSU is the OSU Micro-Benchmarks. It implements benchrunner.Program.
@@ -40,7 +40,7 @@ func (r osuRelease) from(major, minor int) bool {
 	return r.major > major || r.major == major && r.minor >= minor
 }
 
-// The first releases with a feature.
+// The first releases that have a feature.
 var (
 	anySizeSince = osuRelease{5, 6} // sizes that are not powers of two; older releases round them up
 	typesSince   = osuRelease{7, 1} // -T
@@ -91,8 +91,8 @@ func parseOSURelease(s string) (osuRelease, error) {
 // Name returns osu.
 func (*OSU) Name() string { return "osu" }
 
-// osuTitles are the titles that the programs print. OSU has no programs for other
-// collectives.
+// osuTitles maps the collectives to the titles that their programs print. OSU has no programs
+// for other collectives.
 var osuTitles = map[coll.Collective]string{
 	coll.Allgather:          "Allgather",
 	coll.Allgatherv:         "Allgatherv",
@@ -130,7 +130,7 @@ func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	return max(benchrunner.MinAllowance, total)
 }
 
-// calls returns how many times OSU calls the collective.
+// calls returns how many timed and warm-up calls OSU makes.
 func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	timed, warmup = 1000, 200
 	if c.MsgBytes > 8192 {
@@ -165,7 +165,7 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 		}
 	}
 	if first.Collective.Reduces() && p.release.from(typesSince.major, typesSince.minor) {
-		args = append(args, "-T", "mpi_float") // these releases reduce characters otherwise
+		args = append(args, "-T", "mpi_float") // otherwise these releases reduce characters
 	}
 	if p.opt.Tail {
 		args = append(args, "-z")
@@ -193,7 +193,7 @@ func (p *OSU) check(c benchrunner.Case) error {
 	return nil
 }
 
-// osuOneRank is OSU's message on standard error in a world of one rank.
+// osuOneRank is OSU's error message if MPI_COMM_WORLD has only one rank.
 const osuOneRank = "This test requires at least two processes"
 
 // Read implements benchrunner.Program.
@@ -218,12 +218,12 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// unfit returns why no line of the output can be used, with the phase that failed. text is
-// empty if lines can be used.
+// unfit returns why all results are invalid, with the phase that failed. text is empty if the
+// results can be used.
 func (p *OSU) unfit(s benchrunner.Launch, out benchrunner.Output, l osuListing, err error) (phase, text string) {
 	refusal := out.Refusal()
 	misplaced := ""
-	if l.headers > 0 { // before the header the program may not have started
+	if l.headers > 0 { // without a header the program may not have started
 		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch want := osuTitles[s.Cases[0].Collective]; {
@@ -287,7 +287,7 @@ func (p *OSU) outcome(c benchrunner.Case, r osuRow, reading *benchrunner.Reading
 
 // osuRow is one row of results in seconds. Missing columns are zero.
 type osuRow struct {
-	bytes         int64 // zero for a barrier
+	bytes         int64 // message size; zero for a barrier
 	avg, min, max float64
 	median        float64 // over the calls, of the mean over the ranks
 	iterations    int
@@ -304,12 +304,12 @@ type osuSection struct {
 type osuListing struct {
 	title    string // such as Allreduce
 	version  string // such as 7.4
-	headers  int    // number of titles: one for each world
+	headers  int    // number of titles; each MPI world prints one
 	sections []osuSection
 	damaged  []string // lines that look like rows but cannot be read
 }
 
-// The title of a release for accelerators has -CUDA or the like after MPI.
+// Releases for accelerators print -CUDA or a similar suffix after MPI.
 var osuTitle = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
 // parseOSU reads the lines of an output. It skips lines of libraries and launchers.
@@ -317,8 +317,7 @@ func parseOSU(lines []string) (osuListing, error) {
 	var l osuListing
 	var columns []string
 	for _, line := range lines {
-		// A warning about memory has no line end, so the title may follow it in the same
-		// line.
+		// A warning about memory has no line end, so the title may follow in the same line.
 		if m := osuTitle.FindStringSubmatch(line); m != nil {
 			l.headers++
 			l.title, l.version, columns = m[1], m[2], nil

@@ -53,29 +53,29 @@ func TestOSUNew(t *testing.T) {
 
 func TestOSUCommand(t *testing.T) {
 	tests := []struct {
-		name  string
-		opt   OSUOptions
-		start benchrunner.Launch
-		want  string
+		name   string
+		opt    OSUOptions
+		launch benchrunner.Launch
+		want   string
 	}{
-		{"sweep", OSUOptions{}, start(coll.Bcast, 2, 2, "binomial", 1024, 2048, 4096), "/opt/osu/osu_bcast -f -m 1024:4096"},
-		{"one size", OSUOptions{}, start(coll.Alltoall, 2, 2, "pairwise", 1000), "/opt/osu/osu_alltoall -f -m 1000:1000"},
-		{"barrier", OSUOptions{MemLimit: 5}, start(coll.Barrier, 2, 2, "tree", 0), "/opt/osu/osu_barrier -f"},
-		{"all options", OSUOptions{Version: "7.4", Iterations: 50, Warmup: 5, MemLimit: 1 << 30, Tail: true}, start(coll.Allreduce, 2, 2, "ring", 4),
+		{"sweep", OSUOptions{}, launchOf(coll.Bcast, 2, 2, "binomial", 1024, 2048, 4096), "/opt/osu/osu_bcast -f -m 1024:4096"},
+		{"one size", OSUOptions{}, launchOf(coll.Alltoall, 2, 2, "pairwise", 1000), "/opt/osu/osu_alltoall -f -m 1000:1000"},
+		{"barrier", OSUOptions{MemLimit: 5}, launchOf(coll.Barrier, 2, 2, "tree", 0), "/opt/osu/osu_barrier -f"},
+		{"all options", OSUOptions{Version: "7.4", Iterations: 50, Warmup: 5, MemLimit: 1 << 30, Tail: true}, launchOf(coll.Allreduce, 2, 2, "ring", 4),
 			"/opt/osu/osu_allreduce -f -i 50 -x 5 -m 4:4 -M 1073741824 -T mpi_float -z"},
-		{"floats by themselves", OSUOptions{Version: "7.0"}, start(coll.Allreduce, 2, 2, "ring", 4), "/opt/osu/osu_allreduce -f -m 4:4"},
-		{"characters", OSUOptions{Version: "7.4"}, start(coll.Allgather, 2, 2, "ring", 4), "/opt/osu/osu_allgather -f -m 4:4"},
+		{"floats by themselves", OSUOptions{Version: "7.0"}, launchOf(coll.Allreduce, 2, 2, "ring", 4), "/opt/osu/osu_allreduce -f -m 4:4"},
+		{"characters", OSUOptions{Version: "7.4"}, launchOf(coll.Allgather, 2, 2, "ring", 4), "/opt/osu/osu_allgather -f -m 4:4"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			cmd, err := osu(t, tc.opt).Command(tc.start)
+			cmd, err := osu(t, tc.opt).Command(tc.launch)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(cmd.Args, " "); got != "/bin/sh /work/1/placed.sh "+tc.want {
 				t.Errorf("Args\n got %s\nwant %s", got, tc.want)
 			}
-			if d := cmp.Diff(tc.start.Cases[0].Env, cmd.Env); d != "" {
+			if d := cmp.Diff(tc.launch.Cases[0].Env, cmd.Env); d != "" {
 				t.Errorf("Env (-want +got):\n%s", d)
 			}
 			if len(cmd.Files["placed.sh"]) == 0 {
@@ -86,26 +86,26 @@ func TestOSUCommand(t *testing.T) {
 }
 
 func TestOSUCommandRefuses(t *testing.T) {
-	mixed := start(coll.Bcast, 2, 2, "ring", 4, 8)
+	mixed := launchOf(coll.Bcast, 2, 2, "ring", 4, 8)
 	mixed.Cases[1].Algorithm = coll.Algorithm{Name: "chain"}
 	tests := []struct {
-		name  string
-		opt   OSUOptions
-		start benchrunner.Launch
-		want  string
+		name   string
+		opt    OSUOptions
+		launch benchrunner.Launch
+		want   string
 	}{
-		{"no case", OSUOptions{}, start(coll.Bcast, 2, 2, "ring"), "launch without a case"},
-		{"no program", OSUOptions{}, start(coll.Scan, 2, 2, "ring", 4), "OSU has no program for scan"},
-		{"one rank", OSUOptions{}, start(coll.Barrier, 1, 1, "tree", 0), "two ranks or more"},
-		{"nothing", OSUOptions{}, start(coll.Bcast, 2, 2, "ring", 0), "OSU begins at 1 bytes"},
-		{"below the datatype", OSUOptions{}, start(coll.Allreduce, 2, 2, "ring", 2), "OSU begins at 4 bytes"},
-		{"half an element", OSUOptions{}, start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
-		{"between powers of two", OSUOptions{Version: "5.3"}, start(coll.Bcast, 2, 2, "ring", 1000), "OSU 5.3 measures powers of two only"},
-		{"gap", OSUOptions{}, start(coll.Bcast, 2, 2, "ring", 4, 16), "cannot follow"},
+		{"no case", OSUOptions{}, launchOf(coll.Bcast, 2, 2, "ring"), "launch without a case"},
+		{"no program", OSUOptions{}, launchOf(coll.Scan, 2, 2, "ring", 4), "OSU has no program for scan"},
+		{"one rank", OSUOptions{}, launchOf(coll.Barrier, 1, 1, "tree", 0), "two ranks or more"},
+		{"nothing", OSUOptions{}, launchOf(coll.Bcast, 2, 2, "ring", 0), "OSU begins at 1 bytes"},
+		{"below the datatype", OSUOptions{}, launchOf(coll.Allreduce, 2, 2, "ring", 2), "OSU begins at 4 bytes"},
+		{"half an element", OSUOptions{}, launchOf(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{"between powers of two", OSUOptions{Version: "5.3"}, launchOf(coll.Bcast, 2, 2, "ring", 1000), "OSU 5.3 measures powers of two only"},
+		{"gap", OSUOptions{}, launchOf(coll.Bcast, 2, 2, "ring", 4, 16), "cannot follow"},
 		{"another algorithm", OSUOptions{}, mixed, "cannot follow"},
 	}
 	for _, tc := range tests {
-		if _, err := osu(t, tc.opt).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := osu(t, tc.opt).Command(tc.launch); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error = %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -117,10 +117,10 @@ func TestOSUGroup(t *testing.T) {
 	p := osu(t, OSUOptions{})
 	var cases []benchrunner.Case
 	for _, s := range []benchrunner.Launch{
-		start(coll.Bcast, 2, 2, "ring", 64, 4, 8, 16, 1000, 128),
-		start(coll.Bcast, 2, 2, "chain", 8, 16),
-		start(coll.Barrier, 2, 2, "tree", 0), start(coll.Barrier, 2, 2, "bruck", 0),
-		start(coll.Allreduce, 2, 2, "ring", 16, 16, 32),
+		launchOf(coll.Bcast, 2, 2, "ring", 64, 4, 8, 16, 1000, 128),
+		launchOf(coll.Bcast, 2, 2, "chain", 8, 16),
+		launchOf(coll.Barrier, 2, 2, "tree", 0), launchOf(coll.Barrier, 2, 2, "bruck", 0),
+		launchOf(coll.Allreduce, 2, 2, "ring", 16, 16, 32),
 	} {
 		cases = append(cases, s.Cases...)
 	}
@@ -148,12 +148,12 @@ func TestOSUGroup(t *testing.T) {
 
 func TestOSUAllowance(t *testing.T) {
 	p := osu(t, OSUOptions{})
-	small := p.Allowance(start(coll.Bcast, 2, 2, "ring", 4))
-	large := p.Allowance(start(coll.Alltoall, 64, 8, "ring", 1<<20))
+	small := p.Allowance(launchOf(coll.Bcast, 2, 2, "ring", 4))
+	large := p.Allowance(launchOf(coll.Alltoall, 64, 8, "ring", 1<<20))
 	if small != 30*time.Second || large < 2*time.Minute {
 		t.Errorf("Allowance: small %v, want 30s; large %v, want minutes", small, large)
 	}
-	if few := osu(t, OSUOptions{Iterations: 10, Warmup: 1}).Allowance(start(coll.Alltoall, 64, 8, "ring", 1<<20)); few >= large {
+	if few := osu(t, OSUOptions{Iterations: 10, Warmup: 1}).Allowance(launchOf(coll.Alltoall, 64, 8, "ring", 1<<20)); few >= large {
 		t.Errorf("Allowance of 11 calls %v, of 110 %v", few, large)
 	}
 }
@@ -190,7 +190,7 @@ func TestOSURead(t *testing.T) {
 	}{
 		{name: "whole", stdout: osuFull + four + eight + sixteen, stderr: good, ended: true,
 			want: []string{"done 2e-06", "done 3e-06", "done 4e-06"}},
-		{name: "on one host as told", opt: OSUOptions{OneHost: true}, stdout: osuFull + four + eight + sixteen, stderr: hosts("n1", "n1", "n1", "n1"), ended: true,
+		{name: "on one host as configured", opt: OSUOptions{OneHost: true}, stdout: osuFull + four + eight + sixteen, stderr: hosts("n1", "n1", "n1", "n1"), ended: true,
 			want: []string{"done 2e-06", "done 3e-06", "done 4e-06"}},
 		{name: "job ended half way", stdout: osuFull + four + eight[:40], stderr: good,
 			want: []string{"done 2e-06", "not reached", "not reached"}},
@@ -250,7 +250,7 @@ func TestOSURead(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			out := benchrunner.Output{Stdout: []byte(tc.stdout), Stderr: []byte(tc.stderr), Exit: tc.exit, Ended: tc.ended, TimedOut: tc.late, Wall: time.Minute}
-			r := osu(t, tc.opt).Read(start(coll.Bcast, 2, 2, "ring", 4, 8, 16), out)
+			r := osu(t, tc.opt).Read(launchOf(coll.Bcast, 2, 2, "ring", 4, 8, 16), out)
 			for i, o := range r.Outcomes {
 				got := string(o.State)
 				switch o.State {
@@ -281,14 +281,14 @@ func TestOSUReadSamples(t *testing.T) {
 		out := benchrunner.Output{Stdout: text, Stderr: []byte(hosts("n1", "n2")), Ended: true}
 		return osu(t, OSUOptions{}).Read(s, out)
 	}
-	if o := read("osu-7.4_barrier_np2_full.txt", start(coll.Barrier, 2, 1, "tree", 0)).Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds < 11331e-6 || o.Seconds > 11332e-6 {
+	if o := read("osu-7.4_barrier_np2_full.txt", launchOf(coll.Barrier, 2, 1, "tree", 0)).Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds < 11331e-6 || o.Seconds > 11332e-6 {
 		t.Errorf("barrier: %+v", o)
 	}
-	r := read("osu-7.4_reduce_np2_T_all.txt", start(coll.Reduce, 2, 1, "linear", 4))
+	r := read("osu-7.4_reduce_np2_T_all.txt", launchOf(coll.Reduce, 2, 1, "linear", 4))
 	if o := r.Outcomes[0]; o.Seconds < 12.7e-6 || o.Seconds > 12.8e-6 || len(r.Warnings) != 0 {
 		t.Errorf("reduce of floats: %+v, %v", o, r.Warnings)
 	}
-	r = read("osu-7.4_allreduce_np2_full_z.txt", start(coll.Allreduce, 2, 1, "ring", 128, 256))
+	r = read("osu-7.4_allreduce_np2_full_z.txt", launchOf(coll.Allreduce, 2, 1, "ring", 128, 256))
 	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "256B ring: mean 31.24 us, median 1.15 us") || !strings.Contains(r.Warnings[1], "MPI_CHAR") {
 		t.Errorf("warnings: %q", r.Warnings)
 	}
@@ -303,7 +303,7 @@ func ExampleNewOSU() {
 		fmt.Println(err)
 		return
 	}
-	for _, group := range p.Group(start(coll.Bcast, 4, 2, "binomial", 1024, 2048, 8192).Cases) {
+	for _, group := range p.Group(launchOf(coll.Bcast, 4, 2, "binomial", 1024, 2048, 8192).Cases) {
 		cmd, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/scratch/1"})
 		if err != nil {
 			fmt.Println(err)
@@ -417,7 +417,7 @@ func FuzzReadOSU(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, ended, late bool, exit int) {
-		s := start("allreduce", 2, 1, "ring", 4, 8, 16, 32)
+		s := launchOf("allreduce", 2, 1, "ring", 4, 8, 16, 32)
 		stderr := strings.Repeat("tutti: process on host n1\n", 2)
 		r := p.Read(s, benchrunner.Output{Stdout: text, Stderr: []byte(stderr), Ended: ended, TimedOut: late, Exit: exit})
 		if len(r.Outcomes) != len(s.Cases) {

@@ -14,15 +14,15 @@ import (
 	"tutti/metrics"
 )
 
-// ReproMPIOptions say how the program is called.
+// ReproMPIOptions configure mpibenchmark.
 type ReproMPIOptions struct {
 	Path        string // absolute path of mpibenchmark on the nodes
 	Repetitions int    // timed calls of each size; 100 when zero
 	Summary     bool   // print medians only, without an interval
-	OneHost     bool   // all nodes of a layout are simulated on this host
+	OneHost     bool   // all nodes of a layout are simulated on one host
 }
 
-// ReproMPI is mpibenchmark of ReproMPI. It implements benchrunner.Program.
+// ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
 type ReproMPI struct{ opt ReproMPIOptions }
 
 // NewReproMPI checks the options. It does not look for the program, which may exist on
@@ -43,7 +43,7 @@ func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
 
-// reproNames are ReproMPI's names of the collectives that it can measure.
+// reproNames maps the collectives that ReproMPI can measure to its names.
 var reproNames = map[coll.Collective]string{
 	coll.Allgather:          "MPI_Allgather",
 	coll.Allreduce:          "MPI_Allreduce",
@@ -149,12 +149,12 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 	return reading
 }
 
-// unfit returns why no line of the output can be used, with the phase that failed. text is
-// empty if lines can be used.
+// unfit returns why all results are invalid, with the phase that failed. text is empty if the
+// results can be used.
 func (p *ReproMPI) unfit(s benchrunner.Launch, out benchrunner.Output, l reproListing, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	misplaced := ""
-	if l.worlds > 0 { // before that line the program may not have started
+	if l.worlds > 0 { // without this line the program may not have started
 		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch {
@@ -216,7 +216,8 @@ func sumSeconds(values []float64) float64 {
 	return total
 }
 
-// reproKey is ReproMPI's name of a collective and the number in the column count.
+// reproKey identifies a result by ReproMPI's name of the collective and the number in the
+// column count.
 type reproKey struct {
 	call  string
 	count int64
@@ -224,7 +225,7 @@ type reproKey struct {
 
 // reproResult has the results of a key.
 type reproResult struct {
-	seconds []float64 // of each valid call, latest rank; in raw listings
+	seconds []float64 // time of each valid call on the rank that took longest; in raw listings
 	median  float64   // in summaries
 	valid   int       // number of valid calls; in summaries
 	invalid int       // number of calls that the synchronisation found invalid
@@ -232,11 +233,11 @@ type reproResult struct {
 
 // reproListing is the content of an output. typeBytes converts counts to bytes.
 type reproListing struct {
-	worlds    int // number of lines with the number of ranks: one for each world
+	worlds    int // number of lines "nprocs"; each MPI world prints one
 	ranks     int
 	typeBytes int64
-	inBytes   bool // the column of sizes has bytes instead of counts
-	columns   bool // there was a header of results
+	inBytes   bool // the column of sizes contains bytes instead of counts
+	columns   bool // the output has a header of results
 	results   map[reproKey]*reproResult
 	damaged   []string // lines that look like rows but cannot be read
 }
@@ -309,7 +310,7 @@ func (l *reproListing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// reproCall is one call of a verbose listing; reproSpan has the times of its ranks.
+// reproCall identifies one call of a verbose listing. reproSpan has the times of its ranks.
 type reproCall struct {
 	reproKey
 	nrep int
@@ -365,7 +366,7 @@ func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproS
 	return addSpan(k, values, spans)
 }
 
-// addSpan adds the time of one rank in one call, by the rank's own clock.
+// addSpan adds the time that one rank spent in a call, measured by the rank's own clock.
 func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSpan) bool {
 	begin, ok1 := values["loc_tstart_sec"]
 	end, ok2 := values["loc_tend_sec"]
@@ -383,7 +384,7 @@ func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSp
 	return true
 }
 
-// join computes the times of calls from the times of their ranks in verbose listings.
+// join computes the time of each call in a verbose listing from the times of its ranks.
 func (l *reproListing) join(spans map[reproCall]*reproSpan) {
 	keys := make([]reproCall, 0, len(spans))
 	for k := range spans {

@@ -87,18 +87,18 @@ func TestReproMPINew(t *testing.T) {
 
 func TestReproMPICommand(t *testing.T) {
 	tests := []struct {
-		name  string
-		opt   ReproMPIOptions
-		start benchrunner.Launch
-		want  string
+		name   string
+		opt    ReproMPIOptions
+		launch benchrunner.Launch
+		want   string
 	}{
-		{"sizes", ReproMPIOptions{}, start(coll.Bcast, 2, 2, "binomial", 1, 1000, 4096), "--calls-list=MPI_Bcast --msizes-list=1,1000,4096 --nrep=100"},
-		{"reduction", ReproMPIOptions{Repetitions: 30}, start(coll.Allreduce, 2, 2, "ring", 4, 8), "--calls-list=MPI_Allreduce --msizes-list=4,8 --nrep=30 --datatype=MPI_FLOAT --operation=MPI_SUM"},
-		{"parts of ranks", ReproMPIOptions{}, start(coll.ReduceScatter, 2, 2, "ring", 64), "--calls-list=MPI_Reduce_scatter --msizes-list=16 --nrep=100 --datatype=MPI_FLOAT --operation=MPI_SUM"},
-		{"barrier, summary", ReproMPIOptions{Summary: true}, start(coll.Barrier, 2, 2, "tree", 0), "--calls-list=MPI_Barrier --msizes-list=1 --nrep=100 --summary=median"},
+		{"sizes", ReproMPIOptions{}, launchOf(coll.Bcast, 2, 2, "binomial", 1, 1000, 4096), "--calls-list=MPI_Bcast --msizes-list=1,1000,4096 --nrep=100"},
+		{"reduction", ReproMPIOptions{Repetitions: 30}, launchOf(coll.Allreduce, 2, 2, "ring", 4, 8), "--calls-list=MPI_Allreduce --msizes-list=4,8 --nrep=30 --datatype=MPI_FLOAT --operation=MPI_SUM"},
+		{"parts of ranks", ReproMPIOptions{}, launchOf(coll.ReduceScatter, 2, 2, "ring", 64), "--calls-list=MPI_Reduce_scatter --msizes-list=16 --nrep=100 --datatype=MPI_FLOAT --operation=MPI_SUM"},
+		{"barrier, summary", ReproMPIOptions{Summary: true}, launchOf(coll.Barrier, 2, 2, "tree", 0), "--calls-list=MPI_Barrier --msizes-list=1 --nrep=100 --summary=median"},
 	}
 	for _, tc := range tests {
-		cmd, err := reprompi(t, tc.opt).Command(tc.start)
+		cmd, err := reprompi(t, tc.opt).Command(tc.launch)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -111,18 +111,18 @@ func TestReproMPICommand(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		start benchrunner.Launch
-		want  string
+		launch benchrunner.Launch
+		want   string
 	}{
-		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
-		{start(coll.Alltoallv, 2, 2, "ring", 4), "ReproMPI has no call for alltoallv"},
-		{start(coll.Allreduce, 2, 2, "ring", 2), "begins at 4 bytes"},
-		{start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
-		{start(coll.ReduceScatter, 3, 1, "ring", 64), "equal parts"},
-		{start(coll.ReduceScatter, 2, 2, "ring", 8), "begins at 4 bytes"},
-		{start(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
+		{launchOf(coll.Bcast, 2, 2, "ring"), "without a case"},
+		{launchOf(coll.Alltoallv, 2, 2, "ring", 4), "ReproMPI has no call for alltoallv"},
+		{launchOf(coll.Allreduce, 2, 2, "ring", 2), "begins at 4 bytes"},
+		{launchOf(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{launchOf(coll.ReduceScatter, 3, 1, "ring", 64), "equal parts"},
+		{launchOf(coll.ReduceScatter, 2, 2, "ring", 8), "begins at 4 bytes"},
+		{launchOf(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
 	} {
-		if _, err := reprompi(t, ReproMPIOptions{}).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := reprompi(t, ReproMPIOptions{}).Command(tc.launch); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error = %v, want %q", err, tc.want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestReproMPICommand(t *testing.T) {
 
 func TestReproMPIGroup(t *testing.T) {
 	p := reprompi(t, ReproMPIOptions{})
-	cases := slices.Concat(start(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, start(coll.Bcast, 2, 2, "chain", 8).Cases)
+	cases := slices.Concat(launchOf(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, launchOf(coll.Bcast, 2, 2, "chain", 8).Cases)
 	var got []string
 	for _, group := range p.Group(cases) {
 		text := group[0].Algorithm.String()
@@ -145,7 +145,7 @@ func TestReproMPIGroup(t *testing.T) {
 	if want := []string{"chain 8", "ring 4", "ring 4 64 1000"}; !slices.Equal(got, want) {
 		t.Errorf("Group = %q, want %q", got, want)
 	}
-	if d := p.Allowance(start(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
+	if d := p.Allowance(launchOf(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
 		t.Errorf("Allowance = %v", d)
 	}
 }
@@ -199,7 +199,7 @@ An invalid value was supplied for an enum variable.
 		t.Run(tc.name, func(t *testing.T) {
 			out := tc.out
 			out.Stdout, out.Stderr = []byte(tc.text), []byte(tc.stderr)
-			r := reprompi(t, ReproMPIOptions{Repetitions: 5}).Read(start(coll.Bcast, 2, 1, "ring", 8, 1024), out)
+			r := reprompi(t, ReproMPIOptions{Repetitions: 5}).Read(launchOf(coll.Bcast, 2, 1, "ring", 8, 1024), out)
 			for i, o := range r.Outcomes {
 				got := string(o.State)
 				switch o.State {
@@ -224,7 +224,7 @@ func TestReproMPIReadInterval(t *testing.T) {
 		text += fmt.Sprintf(" MPI_Bcast %d 8 0.%d\n", i, (i*7)%10+1)
 	}
 	text = strings.ReplaceAll(text, "0.10\n", "1.0\n")
-	r := reprompi(t, ReproMPIOptions{Repetitions: 10}).Read(start(coll.Bcast, 2, 1, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(twoHosts), Ended: true})
+	r := reprompi(t, ReproMPIOptions{Repetitions: 10}).Read(launchOf(coll.Bcast, 2, 1, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(twoHosts), Ended: true})
 	o := r.Outcomes[0]
 	if o.Seconds != 0.55 || o.Low != 0.2 || o.High != 0.9 || math.Abs(o.CostSeconds-5.5) > 1e-12 || r.MeasureSeconds != o.CostSeconds {
 		t.Errorf("%+v, measured %g s", o, r.MeasureSeconds)
@@ -248,7 +248,7 @@ func FuzzReadReproMPI(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, ended bool, exit int) {
-		s := start(coll.Bcast, 2, 1, "ring", 8, 1024)
+		s := launchOf(coll.Bcast, 2, 1, "ring", 8, 1024)
 		r := p.Read(s, benchrunner.Output{Stdout: text, Stderr: []byte(twoHosts), Ended: ended, Exit: exit})
 		if len(r.Outcomes) != len(s.Cases) {
 			t.Fatalf("%d outcomes of %d cases", len(r.Outcomes), len(s.Cases))
@@ -268,7 +268,7 @@ func ExampleNewReproMPI() {
 		fmt.Println(err)
 		return
 	}
-	cmd, err := p.Command(start(coll.Bcast, 4, 2, "binomial", 1024, 3000))
+	cmd, err := p.Command(launchOf(coll.Bcast, 4, 2, "binomial", 1024, 3000))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,8 +10,8 @@ import (
 	"tutti/mpi"
 )
 
-// start returns a launch of one collective and algorithm with the given sizes.
-func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Launch {
+// launchOf returns a launch of one collective and algorithm with the given sizes.
+func launchOf(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
 	for _, size := range sizes {
 		s.Cases = append(s.Cases, benchrunner.Case{
@@ -25,7 +25,7 @@ func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes .
 	return s
 }
 
-// hosts is what the ranks of a launch print about the hosts they run on.
+// hosts returns the output in which ranks report their hosts.
 func hosts(names ...string) string {
 	var b strings.Builder
 	for _, h := range names {

@@ -32,7 +32,7 @@ func TestNoStart(t *testing.T) {
 			args = []string{"resume", out}
 		}
 		_, stderr := mustTutti(t, codeNotReady, args...)
-		for _, want := range []string{"no benchmark started: job tutti-", "exit code 127: mpirun: ended", "first it said: osu_bcast: error while loading", "Fix this, then resume with: tutti resume "} {
+		for _, want := range []string{"no benchmark started: job tutti-", "exit code 127: mpirun: ended", "its first message: osu_bcast: error while loading", "Fix this, then resume with: tutti resume "} {
 			if !strings.Contains(stderr, want) {
 				t.Errorf("%v: no %q in %q", args, want, stderr)
 			}
