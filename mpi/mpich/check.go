@@ -5,12 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"tutti/mpi/csel"
 )
 
 // check is check of both trees.
-func (f files) check(lib csel.Library) error {
+func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
 		return err
 	}
@@ -19,20 +17,20 @@ func (f files) check(lib csel.Library) error {
 
 // check reports what MPICH would abort on when it loads a tree, or later; own is
 // the library's tree in its place.
-func check(tree, own csel.Object, lib csel.Library) error {
+func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
 			return fmt.Errorf("mpich: %s is missing: MPICH aborts when it is called", m.Key)
 		}
 	}
-	kind, names := csel.LeafKey, lib.Leaves
-	if strings.HasPrefix(anyLeaf(own), csel.CompositionKey) {
-		kind, names = csel.CompositionKey, lib.Compositions
+	kind, names := leafKey, lib.Leaves
+	if strings.HasPrefix(anyLeaf(own), compositionKey) {
+		kind, names = compositionKey, lib.Compositions
 	}
 	for _, m := range tree {
-		name, ok := strings.CutPrefix(m.Key, csel.CollectiveKey)
+		name, ok := strings.CutPrefix(m.Key, collectiveKey)
 		if !ok {
-			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, csel.CollectiveKey)
+			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, collectiveKey)
 		}
 		c := checker{lib, kind, names, name}
 		if err := c.branch(m.Value); err != nil {
@@ -42,8 +40,8 @@ func check(tree, own csel.Object, lib csel.Library) error {
 	return nil
 }
 
-func anyLeaf(o csel.Object) string {
-	for len(o) > 0 && !csel.IsLeaf(o[0].Key) {
+func anyLeaf(o treeObject) string {
+	for len(o) > 0 && !isLeaf(o[0].Key) {
 		o = o[0].Value
 	}
 	if len(o) == 0 {
@@ -54,17 +52,17 @@ func anyLeaf(o csel.Object) string {
 
 // checker goes through the branch of one collective.
 type checker struct {
-	lib        csel.Library
+	lib        libraryTree
 	kind       string   // what leaves begin with
 	names      []string // of leaves
 	collective string
 }
 
-func (c checker) branch(o csel.Object) error {
+func (c checker) branch(o treeObject) error {
 	if len(o) == 0 {
 		return fmt.Errorf("a branch ends without %s", c.kind)
 	}
-	if csel.IsLeaf(o[0].Key) {
+	if isLeaf(o[0].Key) {
 		return c.leaf(o)
 	}
 	for i, m := range o {
@@ -90,7 +88,7 @@ func (c checker) branch(o csel.Object) error {
 
 var leafOf = regexp.MustCompile(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
 
-func (c checker) leaf(o csel.Object) error {
+func (c checker) leaf(o treeObject) error {
 	name, ok := strings.CutPrefix(o[0].Key, c.kind)
 	parts := leafOf.FindStringSubmatch(name)
 	switch {

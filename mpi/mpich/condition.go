@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // condition is one key of a tree: name, one of = < <=, value.
@@ -52,7 +51,7 @@ func (c condition) ofComm() bool {
 
 // known reports whether the library has the condition. From 4.2 on any and =any
 // after every name are understood, and their texts are not in the library.
-func (c condition) known(lib csel.Library) bool {
+func (c condition) known(lib libraryTree) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
 		text += c.value

@@ -1,6 +1,5 @@
-// Package mpich is MPICH: its algorithms and compositions, how it is made to use one
-// of them, and the JSON files that MPICH 4.0 to 5.0 reads in place of its built-in
-// trees.
+// Package mpich is the port to MPICH. It has the algorithms and compositions of each release, forces
+// one of them, and writes the JSON files that MPICH 4.0 to 5.0 reads instead of its built-in trees.
 //
 //	cat := mpich.Library.Releases()[0] // 4.0.2
 //	b, err := mpich.Library.Open(cat, "/usr/lib/x86_64-linux-gnu/libmpich.so")
@@ -13,37 +12,34 @@
 //	}
 //	x, err := b.Export(sel, dir) // dir/mpich.json, dir/mpich.ch4.json and dir/mpich.env
 //
-// A file replaces a whole tree and MPICH checks nothing that it chooses by the
-// file. Export therefore starts from the complete trees of the library the files
-// are for, found in libmpich itself by package csel, guards every algorithm by what
-// it requires of a call, and refuses what the library does not know. Files are for
-// one library: names and parameters change from release to release.
+// A file replaces a whole tree, and MPICH does not check that the algorithm of a leaf can run. Export
+// therefore starts from the complete trees of the library, which it finds in libmpich. It puts the
+// requirements of each algorithm before its leaf, and returns an error for names that the library
+// does not know. Files are for one library: names and parameters differ between releases.
 //
-// MPICH decides twice. The ch4 device comes first: by a tree of its own it hands a
-// collective on or makes it from parts, one between the nodes and one within each: a
-// composition, named alpha, beta or gamma. Then the tree of algorithms is asked, with
-// the whole communicator or with those of the parts. Compositions are entries of the
-// catalogue like the others; where a release lets the parts be chosen they are
-// parameters, alpha(inter=binomial), and a part not named is the library's own choice.
+// MPICH selects in two steps. First the tree of the ch4 device selects a composition, named alpha, beta
+// or gamma. A composition makes a collective from parts, one between the nodes and one within each
+// node. The device can also leave the collective whole. Then the tree of algorithms selects for the
+// whole communicator, or for the communicators of the parts. The catalogue lists compositions
+// like algorithms. Some releases let a file select the algorithms of the parts: these are then parameters,
+// as in alpha(inter=binomial). The library selects for a part that is not named.
 //
-// The files say both decisions, so that at every point
+// The files contain both steps. At every point
 //
-//   - the library's default is what the library does as shipped: its own
-//     composition of its own algorithms;
-//   - an algorithm runs on the whole communicator: the device hands it on;
-//   - a composition has the algorithm between nodes that it was measured with.
+//   - the default is what the library does without files: its own composition of its own algorithms;
+//   - an algorithm runs on the whole communicator;
+//   - a composition has the algorithm between nodes with which it was measured.
 //
-// Parts share their algorithms, see Fit. A communicator with as many nodes as a
-// tuned one, but with another number of ranks on each, has the algorithm
-// between nodes of the tuned one wherever the library splits it.
+// All collectives share the algorithms of parts, see Fit. A communicator can have the nodes of a tuned
+// one, and other numbers of ranks on them. It then gets the tuned algorithm between nodes wherever the
+// library uses a composition.
 //
-// From 5.0 on conditions do not tell the communicators of parts from those of
-// programs, and other devices than ch4 have no tree. There is one file then, the
-// settings tell the device to leave tuned collectives alone, and the default is
-// the library's tree of algorithms without compositions. The part within nodes of
-// builds with algorithms of their own for shared memory is out of reach of files
-// of algorithms: it is as shipped wherever a collective is split.
+// In MPICH 5.0, conditions cannot distinguish the communicators of parts from those of programs. Other
+// devices than ch4 have no tree of compositions. For both, there is one file, the settings turn
+// the compositions of tuned collectives off, and the default is the tree of algorithms without
+// compositions. Some builds have algorithms of their own for shared memory within a node. No file can
+// select those: they run wherever the library uses a composition.
 //
-// The semantics were read in src/mpi/coll/src/csel.c of MPICH 4.0.2 to 5.0.1 and
-// checked by running Debian's 4.0.2, see the tests.
+// The semantics are those of src/mpi/coll/src/csel.c in MPICH 4.0.2 to 5.0.1. Tests check them with
+// Debian's 4.0.2.
 package mpich

@@ -9,7 +9,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
@@ -22,7 +21,7 @@ const (
 
 // build is what is known of one libmpich.
 type build struct {
-	lib csel.Library
+	lib libraryTree
 	cat *mpi.Catalogue
 }
 
@@ -30,13 +29,13 @@ type build struct {
 // release.
 func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	if path == "" {
-		lib, err := csel.Embedded(cat.Version)
+		lib, err := embeddedTree(cat.Version)
 		if err != nil {
 			return nil, err
 		}
 		return build{lib, cat}, nil
 	}
-	lib, err := csel.ReadLibrary(path)
+	lib, err := readLibraryTree(path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +92,7 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 		if err != nil {
 			return files{}, nil, err
 		}
-		out.flat = out.flat.With(csel.CollectiveKey+string(c), subtree)
+		out.flat = out.flat.With(collectiveKey+string(c), subtree)
 		if !b.mixes(c) {
 			off = append(off, c)
 			continue
@@ -105,7 +104,7 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 		if subtree, err = x.compositions(tree); err != nil {
 			return files{}, nil, err
 		}
-		device = device.With(csel.CollectiveKey+string(c), subtree)
+		device = device.With(collectiveKey+string(c), subtree)
 		out.device = device
 	}
 	return out, off, out.check(b.lib)
@@ -116,27 +115,27 @@ type exporter struct {
 	build
 	collective coll.Collective
 	device     bool
-	untuned    csel.Object // the library's own decision, where it stays
+	untuned    treeObject // the library's own decision, where it stays
 }
 
 const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
 
 // branch returns the library's decision for intracommunicators and a function that
 // puts another one in its place.
-func (x *exporter) branch() (intra csel.Object, put func(csel.Object) csel.Object, err error) {
+func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, err error) {
 	source := x.lib.Tree
 	if x.device {
 		source = x.lib.Device
 	}
-	own, ok := source.Get(csel.CollectiveKey + string(x.collective))
+	own, ok := source.Get(collectiveKey + string(x.collective))
 	if !ok {
-		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, csel.CollectiveKey, x.collective)
+		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, collectiveKey, x.collective)
 	}
 	if intra, ok := own.Get(intraKey); ok {
-		return intra, func(o csel.Object) csel.Object { return own.With(intraKey, o) }, nil
+		return intra, func(o treeObject) treeObject { return own.With(intraKey, o) }, nil
 	}
-	return own, func(o csel.Object) csel.Object {
-		return csel.Object{alt(intraKey, o), alt(interKey, own)}
+	return own, func(o treeObject) treeObject {
+		return treeObject{alt(intraKey, o), alt(interKey, own)}
 	}, nil
 }
 
@@ -145,7 +144,7 @@ func (x *exporter) branch() (intra csel.Object, put func(csel.Object) csel.Objec
 // that of separate buffers if the library asks for it; all else stays the
 // library's. Communicators of parts have rules of their own: what is tuned for
 // communicators of programs must not change what compositions are made of.
-func (x *exporter) algorithms(tree, inter *selection.Tree) (csel.Object, error) {
+func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
@@ -178,14 +177,14 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (csel.Object, error) 
 			return nil, err
 		}
 	}
-	return put(csel.Object{
+	return put(treeObject{
 		alt("comm_hierarchy=node_roots", between), alt("comm_hierarchy=node", intra), alt("comm_hierarchy=any", tuned),
 	}), nil
 }
 
 // compositions returns the whole subtree of the collective in the device's tree:
 // where an algorithm was selected, the communicator is handed on.
-func (x *exporter) compositions(tree *selection.Tree) (csel.Object, error) {
+func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
@@ -242,11 +241,11 @@ func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm
 	return out
 }
 
-func (x *exporter) comms(ranges []selection.CommRange) (csel.Object, error) {
+func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 	const key = "comm_size"
-	var out csel.Object
+	var out treeObject
 	next := int64(1)
-	add := func(high int, rule func(own csel.Object) (csel.Object, error)) error {
+	add := func(high int, rule func(own treeObject) (treeObject, error)) error {
 		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
 		if err == nil {
 			out, next = append(out, alt(atMost(key, int64(high)), value)), int64(high)+1
@@ -259,22 +258,22 @@ func (x *exporter) comms(ranges []selection.CommRange) (csel.Object, error) {
 		}
 	}
 	for _, r := range ranges {
-		if err := add(r.High, func(own csel.Object) (csel.Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
+		if err := add(r.High, func(own treeObject) (treeObject, error) { return x.ppns(r.PPNs, own) }); err != nil {
 			return nil, err
 		}
 	}
 	return append(out, alt(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
 }
 
-func asIs(own csel.Object) (csel.Object, error) { return own, nil }
+func asIs(own treeObject) (treeObject, error) { return own, nil }
 
 // ppns closes with comm_size=any, which is always true and, unlike
 // comm_avg_ppn=any, known to every release. own is the library's decision there.
-func (x *exporter) ppns(ranges []selection.PPNRange, own csel.Object) (csel.Object, error) {
+func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
 	}
-	var out csel.Object
+	var out treeObject
 	if low := ranges[0].Low; low > 1 {
 		out = append(out, alt(atMost("comm_avg_ppn", int64(low-1)), own))
 	}
@@ -297,7 +296,7 @@ func tuned(bands []selection.Band) int {
 	return n
 }
 
-func (x *exporter) bands(bands []selection.Band, own csel.Object) (csel.Object, error) {
+func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, error) {
 	bands = bands[:tuned(bands)]
 	if len(bands) == 0 {
 		return own, nil
@@ -309,7 +308,7 @@ func (x *exporter) bands(bands []selection.Band, own csel.Object) (csel.Object, 
 		}
 		return x.guarded(bands[0].Algorithm)
 	}
-	var out csel.Object
+	var out treeObject
 	next := int64(0)
 	for _, b := range bands {
 		rule := narrowed(own, key, next, b.UpTo)
@@ -328,8 +327,8 @@ func (x *exporter) bands(bands []selection.Band, own csel.Object) (csel.Object, 
 }
 
 // alt is one alternative: a condition or leaf and what follows from it.
-func alt(key string, value csel.Object) csel.Member {
-	return csel.Member{Key: key, Value: value}
+func alt(key string, value treeObject) treeMember {
+	return treeMember{Key: key, Value: value}
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
@@ -338,11 +337,11 @@ func atMost(name string, limit int64) string { return name + "<=" + strconv.Form
 // every "less than" written as "at most". MPICH evaluates comm_size<N as
 // comm_size<=N where it is not resolved per communicator, so what the library
 // itself does there is kept, not what its tree says.
-func closed(o csel.Object, resolved bool) csel.Object {
-	out := make(csel.Object, len(o))
+func closed(o treeObject, resolved bool) treeObject {
+	out := make(treeObject, len(o))
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || csel.IsLeaf(m.Key) {
+		if err != nil || isLeaf(m.Key) {
 			out[i] = m
 			continue
 		}
@@ -362,11 +361,11 @@ func closed(o csel.Object, resolved bool) csel.Object {
 // narrowed returns what is left of a closed subtree where a measure is known to
 // be low to high: alternatives that never hold are gone, one that always holds is
 // the last.
-func narrowed(o csel.Object, name string, low, high int64) csel.Object {
-	var out csel.Object
+func narrowed(o treeObject, name string, low, high int64) treeObject {
+	var out treeObject
 	for _, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || csel.IsLeaf(m.Key) {
+		if err != nil || isLeaf(m.Key) {
 			return o
 		}
 		if c.name == name && c.op == "<=" && c.limit < low {

@@ -7,7 +7,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // Variables that name MPICH's selection files. The device's file decides first;
@@ -33,7 +32,7 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 			Parts: true,
 		}, nil
 	}
-	lib, err := csel.Embedded(cat.Version)
+	lib, err := embeddedTree(cat.Version)
 	if err != nil {
 		return mpi.Forcing{}, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
 	}
@@ -78,24 +77,24 @@ func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	return nil
 }
 
-func alternative(key string, value csel.Object) csel.Member {
-	return csel.Member{Key: key, Value: value}
+func alternative(key string, value treeObject) treeMember {
+	return treeMember{Key: key, Value: value}
 }
 
 // deviceTree is the library's own with one composition for the collective
 // wherever it can serve, and the communicator handed on elsewhere.
-func deviceTree(cat *mpi.Catalogue, lib csel.Library, e mpi.Entry, c coll.Collective) (csel.Object, error) {
+func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
 	flat, ok := handsOn(cat, c)
 	if !ok || len(lib.Device) == 0 {
 		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, mpi.ErrInfeasible)
 	}
-	leaf := func(e mpi.Entry) csel.Object {
-		return csel.Object{alternative(csel.CompositionKey+e.Function, nil)}
+	leaf := func(e mpi.Entry) treeObject {
+		return treeObject{alternative(compositionKey+e.Function, nil)}
 	}
 	out := leaf(e)
 	unless := func(r mpi.Requirement, holds, not string) {
 		if e.Has(r) {
-			out = csel.Object{alternative(holds, out), alternative(not, leaf(flat))}
+			out = treeObject{alternative(holds, out), alternative(not, leaf(flat))}
 		}
 	}
 	if c != coll.Scan { // MPICH has no such condition there, and does without
@@ -104,38 +103,38 @@ func deviceTree(cat *mpi.Catalogue, lib csel.Library, e mpi.Entry, c coll.Collec
 	unless(mpi.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no")
 	unless(mpi.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any")
 	unless(mpi.OneNode, "comm_size=node_comm_size", "comm_size=any")
-	return lib.Device.With(csel.CollectiveKey+string(c), csel.Object{alternative("comm_type=intra", out)}), nil
+	return lib.Device.With(collectiveKey+string(c), treeObject{alternative("comm_type=intra", out)}), nil
 }
 
 // partsTree is the library's own with the algorithms of the parts for the
 // communicators of the parts.
-func partsTree(cat *mpi.Catalogue, lib csel.Library, c coll.Candidate) (csel.Object, error) {
-	key := csel.CollectiveKey + string(c.Collective)
+func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
+	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)
 	intra, ok := own.Get("comm_type=intra")
 	if !ok {
 		return nil, fmt.Errorf("%v: %w: the library's tree has no branch for it", c, mpi.ErrInfeasible)
 	}
-	var branch csel.Object
+	var branch treeObject
 	for part, kind := range map[string]string{interPart: "node_roots", nodePart: "node"} {
 		if e, ok := partOf(cat, c.Collective, c.Algorithm, part); ok {
 			branch = append(branch, alternative("comm_hierarchy="+kind, partBranch(e, intra)))
 		}
 	}
-	slices.SortFunc(branch, func(a, b csel.Member) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(branch, func(a, b treeMember) int { return strings.Compare(a.Key, b.Key) })
 	branch = append(branch, alternative("comm_hierarchy=any", intra))
 	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
 }
 
 // partBranch reaches an algorithm where its requirements hold and the library's
 // own choice elsewhere.
-func partBranch(e mpi.Entry, own csel.Object) csel.Object {
-	out := csel.Object{alternative(csel.LeafKey+e.Function, nil)}
+func partBranch(e mpi.Entry, own treeObject) treeObject {
+	out := treeObject{alternative(leafKey+e.Function, nil)}
 	if e.Has(mpi.CountPowerOfTwo) {
-		out = csel.Object{alternative("count<pow2", own), alternative("count=any", out)}
+		out = treeObject{alternative("count<pow2", own), alternative("count=any", out)}
 	}
 	if e.Has(mpi.BuiltinOp) {
-		out = csel.Object{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
+		out = treeObject{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
 	}
 	return out
 }

@@ -15,7 +15,6 @@ import (
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 const (
@@ -54,7 +53,7 @@ func TestCompositions(t *testing.T) {
 
 // The files differ from the library's own trees in the collective alone.
 func TestCompositionFiles(t *testing.T) {
-	lib, err := csel.Embedded("4.0.2")
+	lib, err := embeddedTree("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +62,8 @@ func TestCompositionFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, own := range []csel.Object{lib.Device, lib.Tree} {
-		tree, err := csel.Parse(f.Env[i].File)
+	for i, own := range []treeObject{lib.Device, lib.Tree} {
+		tree, err := parseTree(f.Env[i].File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +81,7 @@ func TestCompositionFiles(t *testing.T) {
 // functions are the algorithms of blocking collectives in the library.
 func functions(t *testing.T) []string {
 	t.Helper()
-	lib, err := csel.Embedded("4.0.2")
+	lib, err := embeddedTree("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}

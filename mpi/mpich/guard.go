@@ -6,7 +6,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // fallbacks returns what runs where an algorithm must not: something that is
@@ -43,7 +42,7 @@ var guards = []struct {
 
 // guarded returns a subtree that reaches the algorithm where its requirements
 // hold and the collective's fallback elsewhere.
-func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
+func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 	entry, out, err := x.leaf(alg)
 	if err != nil {
 		return nil, err
@@ -68,9 +67,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 		}
 		// First match: the condition that is not always true comes first.
 		if g.requirement == mpi.CountPowerOfTwo {
-			out = csel.Object{alt(g.other, safe), alt(g.good, out)}
+			out = treeObject{alt(g.other, safe), alt(g.good, out)}
 		} else {
-			out = csel.Object{alt(g.good, out), alt(g.other, safe)}
+			out = treeObject{alt(g.good, out), alt(g.other, safe)}
 		}
 	}
 	// Calls in place never come here: they keep the library's own branch.
@@ -81,9 +80,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 	return out, nil
 }
 
-func (x *exporter) fallback() (csel.Object, error) {
+func (x *exporter) fallback() (treeObject, error) {
 	if flat, ok := handsOn(x.cat, x.collective); x.device && ok {
-		return csel.Object{alt(csel.CompositionKey+flat.Function, nil)}, nil
+		return treeObject{alt(compositionKey+flat.Function, nil)}, nil
 	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
@@ -101,7 +100,7 @@ func (x *exporter) fallback() (csel.Object, error) {
 }
 
 // leaf returns the catalogue's entry of an algorithm and its bare leaf.
-func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, csel.Object, error) {
+func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {
 		return mpi.Entry{}, nil, err
@@ -115,7 +114,7 @@ func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, csel.Object, error) {
 			x.collective, alg, x.lib.Source, entry.Function, x.cat.Version)
 	}
 	if x.device {
-		return entry, csel.Object{alt(csel.CompositionKey+entry.Function, nil)}, nil
+		return entry, treeObject{alt(compositionKey+entry.Function, nil)}, nil
 	}
 	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // Inspect implements mpi.Measurable: device and algorithms stand in the library's file.
@@ -15,7 +14,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 	if b.File == "" {
 		return mpi.Inspection{}
 	}
-	lib, err := csel.ReadLibrary(b.File)
+	lib, err := readLibraryTree(b.File)
 	i := mpi.Inspection{Device: lib.Transport}
 	if lib.Transport != "" {
 		i.Build = append(i.Build, "device "+lib.Transport+collectivesOf(lib))
@@ -42,7 +41,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 const wantNewer = "use MPICH 4.0 or newer"
 
 // collectivesOf tells what else decides before the tree does.
-func collectivesOf(lib csel.Library) string {
+func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:
 		return ", with device and shared-memory collectives"
@@ -55,7 +54,7 @@ func collectivesOf(lib csel.Library) string {
 // compare holds what a build accepts against a catalogue. Leaves of nonblocking and
 // inter-communicator collectives are no business of the catalogue, nor are
 // compositions of a build that has none: its device is an older one.
-func compare(cat *mpi.Catalogue, lib csel.Library) (absent, unlisted []string, listed int) {
+func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}
 	for _, c := range coll.Collectives() {

@@ -11,14 +11,13 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // Leaves of nonblocking calls, and between two communicators, are no business of the
 // catalogue.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.0.2")
-	var lib csel.Library
+	var lib libraryTree
 	for _, c := range coll.Collectives() {
 		for _, e := range cat.Entries(c) {
 			if composes(e) {
@@ -29,7 +28,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	all := len(lib.Leaves) + len(lib.Compositions)
-	passed := csel.Library{
+	passed := libraryTree{
 		Leaves:       append([]string{"MPIR_Bcast_intra_nb", "MPIR_Ibcast_intra_sched_binomial", "MPIR_Bcast_inter_flat"}, lib.Leaves...),
 		Compositions: lib.Compositions,
 	}
@@ -38,7 +37,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("absent %v, unlisted %v, %d listed of %d", absent, unlisted, listed, all)
 	}
 
-	older := csel.Library{Leaves: []string{"MPIR_Bcast_intra_osu_zcpy"}} // a relative without compositions
+	older := libraryTree{Leaves: []string{"MPIR_Bcast_intra_osu_zcpy"}} // a relative without compositions
 	for _, name := range lib.Leaves {
 		if name != "MPIR_Bcast_intra_binomial" {
 			older.Leaves = append(older.Leaves, name)

@@ -16,7 +16,6 @@ import (
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
@@ -33,7 +32,7 @@ func installed(t *testing.T, prog string) build {
 	if path == nil {
 		t.Fatalf("no libmpich in\n%s", out)
 	}
-	lib, err := csel.ReadLibrary(string(path[1]))
+	lib, err := readLibraryTree(string(path[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,14 +48,14 @@ func installed(t *testing.T, prog string) build {
 // TestLiveLibrary: what is built in is what the library has.
 func TestLiveLibrary(t *testing.T) {
 	lib := installed(t, testutil.BuildCollectives(t, toolchain)).lib
-	want, err := csel.Embedded(lib.Version)
-	if errors.Is(err, csel.ErrNoTree) {
+	want, err := embeddedTree(lib.Version)
+	if errors.Is(err, errNoTree) {
 		testutil.NeedMPI.Missing(t, "the installed release: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, lib, cmpopts.IgnoreFields(csel.Library{}, "Source", "Transport", "Asserts", "Posix")); d != "" {
+	if d := cmp.Diff(want, lib, cmpopts.IgnoreFields(libraryTree{}, "Source", "Transport", "Asserts", "Posix")); d != "" {
 		t.Errorf("(-built in +installed):\n%s", d)
 	}
 }
@@ -112,7 +111,7 @@ func TestLiveSelection(t *testing.T) {
 	b := installed(t, prog)
 	rows := layered(b.cat)
 	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	tree, err := csel.Parse(x.Loaded(coll.Layout{}, flatFile))
+	tree, err := parseTree(x.Loaded(coll.Layout{}, flatFile))
 	if err != nil {
 		t.Fatal(err)
 	}

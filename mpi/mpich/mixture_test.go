@@ -10,7 +10,6 @@ import (
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
@@ -253,11 +252,11 @@ func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()
 	f := files{device: b.lib.Device}
 	var err error
-	if f.flat, err = csel.Parse(x.Loaded(coll.Layout{}, flatFile)); err != nil {
+	if f.flat, err = parseTree(x.Loaded(coll.Layout{}, flatFile)); err != nil {
 		t.Fatal(err)
 	}
 	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
-		if f.device, err = csel.Parse(text); err != nil {
+		if f.device, err = parseTree(text); err != nil {
 			t.Fatal(err)
 		}
 	}

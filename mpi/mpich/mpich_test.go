@@ -15,14 +15,13 @@ import (
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
 // known is what is known of 4.0.2 without the library.
 func known(t testing.TB) build {
 	t.Helper()
-	lib, err := csel.Embedded("4.0.2")
+	lib, err := embeddedTree("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,10 +191,10 @@ func TestExportRefuses(t *testing.T) {
 // TestOpen: without the library's file a release must be known, with it the file must
 // be of that release.
 func TestOpen(t *testing.T) {
-	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, csel.ErrNoTree) {
+	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
 	}
-	tree, err := os.ReadFile("../csel/trees/4.0.2.json")
+	tree, err := os.ReadFile("trees/4.0.2.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +329,7 @@ func FuzzReach(f *testing.F) {
 	f.Add(known(f).lib.Tree.Bytes())
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tree, err := csel.Parse(text)
+		tree, err := parseTree(text)
 		if err != nil {
 			return
 		}

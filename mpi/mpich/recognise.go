@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // Recognise implements mpi.Library. The file keeps its release beside its release
@@ -13,7 +12,7 @@ import (
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {
-	release csel.Release
+	release releaseFinder
 	cray    string
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
@@ -18,11 +17,11 @@ import (
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	v := replayer{build: b, sel: sel}
 	var err error
-	if v.files.flat, err = csel.Parse(x.Loaded(coll.Layout{}, flatFile)); err != nil {
+	if v.files.flat, err = parseTree(x.Loaded(coll.Layout{}, flatFile)); err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
 	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
-		if v.files.device, err = csel.Parse(text); err != nil {
+		if v.files.device, err = parseTree(text); err != nil {
 			return fmt.Errorf("mpich: the device's file: %w", err)
 		}
 	}

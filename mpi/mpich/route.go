@@ -6,13 +6,12 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/csel"
 )
 
 // files are the two trees that decide, the device's first; without one it hands
 // everything on.
 type files struct {
-	flat, device csel.Object
+	flat, device treeObject
 }
 
 // shipped are the library's own.

@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/mpi/csel"
 )
 
 // reach returns the algorithm that a call reaches, named by the function of the leaf:
 // MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds
 // and never leaves it again.
-func reach(o csel.Object, call signature) (coll.Algorithm, error) {
+func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	m, ok, err := walk(o, call)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s on %d ranks: no alternative holds, MPICH would abort", call.Collective, call.Ranks)
@@ -24,14 +23,14 @@ func reach(o csel.Object, call signature) (coll.Algorithm, error) {
 
 // reachDevice returns the composition that a call reaches; false when it reaches
 // none and the device hands the call on.
-func reachDevice(o csel.Object, call signature) (string, bool, error) {
+func reachDevice(o treeObject, call signature) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {
 		return "", false, err
 	}
-	name, ok := strings.CutPrefix(m.Key, csel.CompositionKey)
+	name, ok := strings.CutPrefix(m.Key, compositionKey)
 	if !ok {
-		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, csel.CompositionKey)
+		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, compositionKey)
 	}
 	return name, true, nil
 }
@@ -39,23 +38,23 @@ func reachDevice(o csel.Object, call signature) (string, bool, error) {
 // walk returns the leaf that a call reaches, and false at a dead end. Conditions
 // are resolved per communicator as long as nothing but the communicator and the
 // collective was asked.
-func walk(o csel.Object, call signature) (csel.Member, bool, error) {
+func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
-	for range csel.MaxDepth + 1 {
-		if len(o) == 1 && csel.IsLeaf(o[0].Key) {
+	for range maxTreeDepth + 1 {
+		if len(o) == 1 && isLeaf(o[0].Key) {
 			return o[0], true, nil
 		}
 		next, err := enter(o, call, &resolved)
 		if err != nil || next < 0 {
-			return csel.Member{}, false, err
+			return treeMember{}, false, err
 		}
 		o = o[next].Value
 	}
-	return csel.Member{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, csel.MaxDepth)
+	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
 // enter returns the place of the first alternative that holds, or -1.
-func enter(o csel.Object, call signature, resolved *bool) (int, error) {
+func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
 		if err != nil {
@@ -80,13 +79,13 @@ func enter(o csel.Object, call signature, resolved *bool) (int, error) {
 }
 
 // leafAlgorithm reads algorithm=NAME with its parameters, which are keys too.
-func leafAlgorithm(m csel.Member) (coll.Algorithm, error) {
+func leafAlgorithm(m treeMember) (coll.Algorithm, error) {
 	var params []coll.Param
 	for _, p := range m.Value {
 		name, value, _ := strings.Cut(p.Key, "=")
 		params = append(params, coll.Param{Name: name, Value: value})
 	}
-	alg, err := coll.NewAlgorithm(strings.TrimPrefix(m.Key, csel.LeafKey), params...)
+	alg, err := coll.NewAlgorithm(strings.TrimPrefix(m.Key, leafKey), params...)
 	if err != nil {
 		return coll.Algorithm{}, fmt.Errorf("leaf %s: %w", m.Key, err)
 	}
@@ -94,10 +93,10 @@ func leafAlgorithm(m csel.Member) (coll.Algorithm, error) {
 }
 
 // leaf is the inverse of leafAlgorithm: an object with one leaf.
-func leaf(alg coll.Algorithm) csel.Object {
-	var params csel.Object
+func leaf(alg coll.Algorithm) treeObject {
+	var params treeObject
 	for _, p := range alg.Params() {
-		params = append(params, csel.Member{Key: p.Name + "=" + p.Value})
+		params = append(params, treeMember{Key: p.Name + "=" + p.Value})
 	}
-	return csel.Object{alt(csel.LeafKey+alg.Name, params)}
+	return treeObject{alt(leafKey+alg.Name, params)}
 }

@@ -1,4 +1,4 @@
-package csel_test
+package mpich
 
 import (
 	"bytes"
@@ -9,12 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"tutti/mpi/csel"
 )
 
 func TestReadLibrary(t *testing.T) {
-	want, err := csel.Embedded("4.0.2")
+	want, err := embeddedTree("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +42,7 @@ func TestReadLibrary(t *testing.T) {
 	if err := os.WriteFile(path, lib.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := csel.ReadLibrary(path)
+	got, err := readLibraryTree(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,21 +53,21 @@ func TestReadLibrary(t *testing.T) {
 }
 
 func TestLibraryRefuses(t *testing.T) {
-	if _, err := csel.Embedded("5.0.1"); !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
+	if _, err := embeddedTree("5.0.1"); !errors.Is(err, errNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
 		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
 	}
 	path := filepath.Join(t.TempDir(), "libother.so")
 	if err := os.WriteFile(path, []byte("CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00ch4\x00ch3:nemesis"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lib, err := csel.ReadLibrary(path)
-	if !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), path) {
+	lib, err := readLibraryTree(path)
+	if !errors.Is(err, errNoTree) || !strings.Contains(err.Error(), path) {
 		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
 	}
 	if lib.Transport != "ch3:nemesis" || lib.Asserts || lib.Posix {
 		t.Errorf("without a tree: %+v, want the device that it names", lib)
 	}
-	if _, err := csel.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := readLibraryTree(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing library: %v, want ErrNotExist", err)
 	}
 }
@@ -90,14 +88,14 @@ func TestParse(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := csel.Parse([]byte(tc.text))
+			got, err := parseTree([]byte(tc.text))
 			if tc.err != "" {
-				if !errors.Is(err, csel.ErrSyntax) || !strings.Contains(err.Error(), tc.err) {
+				if !errors.Is(err, errTreeSyntax) || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("error = %v, want ErrSyntax with %q", err, tc.err)
 				}
 				return
 			}
-			want, werr := csel.Parse([]byte(tc.want))
+			want, werr := parseTree([]byte(tc.want))
 			if err != nil || werr != nil {
 				t.Fatal(err, werr)
 			}
@@ -117,11 +115,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Add([]byte(`{"a\`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tree, err := csel.Parse(text)
+		tree, err := parseTree(text)
 		if err != nil {
 			return
 		}
-		again, err := csel.Parse(tree.Bytes())
+		again, err := parseTree(tree.Bytes())
 		if err != nil {
 			t.Fatalf("written tree: %v", err)
 		}

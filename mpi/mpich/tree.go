@@ -1,4 +1,4 @@
-package csel
+package mpich
 
 import (
 	"bytes"
@@ -10,39 +10,39 @@ import (
 	"unicode/utf8"
 )
 
-// Object is an ordered JSON object: the alternatives of a selection tree, tried in order.
+// treeObject is an ordered JSON object: the alternatives of a selection tree, tried in order.
 // Every value is an object.
-type Object []Member
+type treeObject []treeMember
 
-// Member is one key, without spaces, and its value.
-type Member struct {
+// treeMember is one key, without spaces, and its value.
+type treeMember struct {
 	Key   string
-	Value Object
+	Value treeObject
 }
 
 // The keys of a tree that are not conditions.
 const (
-	CollectiveKey  = "collective="
-	LeafKey        = "algorithm="   // of the trees of point-to-point algorithms
-	CompositionKey = "composition=" // of the device's tree
+	collectiveKey  = "collective="
+	leafKey        = "algorithm="   // of the trees of point-to-point algorithms
+	compositionKey = "composition=" // of the device's tree
 )
 
-// IsLeaf reports whether a key names a choice rather than a condition.
-func IsLeaf(key string) bool {
-	return strings.HasPrefix(key, LeafKey) || strings.HasPrefix(key, CompositionKey)
+// isLeaf reports whether a key names a choice rather than a condition.
+func isLeaf(key string) bool {
+	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }
 
-// ErrSyntax reports text that is not a selection tree.
-var ErrSyntax = errors.New("not a selection tree")
+// errTreeSyntax reports text that is not a selection tree.
+var errTreeSyntax = errors.New("not a selection tree")
 
-// MaxDepth is the largest depth of a tree. MPICH's own has 15 kB and depth 9.
+// maxTreeDepth is the largest depth of a tree. MPICH's own has 15 kB and depth 9.
 const (
-	MaxDepth = 64
-	maxBytes = 16 << 20
+	maxTreeDepth = 64
+	maxTreeBytes = 16 << 20
 )
 
 // Get returns the value of a key and whether there is one.
-func (o Object) Get(key string) (Object, bool) {
+func (o treeObject) Get(key string) (treeObject, bool) {
 	for _, m := range o {
 		if m.Key == key {
 			return m.Value, true
@@ -52,26 +52,26 @@ func (o Object) Get(key string) (Object, bool) {
 }
 
 // With returns a copy with the value of a key replaced or appended.
-func (o Object) With(key string, value Object) Object {
-	out := append(Object(nil), o...)
+func (o treeObject) With(key string, value treeObject) treeObject {
+	out := append(treeObject(nil), o...)
 	for i := range out {
 		if out[i].Key == key {
 			out[i].Value = value
 			return out
 		}
 	}
-	return append(out, Member{key, value})
+	return append(out, treeMember{key, value})
 }
 
 // Bytes returns the tree as JSON, one condition on each line.
-func (o Object) Bytes() []byte {
+func (o treeObject) Bytes() []byte {
 	var b strings.Builder
 	o.write(&b, 0)
 	b.WriteByte('\n')
 	return []byte(b.String())
 }
 
-func (o Object) write(b *strings.Builder, depth int) {
+func (o treeObject) write(b *strings.Builder, depth int) {
 	if o.flat() {
 		o.writeFlat(b)
 		return
@@ -90,11 +90,11 @@ func (o Object) write(b *strings.Builder, depth int) {
 }
 
 // flat reports whether the object fits on one line: it is empty or has one leaf.
-func (o Object) flat() bool {
-	return len(o) == 0 || len(o) == 1 && IsLeaf(o[0].Key)
+func (o treeObject) flat() bool {
+	return len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
 }
 
-func (o Object) writeFlat(b *strings.Builder) {
+func (o treeObject) writeFlat(b *strings.Builder) {
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
@@ -111,20 +111,20 @@ func quote(s string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // keeps "<=" readable
 	if err := e.Encode(s); err != nil {
-		panic("csel: " + err.Error()) // every string has a JSON form
+		panic("mpich: " + err.Error()) // every string has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Parse reads a selection tree. The error matches ErrSyntax and contains line and byte
+// parseTree reads a selection tree. The error matches errTreeSyntax and contains line and byte
 // offset.
 //
 // Like MPICH, it removes spaces from keys, and the last of two equal keys replaces the
 // first. Unlike MPICH, it rejects text after the tree, comments and single quotes.
-func Parse(text []byte) (Object, error) {
-	p := &parser{text: text}
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%w: %d bytes: want at most %d", ErrSyntax, len(text), maxBytes)
+func parseTree(text []byte) (treeObject, error) {
+	p := &treeParser{text: text}
+	if len(text) > maxTreeBytes {
+		return nil, fmt.Errorf("%w: %d bytes: want at most %d", errTreeSyntax, len(text), maxTreeBytes)
 	}
 	p.skip()
 	o, err := p.object(0)
@@ -138,19 +138,19 @@ func Parse(text []byte) (Object, error) {
 	return o, nil
 }
 
-type parser struct {
+type treeParser struct {
 	text []byte
 	at   int
 }
 
-func (p *parser) fail(format string, args ...any) error {
+func (p *treeParser) fail(format string, args ...any) error {
 	p.at = min(p.at, len(p.text))
 	line := 1 + bytes.Count(p.text[:p.at], []byte("\n"))
-	return fmt.Errorf("%w: line %d, offset %d: %s", ErrSyntax, line, p.at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: line %d, offset %d: %s", errTreeSyntax, line, p.at, fmt.Sprintf(format, args...))
 }
 
 // next describes the next character for an error.
-func (p *parser) next() string {
+func (p *treeParser) next() string {
 	if p.at >= len(p.text) {
 		return io.ErrUnexpectedEOF.Error()
 	}
@@ -158,14 +158,14 @@ func (p *parser) next() string {
 	return fmt.Sprintf("%q", r)
 }
 
-func (p *parser) skip() {
+func (p *treeParser) skip() {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
 
 // accept skips white space, then one given character if it is next.
-func (p *parser) accept(c byte) bool {
+func (p *treeParser) accept(c byte) bool {
 	p.skip()
 	if p.at < len(p.text) && p.text[p.at] == c {
 		p.at++
@@ -174,14 +174,14 @@ func (p *parser) accept(c byte) bool {
 	return false
 }
 
-func (p *parser) object(depth int) (Object, error) {
-	if depth > MaxDepth {
-		return nil, p.fail("more than %d objects deep", MaxDepth)
+func (p *treeParser) object(depth int) (treeObject, error) {
+	if depth > maxTreeDepth {
+		return nil, p.fail("more than %d objects deep", maxTreeDepth)
 	}
 	if !p.accept('{') {
 		return nil, p.fail("%s: want { of an object", p.next())
 	}
-	var o Object
+	var o treeObject
 	seen := map[string]int{}
 	for first := true; !p.accept('}'); first = false {
 		if !first && !p.accept(',') {
@@ -200,13 +200,13 @@ func (p *parser) object(depth int) (Object, error) {
 			continue
 		}
 		seen[key] = len(o)
-		o = append(o, Member{strings.ReplaceAll(key, " ", ""), value})
+		o = append(o, treeMember{strings.ReplaceAll(key, " ", ""), value})
 	}
 	return o, nil
 }
 
 // key reads a string and the colon after it.
-func (p *parser) key() (string, error) {
+func (p *treeParser) key() (string, error) {
 	if !p.accept('"') {
 		return "", p.fail("%s: want \" of a key", p.next())
 	}

@@ -1,0 +1,201 @@
+package mpich
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+
+	"tutti/mpi"
+)
+
+// libraryTree holds the built-in selection trees of one libmpich and the names that the library
+// accepts in a file. MPICH calls this part csel.
+type libraryTree struct {
+	Source  string     // path of the library, or release
+	Version string     // release; empty if the library does not contain it
+	Tree    treeObject // the built-in tree of point-to-point algorithms
+	Leaves  []string   // names accepted after algorithm=, ascending
+	Keys    []string   // conditions, values cut off after < and <=, ascending
+
+	// The ch4 device has its own tree, which is evaluated first and splits a collective
+	// into parts between and within nodes. It is empty for other devices.
+	Device       treeObject
+	Compositions []string // names accepted after composition=, ascending
+
+	// Properties of the build; empty without the library.
+	Transport string // device and network, for example ch4:ucx
+	Asserts   bool   // it checks trees with assertions
+	Posix     bool   // it has collectives through shared memory within a node
+}
+
+// errNoTree reports a file or release without a built-in selection tree.
+var errNoTree = errors.New("no built-in selection tree")
+
+//go:embed trees/*.json trees/*.names
+var builtinTrees embed.FS
+
+// embeddedTree returns the trees of a known release without its library. A file made from them
+// is for builds of that release only.
+func embeddedTree(version string) (libraryTree, error) {
+	tree, err := builtinTrees.ReadFile("trees/" + version + ".json")
+	if err != nil {
+		return libraryTree{}, fmt.Errorf("mpich %s: %w known without the library: give the path of its libmpich.so", version, errNoTree)
+	}
+	names, err := builtinTrees.ReadFile("trees/" + version + ".names")
+	if err != nil {
+		return libraryTree{}, fmt.Errorf("mpich %s: %w", version, err)
+	}
+	f := newTreeFinder()
+	f.see(tree)
+	if device, err := builtinTrees.ReadFile("trees/" + version + ".ch4.json"); err == nil {
+		f.see(device)
+	}
+	for name := range bytes.Lines(names) {
+		f.see(bytes.TrimSpace(name))
+	}
+	lib, err := f.library("built in, of MPICH " + version)
+	lib.Version = version
+	return lib, err
+}
+
+// readLibraryTree finds the tree, the names and the version in the bytes of a libmpich.so or
+// libmpich.a, which contain the tree as JSON text. If the error matches errNoTree, the
+// other fields are valid.
+func readLibraryTree(path string) (libraryTree, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return libraryTree{}, fmt.Errorf("mpich: %w", err)
+	}
+	defer file.Close()
+	f := newTreeFinder()
+	if err := mpi.BinaryTexts(file, f.see); err != nil {
+		return libraryTree{}, fmt.Errorf("mpich: read %s: %w", path, err)
+	}
+	return f.library(path)
+}
+
+// treeFinder collects facts from the NUL-terminated strings of a library.
+type treeFinder struct {
+	tree, device []byte
+	leaves, keys map[string]bool
+	compositions map[string]bool
+	release      releaseFinder
+	build        libraryTree // Transport, Asserts and Posix
+}
+
+func newTreeFinder() *treeFinder {
+	return &treeFinder{leaves: map[string]bool{}, keys: map[string]bool{}, compositions: map[string]bool{}}
+}
+
+var (
+	treeStart = []byte(`{"collective=`)
+	leafStart = []byte(leafKey + "MPIR_")
+	leafName  = regexp.MustCompile(`^MPIR_[A-Za-z0-9_]+$`)
+	compStart = []byte(compositionKey + "MPIDI_")
+	compName  = regexp.MustCompile(`^MPIDI_[A-Za-z0-9_]+$`)
+	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
+		`(<=?|<pow2|=[a-z0-9_]+)$`)
+	transportForm = regexp.MustCompile(`^ch[34](:[a-z0-9,]+)+$`)
+	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
+)
+
+// shortText is longer than any name or condition.
+const shortText = 64
+
+func (f *treeFinder) see(text []byte) {
+	f.release.See(text)
+	f.seeBuild(text)
+	switch at := bytes.Index(text, treeStart); {
+	case at >= 0:
+		f.seeTree(text[at:])
+	case bytes.Contains(text, leafStart):
+		_, name, _ := bytes.Cut(text, []byte(leafKey))
+		if leafName.Match(name) {
+			f.leaves[string(name)] = true
+		}
+	case bytes.Contains(text, compStart):
+		_, name, _ := bytes.Cut(text, []byte(compositionKey))
+		if compName.Match(name) {
+			f.compositions[string(name)] = true
+		}
+	case len(text) <= shortText && keyForm.Match(text):
+		f.keys[string(text)] = true
+	}
+}
+
+// seeBuild collects properties of the build.
+func (f *treeFinder) seeBuild(text []byte) {
+	if f.build.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
+		f.build.Transport = string(text)
+	}
+	f.build.Posix = f.build.Posix || bytes.Contains(text, []byte("ch4/shm/posix/"))
+	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
+}
+
+// seeTree keeps the first tree of each kind. The device's shared memory has a third tree,
+// which has no leaf of either kind.
+func (f *treeFinder) seeTree(text []byte) {
+	switch {
+	case f.tree == nil && bytes.Contains(text, leafStart):
+		f.tree = bytes.Clone(text)
+	case f.device == nil && bytes.Contains(text, compStart):
+		f.device = bytes.Clone(text)
+	}
+}
+
+func (f *treeFinder) library(source string) (libraryTree, error) {
+	lib := f.build
+	lib.Source, lib.Version = source, f.release.Version()
+	lib.Leaves, lib.Keys = slices.Sorted(maps.Keys(f.leaves)), slices.Sorted(maps.Keys(f.keys))
+	lib.Compositions = slices.Sorted(maps.Keys(f.compositions))
+	if f.tree == nil {
+		return lib, fmt.Errorf("%s: %w: want the libmpich.so of MPICH 4.0 or newer", source, errNoTree)
+	}
+	var err error
+	if lib.Tree, err = parseTree(f.tree); err != nil {
+		return libraryTree{}, fmt.Errorf("%s: built-in tree: %w", source, err)
+	}
+	if f.device != nil {
+		if lib.Device, err = parseTree(f.device); err != nil {
+			return libraryTree{}, fmt.Errorf("%s: built-in tree of the device: %w", source, err)
+		}
+	}
+	return lib, nil
+}
+
+// releaseFinder finds the release in the texts of a library, where it is next to the release
+// date, in either order.
+type releaseFinder struct {
+	version string
+	before  []byte // the text before the current one
+}
+
+var (
+	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
+	// The format of C's asctime.
+	dateForm = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
+)
+
+// See processes the next text.
+func (r *releaseFinder) See(text []byte) {
+	switch {
+	case r.version != "" || len(text) < 3:
+		return
+	case len(text) > shortText:
+		r.before = r.before[:0]
+		return
+	case releaseForm.Match(text) && dateForm.Match(r.before):
+		r.version = string(text)
+	case dateForm.Match(text) && releaseForm.Match(r.before):
+		r.version = string(r.before)
+	}
+	r.before = append(r.before[:0], text...)
+}
+
+// Version returns the release, "" if it was not found.
+func (r *releaseFinder) Version() string { return r.version }
