@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -231,9 +232,9 @@ func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, er
 	}
 }
 
-// Place is a machine that tutti can use without submitting jobs.
+// Place describes the nodes that a kind of runner uses.
 type Place struct {
-	Kind  string // kind of the runner: allocation or local
+	Kind  string // kind of the runner: allocation, slurm or local
 	Nodes int
 	Cores int // per node
 }
@@ -255,4 +256,18 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 		c.PPN = runtime.NumCPU()
 	}
 	return Place{config.Allocation, c.Nodes, c.PPN}, nil
+}
+
+// Cluster returns the nodes of Slurm's default partition that jobs can get. Cores are those of
+// the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
+func Cluster(ctx context.Context) (Place, error) {
+	if _, err := exec.LookPath("sinfo"); err != nil {
+		return Place{}, err // at once, without the retries of the scheduler
+	}
+	s, err := slurm.New(slurm.Options{Exclusive: true})
+	if err != nil {
+		return Place{}, err
+	}
+	c, err := s.Capacity(ctx)
+	return Place{config.SlurmJobs, c.Nodes, c.PPN}, err
 }

@@ -16,7 +16,7 @@ import (
 	"tutti/mpi"
 )
 
-// buildable are the programs that tutti build compiles, by the names of its argument.
+// buildable has the programs that tutti build compiles, by argument.
 var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime}
 
 // buildOptions are the arguments of tutti build.
@@ -87,8 +87,8 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	return err
 }
 
-// withBuildCode gives an error of csource.Build its exit code: one for compilers that are
-// missing or refuse the source, another for files that cannot be written.
+// withBuildCode adds the exit code to an error of csource.Build. A missing compiler or a compile
+// error differs from a file that cannot be written.
 func withBuildCode(err error) error {
 	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
 		return withCode(codeFailed, err)

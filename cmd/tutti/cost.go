@@ -14,8 +14,8 @@ import (
 	"tutti/campaign/assembly"
 )
 
-// confirmCampaign prints which parts of a campaign cannot be measured, and asks for confirmation
-// above runner.confirm.
+// confirmCampaign prints which parts of a campaign cannot be measured. If the expected cost
+// exceeds runner.confirm, it asks for confirmation.
 func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool) error {
 	if !b.Config.Runner.Live() {
 		return nil
@@ -34,9 +34,9 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
-// confirmCost asks whether to start when more node-hours are expected than runner.confirm
-// allows without a question. If standard input is no terminal, it returns an error that
-// says what to do instead.
+// confirmCost asks for confirmation if the expected node-hours exceed the limit. cost describes
+// them in the question. If standard input is not a terminal, it returns an error with advice on
+// what to do instead.
 func confirmCost(a *app, cost string, expected, limit float64, instead string) error {
 	if expected <= limit {
 		return nil
@@ -56,8 +56,8 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 	return nil
 }
 
-// printForecast prints the jobs of the first round, a row for each problem that cannot be
-// measured, the reasons for that, and with scripts the commands and scripts of the jobs.
+// printForecast prints the jobs of the first round and their cost. It also prints the problems
+// that cannot be measured, with reasons. scripts adds the commands and scripts of the jobs.
 func printForecast(a *app, f assembly.Forecast, scripts bool, format string) error {
 	if format == formatJSON {
 		return a.printJSON(f)

@@ -22,10 +22,10 @@ import (
 	"tutti/topology"
 )
 
-// errNotReady ends doctor after its report has been printed.
+// errNotReady means that no campaign can run. The reasons have been printed.
 var errNotReady = errors.New("no campaign can run here")
 
-// doctorWidth is the width of reports: that of a default terminal and of mails.
+// doctorWidth is the width of reports in columns: that of a default terminal and of mails.
 const doctorWidth = 80
 
 // doctorOptions are the flags of tutti doctor.
@@ -80,8 +80,8 @@ probability of a false alarm.`,
 	return cmd
 }
 
-// run examines the machine, and prints what was found. The error matches errNotReady if no
-// campaign can run.
+// run examines the machine and prints the findings. The error matches errNotReady if no campaign
+// can run.
 func (o *doctorOptions) run(ctx context.Context) error {
 	opt := doctor.Options{Environ: o.environ, Dir: ".", Prefixes: o.prefixes, Folders: o.folders, Run: !o.noRun}
 	if o.file != "" {
@@ -136,8 +136,7 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 // capacityTime limits the time that doctor waits for a scheduler to report its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused adds to the needs of a campaign which parts of its grid cannot be measured here.
-// It returns an error if its programs can measure nothing.
+// addRefused adds the parts of the grid that cannot be measured here to the needs of a campaign.
 func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
@@ -162,8 +161,8 @@ func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign
 	return nil
 }
 
-// preflight prints what a campaign that measures needs and this machine does not have. The
-// error matches errNotReady if none of its benchmarks can run.
+// preflight prints which needs of a campaign this machine does not meet. The error matches
+// errNotReady if none of the benchmarks can run.
 func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	if !c.Runner.Live() {
 		return nil
@@ -182,7 +181,7 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	return nil
 }
 
-// nearestFolder returns a folder, or the nearest one above it that exists.
+// nearestFolder returns the nearest existing folder: the given one or one above it.
 func nearestFolder(path string) string {
 	for {
 		if info, err := os.Stat(path); err == nil && info.IsDir() || filepath.Dir(path) == path {
@@ -249,7 +248,8 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
-// networkTree reads the named topology, or else the measured one; nil if neither exists.
+// networkTree reads the topology in the file named, or else in the file measured. It returns nil
+// if neither exists.
 func networkTree(named, measured string) (*topology.Tree, error) {
 	if named != "" {
 		t, err := readTopology(named, "")

@@ -18,7 +18,7 @@ import (
 	"tutti/verify"
 )
 
-// exitCode is what the process tells its caller.
+// exitCode is the exit code of this process.
 type exitCode = service.ExitCode
 
 const (
@@ -42,7 +42,7 @@ func codeTable() string {
 	return b.String()
 }
 
-// codedError carries an exit code through the layers.
+// codedError is an error with an exit code.
 type codedError struct {
 	code exitCode
 	err  error
@@ -58,19 +58,20 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// These, and errNotProved, end tune, resume, hpo, verify and run after everything has been told; there is nothing
-// left to say.
+// These errors end a command whose output already explains the failure. errNotReady and
+// errNotProved belong to them.
 var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")
-	errProgram      = errors.New("the program failed") // run; its exit code is ours
+	errProgram      = errors.New("the program failed") // tutti run; tutti ends with its exit code
 )
 
 func errorIsShown(err error) bool {
 	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
 }
 
-// codeOf is the one place where errors become exit codes.
+// codeOf returns the exit code of an error. No other function decides on exit codes of errors
+// without one.
 func codeOf(err error) exitCode {
 	var coded *codedError
 	switch {
@@ -98,8 +99,8 @@ func codeOf(err error) exitCode {
 	return codeFailed
 }
 
-// withOutputCode is for errors of writing: whatever the system refuses there
-// leaves results unwritten.
+// withOutputCode gives the errors of the operating system that occur while writing results the
+// exit code of output.
 func withOutputCode(err error) error {
 	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, journal.ErrLocked) && !errors.Is(err, journal.ErrExists) {
 		return withCode(codeOutput, err)

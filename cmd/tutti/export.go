@@ -22,7 +22,7 @@ import (
 	"tutti/selection"
 )
 
-// What tutti export writes.
+// The values of --only.
 const (
 	exportAll          = "all"
 	exportRules        = "rules"
@@ -32,10 +32,10 @@ const (
 	exportSummary      = "summary"
 )
 
-// exportable are the values of --only.
+// exportable lists the values of --only.
 var exportable = []string{exportAll, exportRules, exportTrees, exportSelection, exportMeasurements, exportSummary}
 
-// selectionJSON is the file of the selection with its trees, for scripts.
+// selectionJSON is the name of the file with the selection and its decision trees.
 const selectionJSON = "selection.json"
 
 func exportCommand(a *app) *cobra.Command {
@@ -89,8 +89,8 @@ type exporter struct {
 	*app
 	only   string
 	wanted []string // values of --for
-	dir    string   // - for standard output
-	json   bool     // list the written files as JSON
+	dir    string   // folder of the written files; - for standard output
+	json   bool     // --format json
 
 	campaign *assembly.Campaign
 	results  []campaign.Result
@@ -109,11 +109,11 @@ type exportFacts struct {
 
 type exportedFile struct {
 	Path    string `json:"path"`
-	Kind    string `json:"kind"`              // as --only calls it
+	Kind    string `json:"kind"`              // a value of --only
 	Library string `json:"library,omitempty"` // empty for files about several libraries
 }
 
-// checkFlags reports flags that exclude one another.
+// checkFlags returns an error for flags that contradict each other.
 func (e *exporter) checkFlags() error {
 	switch {
 	case e.dir == "-" && (e.only == exportAll || e.only == exportRules):
@@ -149,7 +149,7 @@ func (e *exporter) run(cmd *cobra.Command, folder string) error {
 
 func (e *exporter) wants(kind string) bool { return e.only == exportAll || e.only == kind }
 
-// write writes everything that is wanted.
+// write writes all kinds of results that --only selects.
 func (e *exporter) write(ctx context.Context) error {
 	if e.dir != "-" {
 		if err := os.MkdirAll(e.dir, 0o777); err != nil {
@@ -187,7 +187,7 @@ func (e *exporter) writeMeasurements() error {
 	return nil
 }
 
-// writeSelections writes what needs models, for each release.
+// writeSelections trains the models and writes the results that depend on them.
 func (e *exporter) writeSelections(ctx context.Context) error {
 	models, err := export.Train(ctx, e.campaign, e.results)
 	if err != nil {
@@ -228,7 +228,8 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 	return nil
 }
 
-// writeDocument writes a selection that was read back and replayed.
+// writeDocument writes a selection. It first parses its own output, which checks the decision
+// trees.
 func writeDocument(w io.Writer, doc selection.Document) error {
 	text, err := doc.Bytes()
 	if err != nil {
@@ -241,7 +242,7 @@ func writeDocument(w io.Writer, doc selection.Document) error {
 	return err
 }
 
-// writeRules writes the files of one library, and its settings as a module.
+// writeRules writes the selection files of one library, and its settings as a module.
 func (e *exporter) writeRules(t *export.Target, told *export.Summary) error {
 	written, origin, err := t.Write(e.dir)
 	if err != nil {
@@ -271,7 +272,7 @@ func (e *exporter) warn(text string) {
 	e.app.warn([]string{text})
 }
 
-// note records a written file, and prints its path.
+// note adds a file to the list of written files, and prints its path.
 func (e *exporter) note(path, kind, library string) {
 	e.done.Files = append(e.done.Files, exportedFile{path, kind, library})
 	if !e.json {
@@ -279,7 +280,7 @@ func (e *exporter) note(path, kind, library string) {
 	}
 }
 
-// put writes one file to the folder, or to standard output.
+// put writes one file into the folder, or its content to standard output.
 func (e *exporter) put(name, kind, library string, write func(io.Writer) error) error {
 	if e.dir == "-" {
 		return write(e.stdout)
@@ -292,8 +293,8 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints the written files as JSON, or how much of the selection the files for
-// another release leave out.
+// printDone prints the written files as JSON. Without JSON it prints how many points the files for
+// another release leave to the library.
 func (e *exporter) printDone() error {
 	if e.json {
 		return e.printJSON(e.done)

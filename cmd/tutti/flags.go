@@ -18,7 +18,7 @@ const (
 	formatJSON  = "json"
 )
 
-// choice is the value of a flag that takes one of a few words.
+// choice is the value of a flag with a fixed list of allowed words.
 type choice struct {
 	value   string
 	allowed []string
@@ -35,8 +35,8 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// choiceFlag adds a flag that takes one of the allowed words, and completes them. Its usage
-// lists them.
+// choiceFlag adds a flag with a fixed list of allowed words. Shells complete them, and the usage
+// text lists them.
 func choiceFlag(cmd *cobra.Command, name, initial string, allowed []string, usage string) *string {
 	c := &choice{initial, allowed}
 	cmd.Flags().Var(c, name, usage+": "+strings.Join(allowed, ", "))
@@ -49,21 +49,20 @@ func formatFlag(cmd *cobra.Command) *string {
 	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }
 
-// mustComplete panics when completion of an unknown flag is registered.
+// mustComplete panics if a completion was registered for an unknown flag.
 func mustComplete(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// The arguments that commands take.
 var (
 	noArgs    = arguments(0, 0, "no arguments")
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a check that a command has at least and at most so many arguments;
-// a negative most is no limit. The error says what the arguments should be.
+// arguments returns a check of the number of arguments: from least to most. A negative most means
+// no limit. The error describes the arguments.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -102,7 +101,7 @@ func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbs makes cmd the parent of other commands. Alone it shows its help.
+// verbs adds commands to a parent command. The parent alone shows its help.
 func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = oneCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -110,7 +109,7 @@ func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneCommand refuses words that are no command below cmd.
+// oneCommand returns an error unless the first argument is a command below cmd.
 func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -122,8 +121,8 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 	return usageError(cmd, fmt.Errorf("unknown command %w", config.NotOneOf(args[0], names)))
 }
 
-// flagError makes an error about flags one of usage. For an unknown flag it suggests the
-// flag that was probably meant.
+// flagError turns an error about flags into a usage error. For an unknown flag it suggests the
+// most similar one.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -136,7 +135,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// usageError adds to an error where the help is, and the exit code of usage.
+// usageError adds the exit code of usage errors, and how to get help.
 func usageError(cmd *cobra.Command, err error) error {
 	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }

@@ -30,13 +30,17 @@ func initCommand(a *app) *cobra.Command {
 		Long: `init writes a campaign file with all keys that the runner uses, their meaning and their
 defaults. Campaign and output folder are named after the file. For a campaign that
 measures, init fills in what it finds on this machine: MPI library, launcher, nodes and
-cores. It does not overwrite a file. - writes to standard output.`,
+cores. It does not overwrite a file. - writes to standard output.
+
+Without --runner the campaign measures if a library and a launcher work here: in the
+Slurm allocation of the shell, in Slurm jobs, or else on this machine. Without them it
+replays recorded measurements.`,
 		Example:           indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
 		Args:              arguments(0, 1, "one file"),
 		ValidArgsFunction: completeFiles,
 	}
 	o := initOptions{app: a}
-	o.kind = choiceFlag(cmd, "runner", config.Replay, config.Kinds(), "`KIND` of runner")
+	o.kind = choiceFlag(cmd, "runner", "", config.Kinds(), "`KIND` of runner, default: the one that this machine has")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := "campaign.yaml"
 		if len(args) == 1 {
@@ -75,11 +79,12 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 }
 
 // template returns the campaign file of a name. A campaign that measures has the first
-// library and launcher that work, and the nodes and cores of this machine or allocation.
+// library and launcher that work, and the nodes and cores of the machine.
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
-	if *o.kind == config.Replay {
-		return config.Template(*o.kind, m), nil
+	kind := *o.kind
+	if kind == config.Replay {
+		return config.Template(kind, m), nil
 	}
 	fmt.Fprintln(o.stderr, "looking for MPI libraries and launchers")
 	found, err := doctor.Launchables(ctx, doctor.Options{Environ: o.environ, Dir: nearestFolder(dir)})
@@ -88,26 +93,53 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(o.stderr, "warning: no MPI library with a working launcher: run tutti doctor to see what is missing")
-	} else {
-		l := found[0]
-		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, cmp.Or(l.Path, l.Launcher))
-		m.Library = config.Library{Name: l.Library.Family, Version: l.Library.Catalogue, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family}
-		if *o.kind != config.SlurmJobs { // jobs use srun
-			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = l.Launcher, l.Path, l.PMI, l.Env
+		if kind == "" {
+			return config.Template(config.Replay, m), nil
 		}
 	}
-	if *o.kind == config.SlurmJobs {
-		return config.Template(*o.kind, m), nil
-	}
-	at, err := assembly.Here(ctx, o.environ)
+	at, err := findPlace(ctx, o.environ, kind)
 	if err != nil {
 		return "", err
 	}
-	m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at.Cores)
-	if *o.kind == config.Local {
-		m.Nodes = []int{1}
+	if at.Nodes > 0 {
+		m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at.Cores)
+		fmt.Fprintf(o.stderr, "runner %s: %s of %d cores\n", at.Kind, plural(at.Nodes, "node"), at.Cores)
 	}
-	return config.Template(*o.kind, m), nil
+	if len(found) > 0 {
+		l := found[0]
+		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, cmp.Or(l.Path, l.Launcher))
+		m.Library = config.Library{Name: l.Library.Family, Version: l.Library.Catalogue, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family}
+		if at.Kind != config.SlurmJobs { // jobs use srun
+			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = l.Launcher, l.Path, l.PMI, l.Env
+		}
+	}
+	return config.Template(at.Kind, m), nil
+}
+
+// findPlace returns the nodes and cores that a kind of runner has here; 0 nodes if Slurm does
+// not answer. For an empty kind it returns the best place: the allocation of this process, else
+// the cluster of Slurm, else this machine.
+func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
+	here, err := assembly.Here(ctx, environ)
+	if err != nil {
+		return assembly.Place{}, err
+	}
+	if kind == config.Local {
+		return assembly.Place{Kind: kind, Nodes: 1, Cores: here.Cores}, nil
+	}
+	if kind == here.Kind || kind == "" && here.Kind == config.Allocation {
+		return here, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, capacityTime)
+	defer cancel()
+	cluster, err := assembly.Cluster(ctx)
+	switch {
+	case kind == "" && err != nil:
+		return here, nil
+	case kind == config.Allocation || err != nil:
+		return assembly.Place{Kind: kind}, nil
+	}
+	return cluster, nil
 }
 
 // shellWord quotes a word for a shell if necessary.

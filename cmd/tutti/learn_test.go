@@ -162,7 +162,7 @@ func TestOnlineUpdateTells(t *testing.T) {
 		t.Errorf("selected %s, was %s: %s", c.Selected, c.Before, c.Why)
 	}
 	text, _ := mustTutti(t, codeDone, "online", "update", folder)
-	if !strings.Contains(text, "from here on binomial takes 10.0") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
+	if !strings.Contains(text, "since this job binomial takes 10.0") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
 		t.Errorf("want the change of times, and two updates that changed something:\n%s", text)
 	}
 }
@@ -204,7 +204,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	campaignOf(other, "mpich")
-	if _, stderr := mustTutti(t, codeInput, "online", "update", folder, "--campaign", other); !strings.Contains(stderr, "has measured nothing of libtutti") {
+	if _, stderr := mustTutti(t, codeInput, "online", "update", folder, "--campaign", other); !strings.Contains(stderr, "has no measurements of libtutti") {
 		t.Errorf("a campaign of another library: %s", stderr)
 	}
 }
@@ -258,7 +258,7 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 		want string
 	}{
 		{"no folder", nil, codeUsage, "want the folder of --learn"},
-		{"policy", []string{folder, "--policy", "star"}, codeUsage, "--policy star: want tutti or iota"},
+		{"policy", []string{folder, "--policy", "star"}, codeUsage, "want one of tutti, iota"},
 		{"release", []string{folder, "--release", "9"}, codeInput, "libtutti 9"},
 		{"samples of another library", []string{folder, "--release", "1+openmpi-4.1.4"}, codeInput, "want those of Open MPI v4.1.4"},
 		{"two libraries", []string{two}, codeInput, "use one folder for each MPI library"},

@@ -1,6 +1,6 @@
-// Command tutti tunes MPI collectives: it measures little, learns which algorithm
-// is fastest at each number of nodes, processes per node and message size, and
-// writes the selection files that MPICH and Open MPI load.
+// Command tutti tunes MPI collectives. With few measurements it learns which algorithm is fastest
+// at each number of nodes, processes per node and message size. It writes the selection files that
+// MPICH and Open MPI load.
 package main
 
 import (

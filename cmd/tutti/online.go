@@ -24,108 +24,110 @@ import (
 func onlineCommand(a *app) *cobra.Command {
 	return verbs(&cobra.Command{
 		Use:     "online",
-		Short:   "Learning while applications run",
+		Short:   "Learn from running applications",
 		Example: indent("tutti online update learned"),
 	}, onlineUpdateCommand(a))
 }
 
-// update is what the flags of tutti online update say.
-type update struct {
-	folder   string
-	release  string
-	released bool // by a flag
-	base     string
-	from     []string
-	campaign string
-	exclude  []string
-	policy   string
-	format   string
+// updateOptions are the flags of tutti online update.
+type updateOptions struct {
+	*app
+	folder       string
+	release      string
+	isReleaseSet bool // --release was given
+	base         string
+	from         []string
+	campaign     string
+	exclude      []string
+	policy       *string
+	format       *string
 }
 
 func onlineUpdateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update FOLDER",
-		Short: "Make a table of what jobs of tutti run --learn have measured",
-		Long: `update reads the samples that jobs have left in a folder, those that still run, too, and
-writes FOLDER/tutti.table: what the next jobs select, and what they explore beside. In a
-folder without samples the table explores everything. Samples stay: the same files
-make the same table.
+		Short: "Make a selection table from the samples of jobs",
+		Long: `update reads the samples that jobs of tutti run --learn have written to a folder, those
+of running jobs too. It writes FOLDER/tutti.table: the algorithms that the next jobs
+select, and those that they explore. Without samples the table explores everything.
+update deletes no samples: the same files always give the same table.
 
---from gives measurements of campaigns or of other machines, each a source of its own
-in what is believed; --base is a table whose rules hold until an algorithm is faster beyond doubt.
---campaign takes both from the folder of a campaign that tuned libtutti. What jobs measured
-that began after a source was written is held against it.
+--from adds measurements of campaigns or of other machines. --base is a table whose
+rules hold until the samples prove another algorithm faster. --campaign takes both from
+the folder of a campaign that tuned libtutti. update also prints how far samples differ
+from measurements of the same candidates that are older.
 
-The policies: tutti explores what is worth it by the belief; iota draws by 1/t of forests.
+--policy tutti explores the algorithms that may be faster than the selected one, by a
+Gaussian process. --policy iota explores each algorithm with a probability proportional
+to 1/t, where t is its time predicted by forests.
 
-It says what exploring cost, how all calls did beside the default (with an interval of
-95 %), and of each class what is selected, since when and why. That is for jobs that
-explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and when.`,
+update prints what exploring cost, and how long all calls took compared with the default
+(with a 95 % interval). For each class of calls it prints the selected algorithm, since
+when and why. The figures apply to jobs that explore 10 % of their calls.
+FOLDER/updates.jsonl records which selections changed and when.`,
 		Example: indent("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
 		Args:    arguments(1, 1, "the folder of --learn"),
 	}
-	var u update
+	o := updateOptions{app: a}
 	flags := cmd.Flags()
-	flags.StringVar(&u.release, "release", "1", "of libtutti: `VERSION` as in a campaign, 1+mpich-4.0.2 for MPICH's algorithms, too")
-	flags.StringVar(&u.base, "base", "", "`TABLE` whose rules come after those of the samples")
-	flags.StringSliceVar(&u.from, "from", nil, "`FILE`s of measurements, each a source of its own")
-	flags.StringVar(&u.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: its measurements are a source, its table and its release the default")
-	flags.StringSliceVar(&u.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
-	flags.StringVar(&u.policy, "policy", online.PolicyTutti, online.PolicyTutti+" or "+online.PolicyIOTA)
-	format := formatFlag(cmd)
+	flags.StringVar(&o.release, "release", "1", "release of libtutti: `VERSION` as in a campaign; 1+mpich-4.0.2 adds the algorithms of MPICH")
+	flags.StringVar(&o.base, "base", "", "`TABLE` with rules for calls without samples")
+	flags.StringSliceVar(&o.from, "from", nil, "`FILE`s of further measurements")
+	flags.StringVar(&o.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: adds its measurements; its table and release are the defaults of --base and --release")
+	flags.StringSliceVar(&o.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
+	o.policy = choiceFlag(cmd, "policy", online.PolicyTutti, []string{online.PolicyTutti, online.PolicyIOTA}, "`NAME` of the policy")
+	o.format = formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u.folder, u.format, u.released = args[0], *format, cmd.Flags().Changed("release")
-		if u.policy != online.PolicyTutti && u.policy != online.PolicyIOTA {
-			return usageError(cmd, fmt.Errorf("--policy %s: want %s or %s", u.policy, online.PolicyTutti, online.PolicyIOTA))
-		}
-		return updateTable(a, u)
+		o.folder, o.isReleaseSet = args[0], cmd.Flags().Changed("release")
+		return o.run()
 	}
 	return cmd
 }
 
-func updateTable(a *app, u update) error {
-	excluded, base, sources, err := u.read()
+// run makes the table, writes it and prints the report.
+func (o *updateOptions) run() error {
+	excluded, base, sources, err := o.read()
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	build, cat, err := openLearner(u.release)
+	build, cat, err := openLearner(o.release)
 	if err != nil {
 		return err
 	}
-	if u.folder, err = filepath.Abs(u.folder); err != nil {
+	if o.folder, err = filepath.Abs(o.folder); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(u.folder, 0o777); err != nil {
+	if err := os.MkdirAll(o.folder, 0o777); err != nil {
 		return withOutputCode(err)
 	}
-	jobs, err := online.ReadFolder(u.folder, build.Banner())
+	jobs, err := online.ReadFolder(o.folder, build.Banner())
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	for _, j := range jobs {
 		for _, fault := range j.Faults {
-			fmt.Fprintf(a.stderr, "warning: %s: %s: dropped\n", filepath.Join(u.folder, j.File), fault)
+			fmt.Fprintf(o.stderr, "warning: %s: %s: dropped\n", filepath.Join(o.folder, j.File), fault)
 		}
 	}
-	known := possible{cat, excluded}
-	now := func(p coll.Point) coll.Algorithm { return base.Select(p.Collective, p.Ranks(), p.PPN, p.MsgBytes) }
+	feasible := feasibleAlgorithms{cat, excluded}
+	selected := func(p coll.Point) coll.Algorithm { return base.Select(p.Collective, p.Ranks(), p.PPN, p.MsgBytes) }
 	var earlier [][]coll.Measurement
 	for _, s := range sources {
 		earlier = append(earlier, s.measured)
 	}
-	learnt, err := online.Learn(u.policy, jobs, earlier, online.Base{Feasible: known.at, Selected: now})
+	learnt, err := online.Learn(*o.policy, jobs, earlier, online.Base{Feasible: feasible.at, Selected: selected})
 	if err != nil {
 		return err
 	}
-	rules, mixes := told(learnt.Advice)
-	x, err := build.ExportLearned(base, rules, append(mixes, known.mixes()...), u.folder)
+	rules, mixes := rulesFrom(learnt.Advice)
+	x, err := build.ExportLearned(base, rules, append(mixes, feasible.mixes()...), o.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	if err := x.Write(u.folder); err != nil {
+	if err := x.Write(o.folder); err != nil {
 		return withOutputCode(err)
 	}
-	return recordUpdate(a, u, learnt, sources)
+	return o.recordUpdate(learnt, sources)
 }
 
 // openLearner opens a release of libtutti.
@@ -145,92 +147,92 @@ func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
 	return build, cat, nil
 }
 
-// recordUpdate writes down what changed, and shows what was learnt.
-func recordUpdate(a *app, u update, learnt online.Result, sources []source) error {
-	updates, err := online.ReadUpdates(u.folder)
+// recordUpdate appends the changed selections to updates.jsonl, and prints the report.
+func (o *updateOptions) recordUpdate(learnt online.Result, sources []source) error {
+	updates, err := online.ReadUpdates(o.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	now := time.Now().UTC()
 	this := online.Update{Time: now, Changes: learnt.Changes(updates)}
-	if err := this.Write(u.folder); err != nil {
+	if err := this.Write(o.folder); err != nil {
 		return withOutputCode(err)
 	}
 	report := learnt.Report(append(updates, this), now)
 	for _, s := range sources {
 		report.Drift = append(report.Drift, learnt.Drift(s.path, s.measured, s.written))
 	}
-	if u.format == formatJSON {
-		return a.printJSON(report)
+	if *o.format == formatJSON {
+		return o.printJSON(report)
 	}
-	printLearnt(a, report)
+	printLearnt(o.app, report)
 	return nil
 }
 
-// source is a file of measurements made elsewhere.
+// source is a file or a campaign with measurements that are not samples of jobs.
 type source struct {
 	path     string
 	written  time.Time
 	measured []coll.Measurement
 }
 
-// readCampaign reads what a campaign measured of libtutti, and where its table is; it takes its
-// release unless a flag names one.
-func (u *update) readCampaign() (source, error) {
-	earlier, err := assembly.Earlier([]string{u.campaign})
+// readCampaign reads the measurements of libtutti in a campaign. The table and the release of the
+// campaign become those of the update, unless flags name others.
+func (o *updateOptions) readCampaign() (source, error) {
+	earlier, err := assembly.Earlier([]string{o.campaign})
 	if err != nil {
 		return source{}, err
 	}
-	about, err := os.Stat(filepath.Join(u.campaign, journal.FileName))
+	about, err := os.Stat(filepath.Join(o.campaign, journal.FileName))
 	if err != nil {
 		return source{}, err
 	}
-	s := source{path: u.campaign, written: about.ModTime()}
+	s := source{path: o.campaign, written: about.ModTime()}
 	for _, p := range earlier[0].Problems {
 		if p.Library != libtutti.Library.Facts().Name {
 			continue
 		}
-		if !u.released {
-			u.release = p.Version
+		if !o.isReleaseSet {
+			o.release = p.Version
 		}
 		s.measured = append(s.measured, p.Measurements...)
 	}
 	if len(s.measured) == 0 {
-		return s, fmt.Errorf("%s: the campaign has measured nothing of libtutti", u.campaign)
+		return s, fmt.Errorf("%s: the campaign has no measurements of libtutti", o.campaign)
 	}
-	if table := tableIn(u.campaign); u.base == "" {
+	if table := tableIn(o.campaign); o.base == "" {
 		if _, err := os.Stat(table); err == nil {
-			u.base = table
+			o.base = table
 		}
 	}
 	return s, nil
 }
 
-// read reads what the flags name.
-func (u *update) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
-	for _, name := range u.exclude {
+// read reads the algorithms, the table and the measurements that the flags name.
+func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
+	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
 		if err != nil {
 			return nil, base, nil, err
 		}
 		excluded = append(excluded, alg)
 	}
-	if u.campaign != "" {
-		s, err := u.readCampaign()
+	if o.campaign != "" {
+		s, err := o.readCampaign()
 		if err != nil {
 			return nil, base, nil, err
 		}
 		sources = append(sources, s)
 	}
-	if u.base != "" {
-		if base, err = readTable(u.base); err != nil {
+	if o.base != "" {
+		if base, err = readTable(o.base); err != nil {
 			return nil, base, nil, err
 		}
 		if slices.ContainsFunc(base.Rules, func(r libtutti.Rule) bool { return r.Order != "" }) {
-			return nil, base, nil, fmt.Errorf("--base %s: it has rules for orders of ranks, which samples do not tell: want a table of one campaign", u.base)
+			return nil, base, nil, fmt.Errorf("--base %s: it has rules for orders of ranks, but samples have no order: want the table of one campaign", o.base)
 		}
 	}
-	for _, path := range u.from {
+	for _, path := range o.from {
 		t, err := preprocess.ReadTable(path)
 		if err != nil {
 			return nil, base, nil, err
@@ -247,39 +249,39 @@ func (u *update) read() (excluded []coll.Algorithm, base libtutti.Table, sources
 	return excluded, base, sources, nil
 }
 
-// possible is what a release can run, less what is excluded.
-type possible struct {
+// feasibleAlgorithms returns the algorithms of a release that are not excluded.
+type feasibleAlgorithms struct {
 	catalogue *mpi.Catalogue
 	excluded  []coll.Algorithm
 }
 
 // of returns the algorithms of a collective, the default first.
-func (p possible) of(c coll.Collective) []coll.Algorithm {
-	all := append([]coll.Algorithm{coll.Default}, p.catalogue.Algorithms(c)...)
-	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(p.excluded, a) })
+func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
+	all := append([]coll.Algorithm{coll.Default}, f.catalogue.Algorithms(c)...)
+	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
 }
 
-// at returns those that can run at a point.
-func (p possible) at(point coll.Point) []coll.Algorithm {
-	return slices.DeleteFunc(p.of(point.Collective), func(a coll.Algorithm) bool {
-		return p.catalogue.Check(coll.Candidate{Point: point, Algorithm: a}) != nil
+// at returns the algorithms that can run at a point.
+func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
+	return slices.DeleteFunc(f.of(point.Collective), func(a coll.Algorithm) bool {
+		return f.catalogue.Check(coll.Candidate{Point: point, Algorithm: a}) != nil
 	})
 }
 
-// mixes are for calls of which nothing is known.
-func (p possible) mixes() (out []libtutti.Mix) {
+// mixes returns rules for calls without samples: they explore all algorithms with equal shares.
+func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
 		if c == coll.Alltoallv {
 			continue
 		}
-		all := p.of(c)
+		all := f.of(c)
 		out = append(out, libtutti.MixForAll(c, libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)))
 	}
 	return out
 }
 
-// told turns advice into rules and mixes.
-func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
+// rulesFrom returns the rules of a table for advice, and the mixes that exploring calls draw from.
+func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)
 		at := libtutti.Rule{
@@ -294,7 +296,7 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 	return rules, mixes
 }
 
-// printLearnt prints what tutti online update has learnt.
+// printLearnt prints the report of an update.
 func printLearnt(a *app, r online.Report) {
 	fmt.Fprintf(a.stdout, "calls %d, jobs %d\n", r.Calls, r.AllJobs)
 	if r.Calls > 0 {
@@ -302,7 +304,7 @@ func printLearnt(a *app, r online.Report) {
 	}
 	for _, d := range r.Drift {
 		if d.Candidates > 0 {
-			fmt.Fprintf(a.stdout, "%s: %d candidates timed by applications since differ by %.1f %%, times are %.3f of what they were\n",
+			fmt.Fprintf(a.stdout, "%s: %d candidates, timed again by applications, differ by %.1f %%; times are %.3f of the earlier ones\n",
 				d.Source, d.Candidates, 100*d.Change, d.Ratio)
 		}
 	}
@@ -310,7 +312,7 @@ func printLearnt(a *app, r online.Report) {
 		if t.Point == nil {
 			fmt.Fprintf(a.stdout, "%s: all calls took %.2f times as long\n", t.Job, t.Factor)
 		} else {
-			fmt.Fprintf(a.stdout, "%s: from here on %s takes %.2f times as long at %s\n", t.Job, t.Algorithm, t.Factor, t.Point)
+			fmt.Fprintf(a.stdout, "%s: since this job %s takes %.2f times as long at %s\n", t.Job, t.Algorithm, t.Factor, t.Point)
 		}
 	}
 	if len(r.Classes) == 0 {
@@ -333,6 +335,6 @@ func printLearnt(a *app, r online.Report) {
 func printPrice(a *app, p online.Price) {
 	fmt.Fprintf(a.stdout, "exploring in %.0f %% of calls took %.1f %% of collective time\n", 100*p.Explore, 100*p.Cost)
 	if p.OverDefault > 0 {
-		fmt.Fprintf(a.stdout, "all calls, these among them, took %.3f of the default (%.3f to %.3f)\n", p.OverDefault, p.Low, p.High)
+		fmt.Fprintf(a.stdout, "all calls, exploring ones included, took %.3f of the default (%.3f to %.3f)\n", p.OverDefault, p.Low, p.High)
 	}
 }

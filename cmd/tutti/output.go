@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// printJSON prints v for a script, indented so that people can read it, too.
+// printJSON prints a value as indented JSON.
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.stdout)
 	e.SetIndent("", "  ")
@@ -92,7 +92,7 @@ func fitColumns(header table.Row, rows []table.Row, width int) []table.ColumnCon
 	return columns
 }
 
-// formatHours returns hours with two significant digits after 0.01, else with one.
+// formatHours returns hours with two significant digits, or with one below 0.01.
 func formatHours(h float64) string {
 	if h > 0 && h < 0.01 {
 		return fmt.Sprintf("%.1g", h)
@@ -100,7 +100,8 @@ func formatHours(h float64) string {
 	return fmt.Sprintf("%.*f", max(0, 2-int(math.Log10(max(1, h)))), h)
 }
 
-// formatSeconds returns a time such as 1.25s or 3m10s: to 10 ms below 10 s, else to 1 s.
+// formatSeconds returns a duration such as 1.25s or 3m10s. It rounds to 10 ms below 10 s, else to
+// 1 s.
 func formatSeconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	if d < 10*time.Second {
@@ -109,7 +110,7 @@ func formatSeconds(s float64) string {
 	return d.Round(time.Second).String()
 }
 
-// plural returns for example "1 node" or "4 nodes".
+// plural returns a count with its noun, for example "1 node" or "4 nodes".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

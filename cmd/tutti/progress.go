@@ -19,8 +19,8 @@ import (
 	"tutti/journal"
 )
 
-// progressDisplay shows the progress of the problems of a campaign: a bar for each on a
-// terminal, plain lines elsewhere.
+// progressDisplay shows the progress of the problems of a campaign. On a terminal each problem has
+// a bar, elsewhere events are printed as lines.
 type progressDisplay struct {
 	out    io.Writer
 	limits activelearn.Limits
@@ -32,19 +32,20 @@ type progressDisplay struct {
 }
 
 const (
-	// plainInterval keeps the logs of batch jobs short.
+	// plainInterval is the minimum time between two lines of a problem, which keeps the logs of
+	// batch jobs short.
 	plainInterval = 5 * time.Second
-	// redrawInterval is short enough to look alive and too long to flicker.
+	// redrawInterval is the time between two updates of the bars.
 	redrawInterval = 200 * time.Millisecond
-	// A line has a message, a bar, the percentage and the estimated time: 80 columns.
+	// A line of 80 columns has a message, a bar, the percentage and the remaining time.
 	messageWidth = 42
 	barWidth     = 8
 	displayWidth = 80
-	// wholeBudget is the value of a full bar: steps of 0.1 %.
+	// wholeBudget is the value of a full bar. One unit is 0.1 % of the budget.
 	wholeBudget = 1000
 )
 
-// newProgress returns the display for a campaign. stop must be called at its end.
+// newProgress returns the display for a campaign. Callers must call stop at the end.
 func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progressDisplay {
 	d := &progressDisplay{
 		out: out, limits: c.Spec.Limits,
@@ -59,7 +60,7 @@ func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progres
 	return d
 }
 
-// newBars returns the bars of a number of problems.
+// newBars returns a writer with bars for the given number of problems.
 func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	w := progress.NewWriter()
 	w.SetOutputWriter(out)
@@ -113,12 +114,12 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 		t.MarkAsDone()
 		return
 	}
-	// A full bar would end the tracker.
+	// The value stays below that of a full bar, which would end the tracker.
 	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
 }
 
-// budgetUsed returns the share of the tightest budget that a problem has used, or without a
-// budget the share of measured candidates.
+// budgetUsed returns the used share of a problem's tightest budget. Without a budget it returns
+// the share of measured candidates.
 func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	if limits.MachineSeconds <= 0 && limits.NodeSeconds <= 0 {
 		return v.CandidateShare
@@ -133,8 +134,8 @@ func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	return used
 }
 
-// barMessage is for example "mpich allreduce     1.042   8 % 2 jobs": the problem, its average
-// slowdown and share of mistakes, and its state.
+// barMessage returns the text next to a bar, for example "mpich allreduce     1.042   8 % 2 jobs".
+// It has the problem, the average slowdown, the share of mistakes and the state.
 func barMessage(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-19.19s", e.Problem)
@@ -144,7 +145,7 @@ func barMessage(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// line shows a text next to the progress: above the bars, or as a line.
+// line prints a text above the bars, or as a line if there are none.
 func (d *progressDisplay) line(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,8 +169,9 @@ func (d *progressDisplay) stop() {
 	}
 }
 
-// progressLine is for example
-// "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
+// progressLine returns the line of an event without bars, for example
+// "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8
+// %".
 func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
@@ -180,7 +182,8 @@ func progressLine(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf returns what a problem does, or why it stopped; "" while it measures without jobs.
+// stateOf returns the current phase of a problem or its stop reason. It is empty while the problem
+// measures without jobs.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:
@@ -195,13 +198,14 @@ func stateOf(e campaign.Event) string {
 	return ""
 }
 
-// How often a reason to wait is printed: a new one soon, the same one rarely.
+// Minimum times between two printed reasons to wait.
 const (
-	newReasonInterval  = 5 * time.Second
+	newReasonInterval  = 5 * time.Second // if the reason has changed
 	sameReasonInterval = time.Minute
 )
 
-// waitNotices prints what tutti waits for: the first time at once, then at intervals.
+// waitNotices prints reasons to wait. It prints the first reason at once and later ones at
+// intervals.
 type waitNotices struct {
 	what string
 	now  func() time.Time
@@ -216,7 +220,8 @@ func newWaitNotices(what string, print func(line string)) *waitNotices {
 	return &waitNotices{what: what, now: time.Now, print: print}
 }
 
-// notice reports a reason to wait. It may be called by several goroutines at any rate.
+// notice prints a reason to wait, unless the last line is too recent. It may be called by several
+// goroutines.
 func (w *waitNotices) notice(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,14 +236,14 @@ func (w *waitNotices) notice(cause error) {
 	}
 }
 
-// printTo sets where further lines are printed.
+// printTo sets the function that prints further lines.
 func (w *waitNotices) printTo(print func(line string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.print = print
 }
 
-// watchWaits makes a campaign report what it waits for. Call it before Connect.
+// watchWaits makes a campaign print the reasons why it waits. Callers must call it before Connect.
 func (a *app) watchWaits(c *assembly.Campaign) {
 	if c.Config.Runner.Kind == config.SlurmJobs {
 		a.waits.what = "Slurm"

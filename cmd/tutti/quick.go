@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"tutti/campaign/assembly"
 	"tutti/csource"
@@ -20,7 +22,7 @@ import (
 	"tutti/journal"
 )
 
-// quickName is the campaign file that quick writes into the folder of the results.
+// quickName is the name of the campaign file that quick writes into the folder of the results.
 const quickName = "quick.yaml"
 
 // quickOptions are the flags of tutti quick.
@@ -67,7 +69,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	return cmd
 }
 
-// run finds a library and a launcher, and tunes.
+// run finds a library and a launcher, writes a campaign file and tunes.
 func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
 		return withCode(codeOutput, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))
@@ -106,7 +108,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	return err
 }
 
-// chooseLaunchable returns the first library that works, or the one with the given name.
+// chooseLaunchable returns the first library that works, or the first with the given name.
 func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable, error) {
 	var names []string
 	for _, l := range found {
@@ -138,4 +140,80 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 		return nil, withBuildCode(err)
 	}
 	return c, nil
+}
+
+// quickFile has the keys of the campaign file that tutti quick writes. All other keys have their
+// defaults.
+type quickFile struct {
+	Name        string         `yaml:"name"`
+	Machine     string         `yaml:"machine"`
+	Output      string         `yaml:"output"`
+	Libraries   []quickLibrary `yaml:"libraries"`
+	Collectives []string       `yaml:"collectives,flow"`
+	Grid        struct {
+		Nodes []int    `yaml:"nodes,flow"`
+		PPN   []int    `yaml:"ppn,flow"`
+		Sizes []string `yaml:"sizes,flow"`
+	} `yaml:"grid"`
+	Runner struct {
+		Kind string `yaml:"kind"`
+	} `yaml:"runner"`
+	Stop struct {
+		WallTime string `yaml:"wall_time"`
+	} `yaml:"stop"`
+}
+
+type quickLibrary struct {
+	Name         string   `yaml:"name"`
+	Version      string   `yaml:"version"`
+	Path         string   `yaml:"path,omitempty"`
+	Benchmark    string   `yaml:"benchmark"`
+	Launcher     string   `yaml:"launcher"`
+	LauncherPath string   `yaml:"launcher_path,omitempty"`
+	PMI          string   `yaml:"pmi,omitempty"`
+	Env          []string `yaml:"env,omitempty"`
+}
+
+// newQuickFile returns a campaign file that tunes a library on the given machine. File, benchmark
+// program and results are in the same folder.
+func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) quickFile {
+	f := quickFile{
+		Name: "quick", Machine: host, Output: ".", Collectives: o.collectives,
+		Libraries: []quickLibrary{{
+			Name: with.Library.Family, Version: with.Library.Catalogue, Path: with.Library.File.Path,
+			Benchmark: "tutti-native-" + with.Library.Family,
+			Launcher:  with.Launcher, LauncherPath: with.Path, PMI: with.PMI, Env: with.Env,
+		}},
+	}
+	f.Grid.Nodes, f.Grid.PPN = nodeCounts(at.Nodes), rankCounts(at.Cores)
+	f.Grid.Sizes = []string{"8B", "64B", "512B", "4KiB", "32KiB", "256KiB", "1MiB"}
+	f.Runner.Kind, f.Stop.WallTime = at.Kind, o.wallTime.String()
+	return f
+}
+
+// nodeCounts returns the powers of two below a number of nodes, and this number.
+func nodeCounts(most int) []int {
+	var out []int
+	for n := 1; n < most; n *= 2 {
+		out = append(out, n)
+	}
+	return append(out, most)
+}
+
+// rankCounts returns a quarter, half and all of the cores of a node. Each count is at least 2,
+// because a single rank sends no messages.
+func rankCounts(cores int) []int {
+	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
+}
+
+// text returns the file as commented YAML.
+func (f quickFile) text() (string, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Made by tutti quick: what it found here. All other keys are at their defaults;\n# tutti init --runner %s writes them all.\n", f.Runner.Kind)
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(f); err != nil {
+		return "", err
+	}
+	return b.String(), e.Close()
 }

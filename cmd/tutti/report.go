@@ -73,14 +73,14 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 // program describes this program in reports.
 func program() export.Program { return export.Program{Version: version, Versions: versions()} }
 
-// emptyResult describes a campaign without any measurement, from its journal.
+// emptyResult describes a campaign without any measurement.
 type emptyResult struct {
 	Campaign   string      `json:"campaign"`
 	Jobs       int         `json:"jobs"`
 	FailedJobs []failedJob `json:"failed_jobs"` // jobs in which no benchmark started
 	Failed     int         `json:"failed"`      // number of failed trials
-	FirstError string      `json:"first_error"` // of the failed trials
-	Resume     string      `json:"resume"`      // command line
+	FirstError string      `json:"first_error"` // error of the first failed trial
+	Resume     string      `json:"resume"`      // command line that resumes the campaign
 }
 
 // failedJob is a job in which no benchmark started.
@@ -90,7 +90,7 @@ type failedJob struct {
 	Reason     string `json:"reason"`
 }
 
-// newEmptyResult collects from a journal why there are no measurements.
+// newEmptyResult finds in a journal the reasons why there are no measurements.
 func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	state := contents.State()
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), FailedJobs: []failedJob{}, Resume: resume}
@@ -112,7 +112,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	return e
 }
 
-// printEmptyResult prints why there is no report yet.
+// printEmptyResult prints why a campaign has no report yet.
 func printEmptyResult(a *app, e emptyResult, format string) error {
 	if format == formatJSON {
 		return a.printJSON(e)

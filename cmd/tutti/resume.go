@@ -46,8 +46,8 @@ again. The model of the campaign must be forest: other models have no study.`,
 	return cmd
 }
 
-// resumeCampaign resumes the campaign in a folder, with so many trials of the hyperparameter study;
-// 0 trials: as the campaign file says.
+// resumeCampaign resumes the campaign in a folder. trials is the number of trials of the
+// hyperparameter study; 0 stands for the number in the campaign file.
 func resumeCampaign(ctx context.Context, a *app, folder string, trials int, format string) error {
 	jnl, contents, err := journal.Open(folder)
 	if err != nil {
@@ -67,7 +67,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 		c.Spec.HPO = trials
 		command += fmt.Sprintf(" --hpo %d", trials)
 	}
-	if trials == 0 || !measured(c, state) {
+	if trials == 0 || !hasStopped(c, state) {
 		a.watchWaits(c)
 		if err = c.Connect(contents.Header.ID, a.environ); err == nil {
 			err = jnl.Append(journal.Record{Kind: journal.KindResume})
@@ -80,8 +80,8 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	return runAndFinish(ctx, a, session{c, state, jnl, command, format})
 }
 
-// measured reports whether every problem of a campaign has stopped measuring.
-func measured(c *assembly.Campaign, state *journal.State) bool {
+// hasStopped reports whether all problems of a campaign have stopped measuring.
+func hasStopped(c *assembly.Campaign, state *journal.State) bool {
 	for _, p := range c.Problems {
 		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
 			return false
@@ -96,7 +96,7 @@ func resumeCommandOf(c *assembly.Campaign) string { return "tutti resume " + fol
 // folderWord returns the folder of a campaign, quoted for a shell.
 func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Config.Output)) }
 
-// session is one run of a campaign.
+// session is one run of a campaign, from the start or resumed.
 type session struct {
 	campaign *assembly.Campaign
 	past     *journal.State // restored from the journal
@@ -137,8 +137,8 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	return nil
 }
 
-// withdraw returns the reason why the machine accepts no job of a campaign. If no job ever
-// started, it deletes the folder: tune can start again once the file is corrected.
+// withdraw ends a campaign whose jobs the machine rejects, and returns the cause. If no job ever
+// started, it deletes the folder, so that tune can start again with a corrected file.
 func withdraw(ctx context.Context, s session, cause error) error {
 	gone, err := s.campaign.Withdraw(ctx)
 	switch {
@@ -150,6 +150,7 @@ func withdraw(ctx context.Context, s session, cause error) error {
 	return cause
 }
 
+// runAndWrite tunes every problem, shows the progress and writes the results.
 func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
 	a.waits.printTo(show.line)
@@ -200,8 +201,8 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 	return err
 }
 
-// mainFiles returns the names of the files that a user reads first. Files of single layouts
-// are only counted.
+// mainFiles returns the names of the files that users read first, and the number of files for
+// single layouts.
 func mainFiles(f report.Facts) []string {
 	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {

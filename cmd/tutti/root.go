@@ -11,16 +11,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// app is the process that a command runs in.
+// app has the environment and the standard streams of this process. Commands are functions that
+// take an app.
 type app struct {
 	environ []string
 	stdin   *os.File
 	stdout  io.Writer
 	stderr  io.Writer
-	waits   *waitNotices // of the scheduler
+	waits   *waitNotices // prints why tutti waits for the scheduler
 }
 
-// Main runs one command line and returns the exit code.
+// Main runs one command line and returns the exit code of the process.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	out := &stickyWriter{to: stdout}
 	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
@@ -37,7 +38,8 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	return int(codeOf(err))
 }
 
-// stickyWriter keeps its first error, so that callers need not check each write.
+// stickyWriter ignores writes after an error and keeps the error. Callers need not check each
+// write.
 type stickyWriter struct {
 	to  io.Writer
 	err error
@@ -99,7 +101,7 @@ Exit codes:
 	return root
 }
 
-// helpCommand is cobra's help command, except that an unknown command is an error.
+// helpCommand returns cobra's help command, but an unknown command is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -119,8 +121,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// finishCompletion adds examples to cobra's completion command, and an error for an unknown
-// shell.
+// finishCompletion adds examples to cobra's completion command, and makes an unknown shell an
+// error.
 func finishCompletion(root *cobra.Command) {
 	cmd, _, err := root.Find([]string{"completion"})
 	if err != nil {

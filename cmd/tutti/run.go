@@ -83,7 +83,7 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 	return cmd
 }
 
-// check reports flags that are missing, out of range or exclude one another.
+// check returns an error for flags that are missing, out of range or contradict each other.
 func (o *runOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -100,8 +100,8 @@ func (o *runOptions) check(args []string) error {
 	return nil
 }
 
-// environment returns the environment of the program. It refuses a table that the runtime
-// library would not follow.
+// environment returns the environment of the program. It returns an error if the runtime library
+// cannot use the table.
 func (o *runOptions) environment() ([]string, error) {
 	if o.learn != "" && o.table == "" {
 		o.table = tableIn(o.learn)
@@ -131,11 +131,12 @@ func (o *runOptions) environment() ([]string, error) {
 	return env, nil
 }
 
-// pathVariable is an environment variable that names a file; an empty path leaves it out.
+// pathVariable is an environment variable with the path of a file. Without a path the variable is
+// not set.
 type pathVariable struct{ name, path string }
 
-// preloaded returns environ with a library that is loaded before others, and with the
-// absolute paths of files.
+// preloaded returns the environment with LD_PRELOAD set to a library, and with variables that have
+// the absolute paths of files.
 func preloaded(environ []string, library string, files []pathVariable) ([]string, error) {
 	path, err := filepath.Abs(library)
 	if err != nil {
@@ -166,8 +167,8 @@ func preloaded(environ []string, library string, files []pathVariable) ([]string
 	return append(env, "LD_PRELOAD="+path), nil
 }
 
-// runProgram runs a command with the standard streams of tutti. If it fails, the error
-// matches errProgram and has the exit code of the command; a signal n counts as 128+n.
+// runProgram runs a command with the standard streams of tutti. If the command fails, the error
+// matches errProgram and has its exit code. The code of signal n is 128+n.
 func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr

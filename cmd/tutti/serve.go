@@ -63,7 +63,8 @@ Logs go to standard error as JSON lines.`,
 	return cmd
 }
 
-// runService runs a service until ctx is cancelled, or with once until no campaign is due or waits.
+// runService runs a service until ctx is cancelled. With once it ends as soon as no campaign waits
+// or is due.
 func runService(ctx context.Context, a *app, c *config.Service, once bool) error {
 	log := slog.New(slog.NewJSONHandler(a.stderr, nil))
 	options, err := serviceOptions(a, c, log)
@@ -74,7 +75,7 @@ func runService(ctx context.Context, a *app, c *config.Service, once bool) error
 	s, err := service.New(options)
 	switch {
 	case errors.Is(err, journal.ErrLocked):
-		return err // busy
+		return err // another service uses the folder
 	case err != nil:
 		return withOutputCode(err)
 	}
@@ -89,8 +90,8 @@ func runService(ctx context.Context, a *app, c *config.Service, once bool) error
 	return runBoth(ctx, s, handler, listener, log)
 }
 
-// runBoth runs the service and answers requests until it has drained. The service also drains
-// when the listener fails.
+// runBoth runs the service and its HTTP server until the campaigns have stopped. The service also
+// stops if the server fails.
 func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Listener, log *slog.Logger) error {
 	running, stop := context.WithCancel(ctx)
 	serving, close := context.WithCancel(context.WithoutCancel(ctx))
@@ -109,7 +110,7 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 	return err
 }
 
-// newFrontend returns the handler of the API and of the page, and its listener.
+// newFrontend returns the HTTP server with the API and the page, and its listener.
 func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
 		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
@@ -134,7 +135,7 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 	return handler, l, err
 }
 
-// address returns the URL of the listener, or its socket.
+// address returns the URL of the server, or its socket.
 func address(c *config.Service, l net.Listener) string {
 	switch {
 	case strings.HasPrefix(c.Listen, "unix:"):
@@ -145,9 +146,9 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// shownFiles returns the files of a campaign that the role read may download. The others may
-// contain secrets: reports quote the output of failed benchmarks, the journal and the folders
-// of jobs contain the campaign file.
+// shownFiles returns the files of a campaign that the role read may download. Other files may
+// contain secrets: reports quote the output of failed benchmarks. The journal and the folders of
+// jobs contain the campaign file.
 func shownFiles() []string {
 	out := []string{export.CurveCSV, export.SelectionCSV}
 	for _, lib := range libraries.All() {
@@ -156,14 +157,15 @@ func shownFiles() []string {
 	return out
 }
 
-// serviceOptions returns the options of a service whose campaigns run this program. Its
-// TUTTI_ variables, which override keys of campaign files, do not reach the campaigns.
+// serviceOptions returns the options of a service that runs this program for each campaign. The
+// campaigns do not get the TUTTI_ variables of the service, which would override keys of their
+// files.
 func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Options, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return service.Options{}, fmt.Errorf("path of this program: %w", err)
 	}
-	environ := []string{} // nil would mean this process's own
+	environ := []string{} // nil would mean the environment of this process
 	for _, v := range a.environ {
 		if !strings.HasPrefix(v, config.EnvPrefix) {
 			environ = append(environ, v)

@@ -14,27 +14,27 @@ import (
 	"tutti/journal"
 )
 
-// problemStatus is one line of tutti status.
+// problemStatus is the progress of one problem.
 type problemStatus struct {
 	Library        string  `json:"library"`
 	Collective     string  `json:"collective"`
 	Round          int     `json:"round"`
 	Trials         int     `json:"trials"`
 	Failed         int     `json:"failed"`
-	CandidateShare float64 `json:"candidate_share"` // measured of all point x algorithm
+	CandidateShare float64 `json:"candidate_share"` // measured share of all pairs of point and algorithm
 	MachineSeconds float64 `json:"machine_seconds"`
-	Slowdown       float64 `json:"slowdown"` // 0 before the first evaluation, as mistakes
+	Slowdown       float64 `json:"slowdown"` // slowdown and mistakes are 0 before the first evaluation
 	Mistakes       float64 `json:"mistakes"`
 	Stop           string  `json:"stop"` // "" while not stopped
 }
 
-// campaignStatus is what tutti status prints as JSON.
+// campaignStatus is the JSON output of tutti status.
 type campaignStatus struct {
 	Campaign string          `json:"campaign"`
 	Created  string          `json:"created"`
 	Records  int             `json:"records"`
 	Warnings []string        `json:"warnings"`
-	Jobs     []string        `json:"jobs"` // submitted or about to be, and not read yet
+	Jobs     []string        `json:"jobs"` // jobs whose results have not been read
 	Problems []problemStatus `json:"problems"`
 }
 
@@ -63,8 +63,8 @@ func statusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// statusOf returns the status of a campaign from its journal, with problems in the order of
-// the campaign file. Problems that have not started have zeros.
+// statusOf returns the status of a campaign from its journal. Problems have the order of the
+// campaign file. Problems that have not started have zeros.
 func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
@@ -90,8 +90,8 @@ func statusOf(c *journal.Contents) campaignStatus {
 	return s
 }
 
-// problemsOf returns the problems of the campaign in a journal's header; none if the header
-// cannot be read, since the records may be readable.
+// problemsOf returns the problems in the header of a journal. It returns none if the header cannot
+// be read, because the records may still be readable.
 func problemsOf(h journal.Header) []journal.Problem {
 	var spec config.Campaign
 	if err := json.Unmarshal(h.Spec, &spec); err != nil {
@@ -134,7 +134,7 @@ func printStatus(a *app, s campaignStatus) {
 		if stop == "" {
 			stop = "not yet"
 		}
-		if p.Slowdown > 0 { // evaluated at least once
+		if p.Slowdown > 0 { // after the first evaluation
 			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
 		}
 		rows = append(rows, table.Row{

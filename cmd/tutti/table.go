@@ -64,14 +64,14 @@ func tableShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// shownRules is a selection table as tutti table show prints it as JSON.
+// shownRules is the JSON output of tutti table show.
 type shownRules struct {
-	Library string      `json:"library,omitempty"` // banner of the only MPI library that the table is for
+	Library string      `json:"library,omitempty"` // banner of the MPI library that the table requires; empty for any
 	Rules   []shownRule `json:"rules"`
 	Mixes   []shownMix  `json:"mixes"`
 }
 
-// shownCalls are the calls that a rule or a mix applies to: ranges of both ends included.
+// shownCalls has the calls that a rule or a mix applies to. Ranges include both ends.
 type shownCalls struct {
 	Collective coll.Collective `json:"collective"`
 	Ranks      [2]int64        `json:"ranks"`
@@ -81,7 +81,7 @@ type shownCalls struct {
 
 type shownRule struct {
 	shownCalls
-	Order     coll.Order     `json:"order,omitempty"` // of ranks over nodes; empty for any
+	Order     coll.Order     `json:"order,omitempty"` // order of ranks over nodes; empty for any
 	Algorithm coll.Algorithm `json:"algorithm"`
 }
 

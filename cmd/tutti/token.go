@@ -22,7 +22,8 @@ once.`,
 	}, tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 }
 
-// serviceFlag adds -c and returns a function that opens the token file of that service file.
+// serviceFlag adds the flag -c. The returned function opens the token file that the service file
+// names.
 func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
 	return func() (*api.TokenStore, error) {

@@ -30,7 +30,7 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 	return verbs(cmd, topologyDiscoverCommand(a), topologyShowCommand(a, name), topologyCompareCommand(a, name), topologyExportCommand(a, name), topologySlowCommand(a, name))
 }
 
-// readTopology reads the tree of a file.
+// readTopology reads the topology in a file. name selects one of several in a topology.yaml.
 func readTopology(path, name string) (topology.Tree, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func readTopology(path, name string) (topology.Tree, error) {
 	return t, withCode(codeInput, err)
 }
 
-// shownTopology is what tutti topology show prints as JSON.
+// shownTopology is the JSON output of tutti topology show.
 type shownTopology struct {
 	Levels    []topology.Level    `json:"levels"`
 	Gaps      []string            `json:"gaps"`
@@ -87,7 +87,7 @@ func printTopology(a *app, s shownTopology) {
 	}
 }
 
-// readMerged reads the trees of files and merges them where there are several.
+// readMerged reads topologies from files and merges them.
 func readMerged(paths []string, name string) (topology.Merged, error) {
 	var trees []topology.Tree
 	for _, path := range paths {
@@ -104,7 +104,7 @@ func readMerged(paths []string, name string) (topology.Merged, error) {
 	return merged, withCode(codeInput, err)
 }
 
-// noneNil returns an empty list for nil: JSON shows [] instead of null.
+// noneNil returns an empty list for nil, so that JSON has [] instead of null.
 func noneNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -194,7 +194,8 @@ It warns about everything that the format cannot express.`,
 	return cmd
 }
 
-// writeTopology writes a topology and prints warnings about what the format leaves out.
+// writeTopology writes a topology. It prints a warning for each fact that the format cannot
+// express.
 func writeTopology(a *app, w io.Writer, t *topology.Tree, opt files.WriteOptions) error {
 	gaps, err := files.Write(w, t, opt)
 	if err != nil {
@@ -237,7 +238,7 @@ probability of such a suspect on a machine without slow nodes and links.`,
 	return cmd
 }
 
-// findSlow reads a tree and pairs of its nodes.
+// findSlow reads a topology and measured pairs, and returns the nodes and links that look slow.
 func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
 	t, err := readTopology(treePath, name)
 	if err != nil {
@@ -259,7 +260,7 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	return found, nil
 }
 
-// ranksOf returns the node of each rank of a job.
+// ranksOf returns the node of each rank of a job. list has the nodes in Slurm's notation.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {
 		return nil, errors.New("--to mpich needs --nodes: the nodes of the job")

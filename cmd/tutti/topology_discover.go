@@ -70,7 +70,7 @@ campaign uses another benchmark.`,
 	return cmd
 }
 
-// loadMeasuring loads the campaign whose machine is measured.
+// loadMeasuring loads a campaign that only measures pairs of nodes.
 func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 	c, err := config.Load(file, config.Layers{Environ: a.environ})
 	if err != nil {
@@ -83,8 +83,8 @@ func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 	return b, err
 }
 
-// forecast prints the jobs of a discovery, or asks for confirmation if they are expected to
-// cost more than runner.confirm.
+// forecast prints the planned jobs for --dry-run. Else it asks for confirmation if their expected
+// cost exceeds runner.confirm.
 func (o *discoverOptions) forecast(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -103,7 +103,7 @@ func (o *discoverOptions) forecast(ctx context.Context) error {
 	return confirmPairs(o.app, jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
 }
 
-// confirmPairs asks for confirmation if jobs are expected to take more node-hours than limit.
+// confirmPairs asks for confirmation if the expected node-hours of jobs exceed the limit.
 func confirmPairs(a *app, jobs []pairs.Planned, limit float64, instead string) error {
 	most, expected := costOf(jobs)
 	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
@@ -133,7 +133,7 @@ func printPlanned(a *app, jobs []pairs.Planned, format string) error {
 	return nil
 }
 
-// run measures, writes the files and prints the topology.
+// run measures pairs, writes the files and prints the topology.
 func (o *discoverOptions) run(ctx context.Context) (err error) {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -165,7 +165,7 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// discoverError adds to the error of a discovery how to resume it.
+// discoverError adds advice on how to resume a discovery to its error.
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:

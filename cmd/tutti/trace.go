@@ -74,7 +74,7 @@ func (o *traceOptions) run(file string) error {
 	return report.WriteTrace(o.stdout, calls, gains, *o.points)
 }
 
-// readGains reads the gains that a campaign's report predicts; nil without a folder.
+// readGains returns the predicted gains in a campaign's report, or nil if dir is empty.
 func readGains(dir, library string, calls []preprocess.Calls) (*report.Gains, error) {
 	if dir == "" {
 		return nil, nil

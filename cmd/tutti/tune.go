@@ -97,7 +97,7 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 	return startCampaign(cmd.Context(), o.app, c, o.yes, *o.format)
 }
 
-// bindFlags adds the flags that override a key of the campaign file.
+// bindFlags adds the flags that override keys of the campaign file.
 func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	flags.Uint64("seed", 0, "override seed")
 	flags.StringP("out", "o", "", "override output, the `FOLDER` of the campaign; relative to the working directory")
@@ -111,8 +111,8 @@ func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	}
 }
 
-// makeAbsolute replaces a folder that a flag names by its absolute path: a flag is relative
-// to the working directory, a path in the file to the file.
+// makeAbsolute makes the folder of a flag absolute. Flags are relative to the working directory,
+// but paths of a campaign are relative to its file.
 func makeAbsolute(flag *pflag.Flag) error {
 	dir := flag.Value.String()
 	if !flag.Changed || dir == "" {
@@ -125,8 +125,8 @@ func makeAbsolute(flag *pflag.Flag) error {
 	return flag.Value.Set(dir)
 }
 
-// displayPath returns a path relative to the working directory if it is below that, else
-// the path itself.
+// displayPath returns a path relative to the working directory if the path is below it, else the
+// path itself.
 func displayPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 	"tutti/verify"
 )
 
-// errNotProved ends verify after its results have been printed.
+// errNotProved means that a selection was not proved as good as the default. The results have been
+// printed.
 var errNotProved = errors.New("not proved")
 
 // verifyOptions are the flags of tutti verify.
@@ -149,7 +150,7 @@ func rulesHelp() string {
 	return b.String()
 }
 
-// check reads the values of --set and reports flags that are out of range.
+// check applies the values of --set, and returns an error for values out of range.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
 	for _, setting := range o.set {
 		if err := setRule(verifyRules(&o.rules), setting); err != nil {
@@ -164,7 +165,7 @@ func (o *verifyOptions) check(cmd *cobra.Command) error {
 	return o.rules.Validate()
 }
 
-// setRule sets one rule, from KEY=VALUE.
+// setRule applies one KEY=VALUE of --set.
 func setRule(rules []verifyRule, setting string) error {
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok {
@@ -191,8 +192,8 @@ func setRule(rules []verifyRule, setting string) error {
 	return fmt.Errorf("--set %w", config.NotOneOf(key, keys))
 }
 
-// run verifies the libraries one after another and writes the report. If another process
-// uses the campaign, the error matches journal.ErrLocked.
+// run verifies the libraries one after another and writes the report. The error matches
+// journal.ErrLocked if another process uses the campaign.
 func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	jnl, contents, err := journal.Open(dir)
 	if err != nil {
@@ -237,7 +238,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	return verifyAndWrite(ctx, o.app, p, chosen, *o.format, c)
 }
 
-// verifyAndWrite verifies libraries, writes the files again and prints the outcome.
+// verifyAndWrite verifies libraries, updates the files of the campaign and prints the outcome.
 func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, format string, c *assembly.Campaign) error {
 	proved, err := verifyAll(ctx, a, p, chosen, folderWord(c))
 	if err != nil {
@@ -258,7 +259,8 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 	return err
 }
 
-// verifyAll verifies libraries one after another and reports whether all were proved.
+// verifyAll verifies libraries one after another. It reports whether all were proved as good as
+// the default.
 func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
 	proved = true
 	for _, lib := range chosen {
@@ -271,8 +273,8 @@ func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []c
 	return proved, nil
 }
 
-// verifyLibrary verifies one library and reports whether it was proved. A library that
-// cannot be measured is skipped. An exhausted budget is printed and is no error.
+// verifyLibrary verifies one library and reports whether it was proved. It skips a library that
+// cannot be measured. An exhausted budget is printed and is not an error.
 func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
@@ -296,7 +298,7 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	return result.Proved() && len(result.Ignored()) == 0, nil
 }
 
-// parseCompilers returns the commands of LIBRARY=COMMAND by library.
+// parseCompilers returns the commands of the values LIBRARY=COMMAND of --mpicc, by library.
 func parseCompilers(given []string) map[string]string {
 	out := map[string]string{}
 	for _, text := range given {
@@ -307,7 +309,7 @@ func parseCompilers(given []string) map[string]string {
 	return out
 }
 
-// measurable returns the titles of the libraries that can be measured.
+// measurable returns the titles of the libraries that tutti can measure.
 func measurable() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -318,7 +320,7 @@ func measurable() []string {
 	return out
 }
 
-// chooseLibraries returns the libraries of a campaign, or the one with the given name.
+// chooseLibraries returns all libraries of a campaign, or only the one with the given name.
 func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error) {
 	var known []string
 	for _, lib := range c.Config.Libraries {
@@ -363,8 +365,8 @@ func printVerification(a *app, f report.Facts, dir string) error {
 	return err
 }
 
-// measureDrift measures so many candidates of a campaign again and prints how far the times
-// differ from the recorded ones.
+// measureDrift measures candidates of a campaign again. It prints how far the times differ from
+// the recorded ones.
 func measureDrift(ctx context.Context, a *app, folder string, candidates int, format string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
@@ -442,8 +444,8 @@ func newVerifyProgress(out io.Writer) *verifyProgress {
 	return &verifyProgress{out: out, now: time.Now, began: time.Now()}
 }
 
-// observe prints a line when a block starts, with the time that its test may still take: all
-// remaining blocks have as many points, at the pace so far.
+// observe prints a line at the start of a block, with an estimate of the remaining time of the
+// test. The estimate assumes as many points in each remaining block, at the pace so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {

@@ -10,10 +10,10 @@ import (
 	"tutti/report"
 )
 
-// version of the program; the changelog says what is in it.
+// version is the version of the program. CHANGELOG.md describes its contents.
 const version = "0.1.0"
 
-// numeric libraries whose version can change a figure.
+// numericModules lists the numeric libraries whose versions can change results.
 var numericModules = []string{"gonum.org/v1/gonum", "github.com/c-bata/goptuna"}
 
 func versions() []report.Version {
