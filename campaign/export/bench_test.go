@@ -25,9 +25,9 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// BenchmarkConclude fits what two libraries can be told at 72 points each.
+// BenchmarkConclude makes the selections of two libraries at 72 points each.
 func BenchmarkConclude(b *testing.B) {
-	_, models, state := trained(b, small(b))
+	_, models, state := train(b, small(b))
 	for b.Loop() {
 		if _, err := models.Conclude(state); err != nil {
 			b.Fatal(err)
@@ -35,7 +35,7 @@ func BenchmarkConclude(b *testing.B) {
 	}
 }
 
-// BenchmarkWrite gathers the facts of two problems and writes all files.
+// BenchmarkWrite computes the facts of two problems and writes all files.
 func BenchmarkWrite(b *testing.B) {
 	_, done := concluded(b, small(b, "workers=1"))
 	dir := b.TempDir()
@@ -46,8 +46,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkProblemFacts gathers the facts of a problem of 72 points: a cross-validation and
-// the intervals of the scores.
+// BenchmarkProblemFacts computes the facts of a problem with 72 points: a cross-validation and the
+// intervals of the scores.
 func BenchmarkProblemFacts(b *testing.B) {
 	p := concludedFirst(b, campaigntest.Small(b, b.TempDir()), nil)
 	for b.Loop() {
@@ -57,8 +57,7 @@ func BenchmarkProblemFacts(b *testing.B) {
 	}
 }
 
-// BenchmarkProblemFactsEarlier also compares it with an earlier campaign, by a Gaussian
-// process of its measurements.
+// BenchmarkProblemFactsEarlier also compares the problem with an earlier campaign.
 func BenchmarkProblemFactsEarlier(b *testing.B) {
 	p := concludedFirst(b, campaigntest.Small(b, b.TempDir()), nil)
 	p.Earlier, p.EarlierNames = [][]coll.Measurement{p.Truth}, []string{"first"}
@@ -69,8 +68,7 @@ func BenchmarkProblemFactsEarlier(b *testing.B) {
 	}
 }
 
-// BenchmarkAddJournal gathers what a journal of 100 000 trials of 10 000 jobs holds beside
-// the results.
+// BenchmarkAddJournal adds the facts of a journal with 10 000 jobs and 100 000 trials.
 func BenchmarkAddJournal(b *testing.B) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	var records []journal.Record

@@ -18,16 +18,16 @@ type build struct {
 	export  config.Export
 	port    mpi.Library
 	cat     *mpi.Catalogue
-	open    func() (mpi.Build, error) // once
+	open    func() (mpi.Build, error) // opens the library at the first call
 
-	unverified bool            // the files of this release were not compared with the library's default
-	placed     coll.Placements // of the measurements
+	unverified bool            // no verification has compared the files with the library's default
+	placement  coll.Placements // of the ranks of the measurements
 }
 
-// notVerified is the remark in settings that were not verified.
-const notVerified = "Not verified: tutti verify has not held these settings against the library's default on the machine."
+// notVerified is the remark in unverified settings.
+const notVerified = "Not verified: tutti verify has not compared these settings with the library's default on the machine."
 
-// newBuild returns the build of a release in the tables.
+// newBuild returns the build of a release that tutti's tables contain.
 func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	return buildOf(lib, export, port, cat), err
@@ -38,7 +38,7 @@ func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mp
 	return build{library: lib, export: export, port: port, cat: cat, open: open}
 }
 
-// fit returns the selection of rows that the library can be told.
+// fit makes a selection from rows, as far as rules of the library can express it.
 func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	release, err := b.open()
 	if err != nil {
@@ -47,7 +47,7 @@ func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// write replays the selection files at every row, then writes them into dir.
+// write checks that the selection files give the selection at every row, and writes them into dir.
 func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	sel, err := b.fit(rows)
 	if err != nil {
@@ -67,15 +67,15 @@ func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	if err := release.Replay(x, sel, rows); err != nil {
 		return mpi.Export{}, err
 	}
-	x.Setup.Remarks, x.Setup.Order = append(x.Setup.Remarks, b.remarks()...), b.placed.Order
+	x.Setup.Remarks, x.Setup.Order = append(x.Setup.Remarks, b.remarks()...), b.placement.Order
 	return x, x.Write(dir)
 }
 
-// remarks returns the remarks in the settings of every library.
+// remarks returns the remarks that tutti adds to the settings.
 func (b build) remarks() []string {
 	var out []string
-	if b.placed.Known() {
-		out = append(out, fmt.Sprintf("Measured with %v: other placements may want other algorithms.", b.placed))
+	if b.placement.Known() {
+		out = append(out, fmt.Sprintf("Measured with %v: the best algorithms of other placements may differ.", b.placement))
 	}
 	if b.unverified {
 		out = append(out, notVerified)
@@ -83,7 +83,7 @@ func (b build) remarks() []string {
 	return out
 }
 
-// origin returns the source of the list of algorithms.
+// origin describes the source of the list of algorithms.
 func (b build) origin() string {
 	if b.port.Facts().FromFile && b.library.Path != "" {
 		return "installed library " + b.library.Path

@@ -16,57 +16,57 @@ import (
 )
 
 const (
-	// Times that differ by less count as equal: medians of repeated jobs on shared clusters differ
-	// by about 2 %.
+	// changeNoise is a relative difference of times below which they count as equal. Medians of
+	// repeated jobs on shared clusters differ by about 2 %.
 	changeNoise = 0.05
-	// Probability that a comparison reports a change where there is none.
+	// changeAlpha is the probability that a comparison reports a change without any.
 	changeAlpha = 0.05
-	// Maximal number of observations of a comparison, whose cost is n³.
+	// comparedMost is the maximum number n of observations of a comparison, which costs n³.
 	comparedMost = 1000
-	// Number of bands of message size.
+	// comparedBands is the maximum number of bands of message size.
 	comparedBands = 6
 )
 
 // change is the difference of a new measurement from its prediction by the earlier campaign.
 type change struct {
 	measurement coll.Measurement
-	shift       float64 // log10 of its time over the expected one
+	shift       float64 // log10 of the measured time divided by the predicted time
 }
 
-// compare compares new measurements with an earlier campaign. A Gaussian process of the earlier
-// measurements predicts the new ones with covariances. The factor of a group is the generalised
-// least-squares mean of the differences.
+// compare compares new measurements with an earlier campaign. A Gaussian process that learns from the
+// earlier measurements predicts the new ones with covariances. The factor of a group is the
+// generalised least-squares mean of its shifts.
 func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
-	then := make(map[coll.Candidate]bool, len(earlier))
+	measured := make(map[coll.Candidate]bool, len(earlier))
 	for _, m := range earlier {
-		then[m.Candidate] = true
+		measured[m.Candidate] = true
 	}
 	algorithms, index := algorithmsOf(earlier)
-	var known []coll.Measurement // of algorithms that the earlier campaign measured
+	var comparable []coll.Measurement // of algorithms that the earlier campaign measured
 	for _, m := range now {
-		if then[m.Candidate] {
+		if measured[m.Candidate] {
 			f.Remeasured++
 		} else {
 			f.New++
 		}
 		if _, ok := index[m.Algorithm]; ok {
-			known = append(known, m)
+			comparable = append(comparable, m)
 		}
 	}
-	changes, spread, err := expect(earlier, known, index)
+	changes, covariance, err := changesOf(earlier, comparable, index)
 	if err != nil {
 		return f, fmt.Errorf("comparison with campaign %s: %w", name, err)
 	}
 	groups := len(algorithms) + comparedBands
 	for _, alg := range algorithms {
-		f.Algorithms = append(f.Algorithms, changeOf(alg.String(), changes, spread, groups,
+		f.Algorithms = append(f.Algorithms, changeOf(alg.String(), changes, covariance, groups,
 			func(c change) bool { return c.measurement.Algorithm == alg }))
 	}
-	own := changedAlone(f.Algorithms)
+	separate := changedSeparately(f.Algorithms)
 	for _, b := range sizeBands(changes) {
-		f.Sizes = append(f.Sizes, changeOf(b.name, changes, spread, groups, func(c change) bool {
-			return c.measurement.MsgBytes >= b.low && c.measurement.MsgBytes <= b.high && !slices.Contains(own, c.measurement.Algorithm.String())
+		f.Sizes = append(f.Sizes, changeOf(b.name, changes, covariance, groups, func(c change) bool {
+			return c.measurement.MsgBytes >= b.low && c.measurement.MsgBytes <= b.high && !slices.Contains(separate, c.measurement.Algorithm.String())
 		}))
 	}
 	return f, nil
@@ -87,13 +87,13 @@ func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]i
 	return all, index
 }
 
-// expect compares measurements with what a Gaussian process of earlier ones predicts.
-// spread holds the covariances of the shifts, noise included.
-func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, spread *mat.SymDense, err error) {
+// changesOf compares new measurements with the predictions of a Gaussian process that learns from
+// earlier ones. covariance has the covariances of the shifts, including noise.
+func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, covariance *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
 	}
-	now = now[max(0, len(now)-comparedMost):] // the last ones are near the current choices
+	now = now[max(0, len(now)-comparedMost):] // the last measurements are near the selection
 	m, err := gp.Fit(learner.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
 	if err != nil {
 		return nil, nil, err
@@ -109,20 +109,20 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 	if err != nil {
 		return nil, nil, err
 	}
-	spread = mat.NewSymDense(len(now), nil)
+	covariance = mat.NewSymDense(len(now), nil)
 	for i, n := range now {
 		changes = append(changes, change{n, math.Log10(n.Seconds) - means[entries[i].Task][i]})
 		for j := range i {
-			spread.SetSym(i, j, posterior.Covariance(i, j))
+			covariance.SetSym(i, j, posterior.Covariance(i, j))
 		}
-		spread.SetSym(i, i, posterior.Variance(i)+m.Params().Noise)
+		covariance.SetSym(i, i, posterior.Variance(i)+m.Params().Noise)
 	}
-	return changes, spread, nil
+	return changes, covariance, nil
 }
 
-// changeOf estimates the common factor of the changes in a group. The probability that any of so
-// many unchanged groups is reported as changed is changeAlpha.
-func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
+// changeOf estimates the common factor of the changes in a group. With probability 1 - changeAlpha
+// no unchanged group of so many groups is reported as changed.
+func changeOf(name string, changes []change, covariance *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int
 	for i, c := range changes {
@@ -139,30 +139,30 @@ func changeOf(name string, changes []change, spread *mat.SymDense, groups int, b
 		ones.SetVec(i, 1)
 		shifts.SetVec(i, changes[a].shift)
 		for j, b := range at[:i+1] {
-			part.SetSym(i, j, spread.At(a, b))
+			part.SetSym(i, j, covariance.At(a, b))
 		}
 	}
 	var root mat.Cholesky
 	var weights mat.VecDense
 	if !root.Factorize(part) || root.SolveVecTo(&weights, ones) != nil {
-		return f // covariances that are not positive definite because of rounding
+		return f // rounding errors: the covariances are not positive definite
 	}
 	precision := mat.Sum(&weights)
 	if !(precision > 0) {
 		return f
 	}
 	shift := mat.Dot(&weights, shifts) / precision
-	var left mat.VecDense
-	left.AddScaledVec(shifts, -shift, ones)
+	var residuals mat.VecDense
+	residuals.AddScaledVec(shifts, -shift, ones)
 	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
-	half := z * birgeRatio(&root, &left) / math.Sqrt(precision)
-	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
+	halfWidth := z * birgeRatio(&root, &residuals) / math.Sqrt(precision)
+	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-halfWidth), High: math.Pow(10, shift+halfWidth)}
 	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
 	return f
 }
 
-// birgeRatio is the factor, 1 or more, by which differences within a group widen the
-// interval of its mean. root is of their covariances.
+// birgeRatio returns the factor, at least 1, by which differences within a group widen the interval of
+// the group's mean. root is the Cholesky decomposition of their covariances.
 //
 // Source: Birge, The calculation of errors by the method of least squares, Physical
 // Review 40 (1932).
@@ -175,8 +175,8 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 	return math.Sqrt(max(1, mat.Dot(differences, &solved)/float64(n-1)))
 }
 
-// changedAlone returns the algorithms whose change differs from that of most others.
-func changedAlone(algorithms []report.ChangeFacts) []string {
+// changedSeparately returns the algorithms whose change differs from the median change.
+func changedSeparately(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
 		if a.Factor != nil {
@@ -187,10 +187,10 @@ func changedAlone(algorithms []report.ChangeFacts) []string {
 		return nil
 	}
 	slices.Sort(factors)
-	usual := factors[(len(factors)-1)/2]
+	median := factors[(len(factors)-1)/2]
 	var out []string
 	for _, a := range algorithms {
-		if a.Changed && (a.Factor.Low > usual*(1+changeNoise) || a.Factor.High < usual/(1+changeNoise)) {
+		if a.Changed && (a.Factor.Low > median*(1+changeNoise) || a.Factor.High < median/(1+changeNoise)) {
 			out = append(out, a.Name)
 		}
 	}
@@ -203,7 +203,7 @@ type band struct {
 	low, high int64
 }
 
-// sizeBands divides the sizes of the changes into bands with about the same number of sizes.
+// sizeBands divides the message sizes into bands with about equally many sizes.
 func sizeBands(changes []change) []band {
 	var sizes []int64
 	for _, c := range changes {
@@ -214,8 +214,8 @@ func sizeBands(changes []change) []band {
 	n := min(comparedBands, len(sizes))
 	var out []band
 	for b := range n {
-		here := sizes[b*len(sizes)/n : (b+1)*len(sizes)/n]
-		low, high := here[0], here[len(here)-1]
+		part := sizes[b*len(sizes)/n : (b+1)*len(sizes)/n]
+		low, high := part[0], part[len(part)-1]
 		name := coll.FormatBytes(low)
 		if high != low {
 			name += " to " + coll.FormatBytes(high)

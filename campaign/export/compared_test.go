@@ -7,13 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/journal"
 	"tutti/report"
 )
 
-// noisy are the times of the synthetic machine, each with 2 % of noise, multiplied by what
-// factor says.
+// noisy returns times of the synthetic machine with 2 % noise, multiplied by a factor for each
+// candidate.
 func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []coll.Measurement {
 	t.Helper()
 	points, err := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast)
@@ -28,29 +31,29 @@ func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []col
 	return ms
 }
 
-// some keeps one measurement of so many; there are four of each point.
-func some(ms []coll.Measurement, every int) []coll.Measurement {
+// everyNth returns every n-th measurement. Each point has four measurements.
+func everyNth(ms []coll.Measurement, n int) []coll.Measurement {
 	var out []coll.Measurement
-	for i := 0; i < len(ms); i += every {
+	for i := 0; i < len(ms); i += n {
 		out = append(out, ms[i])
 	}
 	return out
 }
 
-func alike(coll.Candidate) float64 { return 1 }
+func unchanged(coll.Candidate) float64 { return 1 }
 
-// What changed since an earlier campaign is found by algorithm and by message size, with
-// its factor, and nothing else is.
+// TestCompare checks that changes since an earlier campaign are found with their factor, by algorithm
+// and by message size, and that no other change is reported.
 func TestCompare(t *testing.T) {
-	earlier := noisy(t, 1, alike)
+	earlier := noisy(t, 1, unchanged)
 	for _, tc := range []struct {
 		name       string
 		factor     func(coll.Candidate) float64
-		algorithms []string // that changed
-		sizes      bool     // whether the largest did, and the smallest did not
+		algorithms []string // changed algorithms
+		sizes      bool     // whether only large messages changed
 		by         float64
 	}{
-		{name: "nothing", factor: alike},
+		{name: "nothing", factor: unchanged},
 		{name: "one algorithm", factor: func(c coll.Candidate) float64 {
 			if c.Algorithm.Name == "ring" {
 				return 2
@@ -66,7 +69,7 @@ func TestCompare(t *testing.T) {
 		{name: "everything", factor: func(coll.Candidate) float64 { return 0.5 }, algorithms: []string{"halving", "linear", "ring", "tree"}, by: 0.5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := compare("first", earlier, some(noisy(t, 2, tc.factor), 3))
+			f, err := compare("first", earlier, everyNth(noisy(t, 2, tc.factor), 3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,10 +96,10 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What is new is counted beside what was measured again, and an algorithm that the earlier
-// campaign knows nothing of is not compared.
+// TestCompareCounts checks the numbers of remeasured and new candidates. An algorithm that the earlier
+// campaign did not measure is not compared.
 func TestCompareCounts(t *testing.T) {
-	all := noisy(t, 1, alike)
+	all := noisy(t, 1, unchanged)
 	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
 	earlier := slices.DeleteFunc(slices.Clone(all), isTree)[:40]
 	f, err := compare("first", earlier, all[:60])
@@ -107,7 +110,7 @@ func TestCompareCounts(t *testing.T) {
 		t.Errorf("%d measured again and %d new of 60, after %d", f.Remeasured, f.New, f.Earlier)
 	}
 	if slices.ContainsFunc(f.Algorithms, func(c report.ChangeFacts) bool { return c.Name == "tree" }) {
-		t.Errorf("a tree is compared with nothing: %+v", f.Algorithms)
+		t.Errorf("the algorithm tree is compared without earlier measurements: %+v", f.Algorithms)
 	}
 	measured := 0
 	for _, a := range f.Algorithms {
@@ -118,9 +121,10 @@ func TestCompareCounts(t *testing.T) {
 	}
 }
 
-// Where nothing was measured again there is no factor.
-func TestCompareNothing(t *testing.T) {
-	f, err := compare("first", noisy(t, 1, alike), nil)
+// TestCompareWithoutMeasurements checks that there is no factor without new measurements, and no
+// algorithm without earlier ones.
+func TestCompareWithoutMeasurements(t *testing.T) {
+	f, err := compare("first", noisy(t, 1, unchanged), nil)
 	if err != nil || len(f.Algorithms) != 4 || len(f.Sizes) != 0 {
 		t.Fatalf("%+v, %v", f, err)
 	}
@@ -129,12 +133,12 @@ func TestCompareNothing(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if none, err := compare("none", nil, noisy(t, 1, alike)); err != nil || none.Remeasured != 0 || len(none.Algorithms) != 0 {
-		t.Errorf("with nothing: %+v, %v", none, err)
+	if none, err := compare("none", nil, noisy(t, 1, unchanged)); err != nil || none.Remeasured != 0 || len(none.Algorithms) != 0 {
+		t.Errorf("without earlier measurements: %+v, %v", none, err)
 	}
 }
 
-// Bands hold about as many sizes each and leave none out.
+// TestSizeBands checks that bands have about equally many sizes, and that each size is in a band.
 func TestSizeBands(t *testing.T) {
 	for _, tc := range []struct {
 		sizes []int64
@@ -156,5 +160,28 @@ func TestSizeBands(t *testing.T) {
 		if got := strings.Join(names, ", "); got != tc.want {
 			t.Errorf("%v: bands %s, want %s", tc.sizes, got, tc.want)
 		}
+	}
+}
+
+// TestOtherPlacements checks the texts about verifications with other placements than the campaign.
+func TestOtherPlacements(t *testing.T) {
+	trial := func(nodes int, order coll.Order, switches int) journal.VerifyStep {
+		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}
+		tr.Nodes, tr.PPN = nodes, 2
+		return journal.VerifyStep{Library: "mpich", Session: 1, Trial: &tr}
+	}
+	tuned := coll.Placements{Order: coll.Block, PPN: []int{2}, Switches: []coll.Switches{{Nodes: 2, Least: 1, Most: 1}, {Nodes: 4, Least: 1, Most: 2}}}
+	v := &journal.Verification{Steps: []journal.VerifyStep{
+		trial(4, coll.Block, 2), trial(4, coll.Block, 4), trial(2, coll.Block, 2), {Library: "mpich", Session: 1}, trial(4, coll.Block, 4), trial(1, "", 0),
+	}}
+	want := []string{"2 nodes on 2 switches, not on 1", "4 nodes on 4 switches, not on 1 to 2"}
+	if d := cmp.Diff(want, otherPlacements(tuned, v)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := otherPlacements(coll.Placements{}, v); got != nil {
+		t.Errorf("the placements of the campaign are unknown: %q", got)
+	}
+	if got := otherPlacements(tuned, nil); got != nil {
+		t.Errorf("without a verification: %q", got)
 	}
 }

@@ -1,3 +1,16 @@
+// Package export writes the results of a campaign: the selection files of the libraries and the
+// report. It trains the final models, makes the selections and checks the files before it writes
+// them. Files can also be written for other releases than the measured ones.
+//
+//	models, err := export.Train(ctx, c, results)
+//	if err != nil {
+//		return err
+//	}
+//	done, err := models.Conclude(state)
+//	if err != nil {
+//		return err
+//	}
+//	facts, err := done.Write(dir, program)
 package export
 
 import (
@@ -15,33 +28,33 @@ import (
 	"tutti/verify"
 )
 
-// Models holds the final models of a campaign's problems.
+// Models has the final models of a campaign's problems.
 type Models struct {
 	campaign *assembly.Campaign
 	results  []campaign.Result
-	trained  []*campaign.Trained // by problem; nil where nothing was measured
+	trained  []*campaign.Trained // by problem; nil without measurements
 }
 
-// Conclusions holds the problems of a campaign with their selections, in order. Problems without a
-// measurement are left out.
+// Conclusions has the problems of a campaign with their selections, in order, without problems that
+// have no measurements.
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
 	Problems []Concluded
 }
 
-// Concluded is one problem with its result and its selection.
+// Concluded is a problem with its result and its selection.
 type Concluded struct {
 	campaign.Problem
 	campaign.Conclusion
 	Result campaign.Result
 }
 
-// ErrNothing is matched when there is no measurement to train on.
+// ErrNothing is matched when there are no measurements to train on.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
-// Train trains the final models of all problems at the same time. results are in the order of the
-// problems. The error matches ErrNothing if nothing was measured.
+// Train trains the final models of all problems, several at the same time. results are in the order
+// of the problems. The error matches ErrNothing if nothing was measured.
 func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
 	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
 	var group errgroup.Group
@@ -62,13 +75,13 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 		return nil, err
 	}
 	if !slices.ContainsFunc(m.trained, func(t *campaign.Trained) bool { return t != nil }) {
-		return nil, nothing(results)
+		return nil, nothingMeasured(results)
 	}
 	return m, nil
 }
 
-// nothing returns an error that says why there is nothing to report.
-func nothing(results []campaign.Result) error {
+// nothingMeasured returns ErrNothing, with the number of failed trials if there are any.
+func nothingMeasured(results []campaign.Result) error {
 	failed, first := 0, ""
 	for _, r := range results {
 		failed += r.Ledger.Failed()
@@ -82,8 +95,8 @@ func nothing(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude fits the selections that the named libraries can be told, or all libraries if none is
-// named. Selections that the journal's verifications found slower are reverted to the default.
+// Conclude makes the selections of the named libraries, or of all libraries without names. Selections
+// that a verification in the journal found slower are reverted to the default.
 func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for i, p := range m.campaign.Problems {
@@ -104,15 +117,15 @@ func (c *Conclusions) add(m *Models, i int) error {
 	if err != nil {
 		return err
 	}
-	part, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
+	conclusion, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
 	if err != nil {
 		return err
 	}
-	c.Problems = append(c.Problems, Concluded{p, part, m.results[i]})
+	c.Problems = append(c.Problems, Concluded{p, conclusion, m.results[i]})
 	return nil
 }
 
-// placements returns those of all measurements of a library.
+// placements returns the placements of the ranks in all measurements of a library.
 func (c *Conclusions) placements(library string) coll.Placements {
 	var all []coll.Measurement
 	for _, p := range c.Problems {
@@ -133,8 +146,7 @@ func (c *Conclusions) verified(library string) (bool, error) {
 	return result.Ended, err
 }
 
-// Choices returns the selections of one library by collective. The conclusions must be of one
-// library.
+// Choices returns the selections by collective. All conclusions must be of the same library.
 func (c *Conclusions) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range c.Problems {

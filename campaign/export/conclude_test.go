@@ -17,20 +17,20 @@ import (
 	"tutti/verify"
 )
 
-// made is the folder of a campaign on made-up data that has ended.
+// made runs a campaign on artificial data and returns its folder.
 func made(t testing.TB, m campaigntest.Made, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, m.Put(t, t.TempDir()), set...))
 }
 
-// small is the folder of a small campaign on recorded data that has ended.
+// small runs the small campaign on recorded data and returns its folder.
 func small(t testing.TB, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// trained is a campaign of a folder with its models, and what the journal knows.
-func trained(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
+// train trains the models of the campaign in a folder.
+func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)
 	if err != nil {
@@ -52,15 +52,15 @@ func conclude(t testing.TB, m *export.Models, state *journal.State, libraries ..
 	return done
 }
 
-// concluded is the campaign of a folder with what is concluded from it.
+// concluded returns the campaign of a folder and its conclusions.
 func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusions) {
 	t.Helper()
-	c, models, state := trained(t, dir)
+	c, models, state := train(t, dir)
 	return c, conclude(t, models, state)
 }
 
-// verdict adds to a state how a pass of a verification ended.
-func verdict(t *testing.T, state *journal.State, library string, v verify.PassOutcome) {
+// addOutcome adds a pass of a verification and its outcome to a state.
+func addOutcome(t *testing.T, state *journal.State, library string, v verify.PassOutcome) {
 	t.Helper()
 	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Outcome: &v}} {
 		e.Library, e.Session = library, 1
@@ -72,8 +72,9 @@ func verdict(t *testing.T, state *journal.State, library string, v verify.PassOu
 	}
 }
 
-// Without a measurement there is nothing to train on; where all failed it is told.
-func TestTrainNothing(t *testing.T) {
+// TestTrainWithoutMeasurements checks that training without measurements returns ErrNothing, with the
+// number of failed trials.
+func TestTrainWithoutMeasurements(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	results, err := c.Results(&journal.State{})
 	if err != nil {
@@ -89,12 +90,12 @@ func TestTrainNothing(t *testing.T) {
 	}
 	_, err = export.Train(t.Context(), c, results)
 	if !errors.Is(err, export.ErrNothing) || !strings.Contains(err.Error(), " trials failed; allreduce ") || !strings.HasSuffix(err.Error(), "simulated failure") {
-		t.Errorf("where all failed: %v, want %v, how many trials failed and why", err, export.ErrNothing)
+		t.Errorf("all trials failed: %v, want %v, the number of failed trials and a cause", err, export.ErrNothing)
 	}
 }
 
-// A library of which nothing was measured is left out of the conclusions.
-func TestConcludeWithoutOne(t *testing.T) {
+// TestConcludeWithoutMeasurements checks that conclusions leave out a library without measurements.
+func TestConcludeWithoutMeasurements(t *testing.T) {
 	c, results, contents, err := assembly.Reread(small(t))
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestConcludeWithoutOne(t *testing.T) {
 	}
 	done := conclude(t, models, contents.State())
 	if len(done.Problems) != 1 || done.Problems[0].Library != "openmpi" {
-		t.Errorf("concluded %d problems, want openmpi's alone", len(done.Problems))
+		t.Errorf("concluded %d problems, want only that of openmpi", len(done.Problems))
 	}
 }
 
@@ -126,10 +127,10 @@ func TestTrainCancelled(t *testing.T) {
 	}
 }
 
-// Models are trained once, however often is concluded from them, and the libraries that
-// are named are concluded alone.
+// TestConcludeTrainsNothing checks that all conclusions share the models, and that Conclude can be
+// limited to one library.
 func TestConcludeTrainsNothing(t *testing.T) {
-	_, models, state := trained(t, small(t))
+	_, models, state := train(t, small(t))
 	all, again := conclude(t, models, state), conclude(t, models, state)
 	for i, p := range all.Problems {
 		if p.Trained != again.Problems[i].Trained {
@@ -138,18 +139,18 @@ func TestConcludeTrainsNothing(t *testing.T) {
 	}
 	one := conclude(t, models, state, "openmpi")
 	if len(one.Problems) != 1 || one.Problems[0].Trained != all.Problems[1].Trained {
-		t.Errorf("concluded %d problems, want openmpi's alone", len(one.Problems))
+		t.Errorf("concluded %d problems, want only that of openmpi", len(one.Problems))
 	}
 }
 
-// What a verification condemned is left to the default, as long as the journal says so;
-// other points keep their algorithms.
-func TestConcludeCondemned(t *testing.T) {
-	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
+// TestConcludeReverted checks that a point that a verification reverted has the default, while nearly
+// all other points keep their algorithms.
+func TestConcludeReverted(t *testing.T) {
+	_, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
 	before := conclude(t, models, state).Problems[0]
 	at := slices.IndexFunc(before.Rows, func(r selection.Row) bool { return !before.Selection.Choose(r.Point).IsDefault() })
 	spot := verify.TestPoint{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Kind: verify.OnGrid}
-	verdict(t, state, "openmpi", verify.PassOutcome{Number: 1, Reverted: []verify.Finding{{TestPoint: spot, Reason: verify.Slower}}})
+	addOutcome(t, state, "openmpi", verify.PassOutcome{Number: 1, Reverted: []verify.Finding{{TestPoint: spot, Reason: verify.Slower}}})
 
 	after := conclude(t, models, state)
 	choose := after.Choices()[coll.Bcast]
@@ -157,21 +158,21 @@ func TestConcludeCondemned(t *testing.T) {
 	for _, r := range before.Rows {
 		was, is := before.Selection.Choose(r.Point), choose(r.Point)
 		if r.Point == spot.Point && !is.IsDefault() {
-			t.Errorf("%v was condemned and has %v", r.Point, is)
+			t.Errorf("%v was reverted and has %v", r.Point, is)
 		}
 		if was != is {
 			changed++
 		}
 	}
-	if changed == 0 || changed > 3 { // a rule may answer for neighbours, too
-		t.Errorf("%d points changed, want the condemned one and few others", changed)
+	if changed == 0 || changed > 3 { // a rule may also apply to neighbours
+		t.Errorf("%d points changed, want the reverted point and few others", changed)
 	}
 }
 
-// A collective that was left to the library has no rules at all.
-func TestConcludeLeft(t *testing.T) {
-	c, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
-	verdict(t, state, "openmpi", verify.PassOutcome{Number: 1, RevertedCollectives: []coll.Collective{coll.Bcast}, End: true})
+// TestConcludeRevertedCollective checks that a collective that was reverted as a whole has no rules.
+func TestConcludeRevertedCollective(t *testing.T) {
+	c, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
+	addOutcome(t, state, "openmpi", verify.PassOutcome{Number: 1, RevertedCollectives: []coll.Collective{coll.Bcast}, End: true})
 	done := conclude(t, models, state)
 	for _, r := range done.Problems[0].Rows {
 		if alg := done.Problems[0].Selection.Choose(r.Point); !alg.IsDefault() {
@@ -189,10 +190,10 @@ func TestConcludeLeft(t *testing.T) {
 	}
 }
 
-// Entries that no verification has written are refused.
+// TestConcludeForeignEntries checks that entries that no verification wrote are an error.
 func TestConcludeForeignEntries(t *testing.T) {
-	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
-	verdict(t, state, "openmpi", verify.PassOutcome{})
+	_, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
+	addOutcome(t, state, "openmpi", verify.PassOutcome{})
 	state.Verification("openmpi").Steps[1].Outcome = []byte(`{"number":"x"}`)
 	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("Conclude: %v, want %v", err, verify.ErrEntry)

@@ -6,17 +6,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/report"
-	"tutti/selection"
 )
 
-// models are trained on what a small campaign of recorded data has measured.
+// models runs a small campaign on recorded data and trains its models.
 func models() (*assembly.Campaign, *export.Models, error) {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
 	if err != nil {
@@ -34,14 +32,14 @@ func models() (*assembly.Campaign, *export.Models, error) {
 	return c, m, err
 }
 
-// The files of a campaign: the report, the selection, and what the libraries load.
+// ExampleTrain writes the files of a campaign: report, selection and files of the libraries.
 func ExampleTrain() {
 	_, m, err := models()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	done, err := m.Conclude(&journal.State{}) // of the journal, with what verifications condemned
+	done, err := m.Conclude(&journal.State{}) // an empty journal: no verification
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -77,8 +75,8 @@ func ExampleTrain() {
 	// selection.csv
 }
 
-// What a release is summary. MPICH's files are made from its own tree: of releases other than
-// those whose tree is known, the library itself is needed.
+// ExampleReleases summarises the export for a release. MPICH's files are made from the selection tree
+// of the release. If tutti does not know the tree, it needs the library file.
 func ExampleReleases() {
 	c, m, err := models()
 	if err != nil {
@@ -104,14 +102,14 @@ func ExampleReleases() {
 			return
 		}
 		summary := target.Summary()
-		fmt.Println(summary.Library, summary.Version, "is summary of", summary.Points, "points,", summary.Left, "are left to it")
+		fmt.Println(summary.Library, summary.Version, "has", summary.Points, "points,", summary.Left, "with its default")
 	}
 	// Output:
 	// --for mpich=4.2.3: mpich 4.2.3: no built-in selection tree known without the library: give the path of its libmpich.so, as in --for mpich=4.2.3:PATH
-	// mpich 4.0.2 is summary of 72 points, 0 are left to it
+	// mpich 4.0.2 has 72 points, 0 with its default
 }
 
-// What a journal holds beside the results of the problems: here, a job.
+// ExampleAddJournal prints the machine time of a job in a journal.
 func ExampleAddJournal() {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	state := journal.Replay([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
@@ -128,34 +126,20 @@ func ExampleAddJournal() {
 	// Output: mpich bcast 1 job, 84 node-seconds
 }
 
-// The facts of one problem, from its result and what was concluded from it.
+// ExampleProblemFacts prints facts of the report about one problem.
 func ExampleProblemFacts() {
-	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
+	_, m, err := models()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	c, err := assembly.New(cfg)
+	done, err := m.Conclude(&journal.State{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	trained, err := campaign.Train(c.Spec, c.Problems[0], results[0])
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	done, err := trained.Conclude(selection.Rejected{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := export.ProblemFacts(c.Problems[0], results[0], done)
+	one := done.Problems[0]
+	p, err := export.ProblemFacts(one.Problem, one.Result, one.Conclusion)
 	if err != nil {
 		fmt.Println(err)
 		return

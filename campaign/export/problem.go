@@ -13,11 +13,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns the facts of a problem for the report, from its result and its conclusion.
-// It cross-validates, which costs Spec.Folds fits.
+// ProblemFacts returns the facts of a problem for the report. The cross-validation costs Spec.Folds
+// fits.
 func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (report.ProblemFacts, error) {
 	l := res.Ledger
-	held, err := heldOut(l, c)
+	validation, err := crossValidate(l, c)
 	if err != nil {
 		return report.ProblemFacts{}, err
 	}
@@ -28,7 +28,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Replicates()),
 		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),
-		Algorithms: algorithmFacts(p, res, c, held),
+		Algorithms: algorithmFacts(p, res, c, validation),
 		HPO:        studyFacts(res.Study),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
@@ -46,14 +46,14 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		}
 		f.Compared = append(f.Compared, compared)
 	}
-	known := knowledgeOf(p, res)
+	known := knownTimesOf(p, res)
 	f.Cells = cells(known, c)
 	for _, cell := range f.Cells {
 		if cell.DefaultKept {
 			f.DefaultKept++
 		}
 	}
-	if f.Scores, err = scores(p, known, c, held); err != nil {
+	if f.Scores, err = scores(p, known, c, validation); err != nil {
 		return f, err
 	}
 	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
@@ -62,17 +62,18 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	return f, addTies(&f, c, len(l.Measurements()))
 }
 
-// heldOut compares predictions with held-out measurements. The result is empty for a single point.
-func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
+// crossValidate compares predictions with held-out measurements. The result is empty if only one point
+// was measured.
+func crossValidate(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
 	if l.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
 	}
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// cells returns every grid point, with its slowdown where all times are known, else with the
-// predicted one.
-func cells(k knowledge, c campaign.Conclusion) []report.Cell {
+// cells returns a cell for every grid point. Slowdowns are true if all times are known, otherwise
+// predicted.
+func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
@@ -81,7 +82,7 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 			MeasuredAlgorithms: k.measured[row.Point],
 			Algorithm:          alg.String(), DefaultKept: c.Tie(row.Point),
 		}
-		of := func(a coll.Algorithm) *float64 {
+		slowdown := func(a coll.Algorithm) *float64 {
 			if s, ok := k.slowdown(row.Point, a); ok && k.complete {
 				return &s
 			}
@@ -91,7 +92,7 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 			}
 			return nil
 		}
-		cell.Slowdown, cell.DefaultSlowdown = of(alg), of(coll.Default)
+		cell.Slowdown, cell.DefaultSlowdown = slowdown(alg), slowdown(coll.Default)
 		if k.complete {
 			cell.Best = k.fastest[row.Point].Algorithm.String()
 		}
@@ -100,8 +101,8 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 	return out
 }
 
-// worstLoss returns the largest predicted slowdown, minus one, of the selection compared with the
-// best prediction at the point.
+// worstLoss returns the largest predicted loss of the selection at any point. The loss is the slowdown
+// minus one.
 func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0
 	for _, row := range c.Rows {
@@ -112,7 +113,7 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.Validation) []report.AlgorithmFacts {
+func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, validation learner.Validation) []report.AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Algorithm]++
@@ -120,19 +121,19 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	for _, row := range c.Rows {
 		selected[c.Selection.Choose(row.Point)]++
 	}
-	barred := map[coll.Algorithm]int{}
+	excluded := map[coll.Algorithm]int{}
 	for _, candidate := range res.Ledger.Space().Candidates() {
 		if c.Excluded().Has(candidate) {
-			barred[candidate.Algorithm]++
+			excluded[candidate.Algorithm]++
 		}
 	}
 	var out []report.AlgorithmFacts
 	for _, alg := range res.Ledger.Space().Algorithms() {
-		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Excluded: barred[alg]}
-		if r2, err := held.R2(alg); err == nil {
+		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Excluded: excluded[alg]}
+		if r2, err := validation.R2(alg); err == nil {
 			f.R2 = &r2
 		}
-		for _, pair := range held.Pairs {
+		for _, pair := range validation.Pairs {
 			if pair.Algorithm == alg {
 				f.Parity = append(f.Parity, report.Parity{Measured: pair.Measured, Predicted: pair.Predicted})
 			}
@@ -142,8 +143,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	return out
 }
 
-// excludedTexts returns texts about the algorithms that are not selected at some points because
-// they failed.
+// excludedTexts returns warnings about algorithms that failures exclude at some points.
 func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
@@ -154,12 +154,12 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// tieWork is the greatest cost at which ties are computed: points times algorithms times the
-// square of the measurements, about ten seconds.
+// tieWork is the maximum cost of computing ties: points times algorithms times the squared number of
+// measurements. This maximum takes about ten seconds.
 const tieWork = 2e10
 
-// addTies marks the cells where another algorithm may be as fast as the selected one. c has the
-// cells' rows, in their order. Models without a posterior give no ties.
+// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c
+// have the order of the cells. Models without a posterior give no ties.
 func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
 	if f.Model != string(learner.GaussianProcess) {
 		return nil
@@ -171,7 +171,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	if work > tieWork {
 		return nil
 	}
-	doubts, err := c.Uncertainties()
+	uncertainties, err := c.Uncertainties()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 		cells[row.Point] = &f.Cells[i]
 	}
 	ties := 0
-	for _, d := range doubts {
+	for _, d := range uncertainties {
 		cell := cells[d.Point]
 		switch cell.Algorithm {
 		case d.Choice.String():
@@ -199,7 +199,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	return nil
 }
 
-// studyFacts returns the trials with the best value up to each.
+// studyFacts returns the trials of a study. Best is the lowest value up to a trial.
 func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {

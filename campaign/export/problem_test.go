@@ -14,7 +14,7 @@ import (
 	"tutti/report"
 )
 
-// concludedFirst is the first problem of the campaign of a file, run to its end.
+// concludedFirst runs the campaign of a file and returns its first problem with the conclusion.
 func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
@@ -34,51 +34,51 @@ func factsOf(t testing.TB, p export.Concluded) report.ProblemFacts {
 	return f
 }
 
-// forgetTruth makes recorded data a machine whose times nobody knows.
-func forgetTruth(c *assembly.Campaign) {
+// removeTruth removes the recorded truth from the problems.
+func removeTruth(c *assembly.Campaign) {
 	for i := range c.Problems {
 		c.Problems[i].Truth = nil
 	}
 }
 
-// timesOf are the recorded times of a problem, and the least at each point.
-func timesOf(p export.Concluded) (times map[coll.Candidate]float64, least map[coll.Point]float64) {
-	times, least = map[coll.Candidate]float64{}, map[coll.Point]float64{}
+// timesOf returns the recorded times of a problem, and the shortest time at each point.
+func timesOf(p export.Concluded) (times map[coll.Candidate]float64, shortest map[coll.Point]float64) {
+	times, shortest = map[coll.Candidate]float64{}, map[coll.Point]float64{}
 	for _, m := range p.Truth {
 		times[m.Candidate] = m.Seconds
-		if best, known := least[m.Point]; !known || m.Seconds < best {
-			least[m.Point] = m.Seconds
+		if best, ok := shortest[m.Point]; !ok || m.Seconds < best {
+			shortest[m.Point] = m.Seconds
 		}
 	}
-	return times, least
+	return times, shortest
 }
 
-// Where everything is recorded the scores are those of the recorded times.
+// TestScoresOfTruth checks the scores, cells and intervals of a problem against its recorded times.
 func TestScoresOfTruth(t *testing.T) {
 	p := madeFirst(t, nil)
-	times, least := timesOf(p)
+	times, shortest := timesOf(p)
 	tuned, byDefault, slower := 0.0, 0.0, 0
-	for at, best := range least {
+	for at, best := range shortest {
 		chosen := times[coll.Candidate{Point: at, Algorithm: p.Selection.Choose(at)}]
-		own := times[coll.Candidate{Point: at, Algorithm: coll.Default}]
+		defaultTime := times[coll.Candidate{Point: at, Algorithm: coll.Default}]
 		tuned += chosen / best
-		byDefault += own / best
-		if chosen > (1+metrics.DefaultTieTolerance)*own {
+		byDefault += defaultTime / best
+		if chosen > (1+metrics.DefaultTieTolerance)*defaultTime {
 			slower++
 		}
 	}
-	n := float64(len(least))
+	n := float64(len(shortest))
 	f := factsOf(t, p)
 	for i, want := range []struct {
 		name     string
 		slowdown float64
 	}{{"tuned", tuned / n}, {"default", byDefault / n}} {
 		s := f.Scores[i]
-		if s.Name != want.name || s.Source != "measured" || s.Points != len(least) || math.Abs(s.Slowdown-want.slowdown) > 1e-9 {
-			t.Errorf("score %+v, want %s %g at %d points", s, want.name, want.slowdown, len(least))
+		if s.Name != want.name || s.Source != "measured" || s.Points != len(shortest) || math.Abs(s.Slowdown-want.slowdown) > 1e-9 {
+			t.Errorf("score %+v, want %s %g at %d points", s, want.name, want.slowdown, len(shortest))
 		}
 		if s.SlowdownLow > s.Slowdown || s.SlowdownHigh < s.Slowdown || s.MistakesLow > s.Mistakes || s.MistakesHigh < s.Mistakes {
-			t.Errorf("the intervals of %+v do not hold its figures", s)
+			t.Errorf("the intervals of %+v do not contain its figures", s)
 		}
 	}
 	if got := f.Scores[0].Slower; got == nil || *got != slower || *f.Scores[0].SlowerWorst < 0.5 {
@@ -87,8 +87,8 @@ func TestScoresOfTruth(t *testing.T) {
 	for _, c := range f.Cells {
 		at := coll.Point{Collective: coll.Bcast, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}
 		alg, err := coll.ParseAlgorithm(c.Best)
-		if err != nil || times[coll.Candidate{Point: at, Algorithm: alg}] != least[at] || c.Algorithm != p.Selection.Choose(at).String() {
-			t.Errorf("cell %+v, want the fastest and what is selected: %v", c, err)
+		if err != nil || times[coll.Candidate{Point: at, Algorithm: alg}] != shortest[at] || c.Algorithm != p.Selection.Choose(at).String() {
+			t.Errorf("cell %+v, want the fastest and the selected algorithm: %v", c, err)
 		}
 	}
 	if f.Ties != nil || f.Leaves == 0 || len(f.Curve) == 0 || len(f.Algorithms) != 3 {
@@ -96,10 +96,10 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
-// Where nothing is known but what was measured, the selection is scored where it was held
-// out, and slowdowns are those that are predicted.
+// TestScoresOfMeasurements checks that scores without a truth are cross-validated, and that cells have
+// predicted slowdowns.
 func TestScoresOfMeasurements(t *testing.T) {
-	f := factsOf(t, madeFirst(t, forgetTruth))
+	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
 		t.Errorf("score %+v of %d measured points", s, f.PointsMeasured)
 	}
@@ -110,8 +110,7 @@ func TestScoresOfMeasurements(t *testing.T) {
 	}
 }
 
-// A point that was measured completely is all there is to know, and nothing can be held
-// out of it.
+// TestScoresOfOnePoint checks the scores of a single point, for which there is no cross-validation.
 func TestScoresOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.MadeOpenMPI.Put(t, dir)
@@ -130,7 +129,7 @@ func TestScoresOfOnePoint(t *testing.T) {
 	}
 }
 
-// A library whose own choice nobody has timed has no score of it.
+// TestScoresWithoutDefault checks that there is no score of the default without times of the default.
 func TestScoresWithoutDefault(t *testing.T) {
 	f := factsOf(t, concludedFirst(t, campaigntest.Small(t, t.TempDir()), nil))
 	if len(f.Scores) != 1 || f.Scores[0].Name != "tuned" || f.Scores[0].Slower != nil || f.Scores[0].SlowerWorst != nil {
@@ -138,17 +137,17 @@ func TestScoresWithoutDefault(t *testing.T) {
 	}
 	for _, c := range f.Cells {
 		if c.DefaultSlowdown != nil {
-			t.Errorf("cell %+v knows the default", c)
+			t.Errorf("cell %+v has a slowdown of the default", c)
 		}
 	}
 }
 
-// A Gaussian process reports ties, as many as there are cells with one, and has no
-// hyperparameter study.
+// TestTies checks that the number of ties of a Gaussian process is that of its cells with a tie, and
+// that there is no hyperparameter study.
 func TestTies(t *testing.T) {
 	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {
-		t.Fatal("nobody looked for ties")
+		t.Fatal("no ties were computed")
 	}
 	ties := 0
 	for _, c := range f.Cells {
@@ -160,14 +159,14 @@ func TestTies(t *testing.T) {
 		}
 	}
 	if ties != *f.Ties {
-		t.Errorf("%d cells with a tie, told %d", ties, *f.Ties)
+		t.Errorf("%d cells with a tie, reported %d", ties, *f.Ties)
 	}
 	if f.Model != "gp" || len(f.HPO) > 0 {
 		t.Errorf("model %s, %d trials", f.Model, len(f.HPO))
 	}
 }
 
-// Points that count differently say how.
+// TestWeightFacts checks the facts about weights, and that there are none for equal weights.
 func TestWeightFacts(t *testing.T) {
 	p := madeFirst(t, func(c *assembly.Campaign) {
 		weights := make([]float64, len(c.Problems[0].Space.Points()))
@@ -182,7 +181,7 @@ func TestWeightFacts(t *testing.T) {
 	if f.Scores[0].Points != 63 {
 		t.Errorf("scored at %d points, want all 63", f.Scores[0].Points)
 	}
-	if alike := factsOf(t, madeFirst(t, nil)); alike.Weights != nil {
-		t.Errorf("points that count alike: %+v", alike.Weights)
+	if equal := factsOf(t, madeFirst(t, nil)); equal.Weights != nil {
+		t.Errorf("equal weights: %+v", equal.Weights)
 	}
 }

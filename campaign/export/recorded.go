@@ -14,10 +14,9 @@ import (
 	"tutti/verify"
 )
 
-// AddJournal adds facts of a journal to f: the reasons of batches, verifications, the use of
-// machine time, the environments of the jobs, and candidates that were given up after so many
-// attempts. libraries are in the order of the report. A journal without such records changes
-// nothing. The error matches verify.ErrEntry.
+// AddJournal adds facts of a journal to f: reasons of batches, verifications, use of machine time,
+// environments of jobs, and candidates that were given up after so many attempts. libraries have the
+// order of the report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
 		entries, err := verify.Entries(state.Verification(lib))
@@ -42,12 +41,11 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	f.MachineTime = machineTime(jobs)
 	f.Environments = environments(jobs)
 	f.Excluded = excluded(state, attempts)
-	f.Warnings = append(f.Warnings, mixed(f.Environments)...)
+	f.Warnings = append(f.Warnings, mixedEnvironments(f.Environments)...)
 	return nil
 }
 
-// verificationsLast returns the jobs of problems, then those of verifications, each in the order
-// they began.
+// verificationsLast returns the jobs with those of verifications last. Otherwise the order stays.
 func verificationsLast(jobs []*journal.Job) []*journal.Job {
 	out := slices.Clone(jobs)
 	rank := func(j *journal.Job) int {
@@ -84,7 +82,7 @@ func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
 	return out
 }
 
-// environments groups jobs by their environment without the nodes.
+// environments groups jobs by their environment. The nodes do not distinguish environments.
 func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	var out []report.EnvironmentFacts
 	nodes := []map[string]bool{}
@@ -93,14 +91,14 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 		if e == nil {
 			continue
 		}
-		here := report.EnvironmentFacts{Library: j.Problem.Library, MPIVersion: e.Library, Checksum: e.Checksum, Kernel: e.Kernel, CPU: e.CPU, Governor: e.Governor}
+		facts := report.EnvironmentFacts{Library: j.Problem.Library, MPIVersion: e.Library, Checksum: e.Checksum, Kernel: e.Kernel, CPU: e.CPU, Governor: e.Governor}
 		i := slices.IndexFunc(out, func(o report.EnvironmentFacts) bool {
-			return o.Library == here.Library && o.MPIVersion == here.MPIVersion && o.Checksum == here.Checksum &&
-				o.Kernel == here.Kernel && o.CPU == here.CPU && o.Governor == here.Governor
+			return o.Library == facts.Library && o.MPIVersion == facts.MPIVersion && o.Checksum == facts.Checksum &&
+				o.Kernel == facts.Kernel && o.CPU == facts.CPU && o.Governor == facts.Governor
 		})
 		if i < 0 {
 			i = len(out)
-			out, nodes = append(out, here), append(nodes, map[string]bool{})
+			out, nodes = append(out, facts), append(nodes, map[string]bool{})
 		}
 		out[i].Jobs++
 		for _, n := range e.Nodes {
@@ -114,8 +112,9 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	return out
 }
 
-// mixed returns warnings about libraries that were measured with several files or kernels.
-func mixed(environments []report.EnvironmentFacts) []string {
+// mixedEnvironments returns warnings about libraries that were measured with different library files
+// or kernels.
+func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 	var out []string
 	checksums, kernels := map[string][]string{}, map[string][]string{}
 	add := func(to map[string][]string, lib, value string) {
@@ -133,17 +132,16 @@ func mixed(environments []report.EnvironmentFacts) []string {
 	}
 	for _, lib := range libraries {
 		if n := len(checksums[lib]); n > 1 {
-			out = append(out, fmt.Sprintf("%s was measured with %d different files of the library: times may not compare", lib, n))
+			out = append(out, fmt.Sprintf("%s was measured with %d different files of the library: times may not be comparable", lib, n))
 		}
 		if n := len(kernels[lib]); n > 1 {
-			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not compare", lib, n))
+			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not be comparable", lib, n))
 		}
 	}
 	return out
 }
 
-// excluded returns the candidates that failed in all attempts, by library and collective, in the
-// order they were given up.
+// excluded returns the candidates that failed in all attempts, sorted by library and collective.
 func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
@@ -229,10 +227,10 @@ func rangeOf(i verify.Interval) *report.Range {
 	return &report.Range{Value: i.Value, Low: i.Low, High: i.High}
 }
 
-// topReasons is how many reasons of a round are reported: those of greatest gain.
+// topReasons is the number of reasons that the report has for a round, those with the greatest gains.
 const topReasons = 5
 
-// reasonsOf returns the reasons of each round of a problem; past may be nil.
+// reasonsOf returns the reasons of each round of a problem. past may be nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {
 		return nil
@@ -251,26 +249,26 @@ func reasonsOfRound(r *journal.Round) report.RoundReasons {
 	out := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
 	for i, why := range r.Reasons {
 		if why == (activelearn.Reason{}) {
-			continue // tried again
+			continue // a retry
 		}
 		c := r.Batch[i]
-		told := report.Reason{
+		reason := report.Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
 			ExpectedLoss: why.Uncertainty, Gain: why.Gain, Seconds: why.Seconds, Validation: why.Validation, Outlier: why.Outlier,
 		}
 		if why.Rival.Name != "" {
-			told.Rival = why.Rival.String()
+			reason.Rival = why.Rival.String()
 		}
 		out.Gain += why.Gain
 		out.Seconds += why.Seconds
-		out.Top = append(out.Top, told)
+		out.Top = append(out.Top, reason)
 	}
 	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Gain, a.Gain) })
 	out.Top = out.Top[:min(len(out.Top), topReasons)]
 	return out
 }
 
-// weightFacts describes the weights of the points of a problem, nil if all are equal.
+// weightFacts describes the weights of the points of a problem. It returns nil for equal weights.
 func weightFacts(p campaign.Problem) *report.WeightFacts {
 	if p.Weights == nil {
 		return nil
@@ -294,7 +292,7 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	return f
 }
 
-// placementOf returns the placement of a library's measurements, zero if it is unknown.
+// placementOf returns the placements of a library's measurements, the zero value if unknown.
 func placementOf(f *report.Facts, library string) coll.Placements {
 	for _, l := range f.Libraries {
 		if l.Library == library && l.Placement != nil {
@@ -304,8 +302,8 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// otherPlacements returns the differences between the placements of a verification and of the
-// campaign, each once.
+// otherPlacements describes the differences between the placements of a verification and those of the
+// campaign, without duplicates.
 func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 	if v == nil {
 		return nil

@@ -25,8 +25,8 @@ func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, ke
 	}}
 }
 
-// TestAddJournal: jobs, exclusions and environments become facts, and a journal
-// without them none.
+// TestAddJournal checks the facts about jobs, excluded candidates and environments. A journal without
+// them adds no facts.
 func TestAddJournal(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	ring := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "ring"}}
@@ -34,7 +34,7 @@ func TestAddJournal(t *testing.T) {
 		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Trial: &coll.Trial{
 			Measurement: coll.Measurement{Candidate: ring, Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
 	}
-	probe, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
+	verification, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAddJournal(t *testing.T) {
 		jobRecord(bcast, "b", coll.JobEnded, "s1", "k1", "n2"),
 		jobRecord(bcast, "c", coll.JobEnded, "s2", "k1", "n1"),
 		jobRecord(bcast, "d", coll.JobSubmitted, "s2", "k1", "n1"),
-		probe,
+		verification,
 	}
 	var f report.Facts
 	if err := export.AddJournal(&f, journal.Replay(records), []string{"mpich"}, 2); err != nil {
@@ -79,8 +79,8 @@ func TestAddJournal(t *testing.T) {
 	}
 }
 
-// Each round tells its most worthwhile candidates, most first; what was only tried again
-// has no reason.
+// TestAddJournalReasons checks that a round has the reasons with the greatest gains, sorted by gain.
+// A retry has no reason.
 func TestAddJournalReasons(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	batch := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 2}
@@ -90,7 +90,7 @@ func TestAddJournalReasons(t *testing.T) {
 		})
 		why := activelearn.Reason{Uncertainty: 0.1, Gain: float64(i) / 100, Seconds: 2, Rival: coll.Algorithm{Name: "tree"}}
 		if i == 3 {
-			why = activelearn.Reason{} // tried again
+			why = activelearn.Reason{} // a retry
 		}
 		batch.Reasons = append(batch.Reasons, why)
 	}
@@ -100,7 +100,7 @@ func TestAddJournalReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
-		t.Fatalf("reasons of %d rounds and of a problem that has not begun: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
+		t.Fatalf("reasons of %d rounds and of a problem without rounds: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
 	}
 	got := f.Problems[0].Reasons[0]
 	if got.Round != 2 || got.Candidates != 8 || math.Abs(got.Gain-0.25) > 1e-12 || got.Seconds != 14 || len(got.Top) != 5 {
@@ -113,16 +113,17 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 }
 
-// Verifications stand in the order of the libraries; entries of nobody are refused.
+// TestAddJournalVerifications checks that verifications have the order of the libraries, and that
+// impossible entries are an error.
 func TestAddJournalVerifications(t *testing.T) {
-	ofPass := func(library string) journal.Record {
+	pass := func(library string) journal.Record {
 		r, err := verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	state := journal.Replay([]journal.Record{ofPass("openmpi"), ofPass("mpich")})
+	state := journal.Replay([]journal.Record{pass("openmpi"), pass("mpich")})
 	var f report.Facts
 	if err := export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestAddJournalVerifications(t *testing.T) {
 	}
 }
 
-// A candidate that is measured after all was not given up; nor one that failed less often.
+// TestAddJournalExcluded checks that only candidates that failed in all attempts are excluded.
 func TestAddJournalExcluded(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	trial := func(alg string, attempt int, state coll.TrialState) journal.Record {

@@ -11,11 +11,12 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// scores returns the scores of the tuned selection and of the default, compared with the recorded
-// truth if there is one, else with held-out measurements and at the measured points.
-func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.Validation) ([]report.Score, error) {
+// scores returns the scores of the tuned selection and of the default. They are compared with the
+// recorded truth. Without a truth the tuned selection is cross-validated, and the default is compared
+// at the measured points.
+func scores(p campaign.Problem, k knownTimes, c campaign.Conclusion, validation learner.Validation) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
-	tuned := scored{"tuned", string(activelearn.CrossValidated), held.Points, held.Slowdowns}
+	tuned := scored{"tuned", string(activelearn.CrossValidated), validation.Points, validation.Slowdowns}
 	if k.complete {
 		tuned.source = "measured"
 		tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
@@ -38,8 +39,8 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 	return out, nil
 }
 
-// predictedScore returns the figures of the last evaluation, and whether they are predicted. The
-// lower ends of their intervals are the best possible values: predictions have upper ends only.
+// predictedScore returns the figures of the last evaluation, and whether they are predicted.
+// Predictions have only upper ends, so the lower ends are the best possible values.
 func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
 		return report.Score{}, false
@@ -52,10 +53,10 @@ func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	}, e.Source == activelearn.Predicted
 }
 
-// bootstrapResamples is the number of resamples of an interval: 25 in each 2.5 % tail.
+// bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % has 25 of them.
 const bootstrapResamples = 1000
 
-// scored is a selection with its slowdowns at the points where they are known.
+// scored is a selection with its known slowdowns.
 type scored struct {
 	name, source string
 	points       []coll.Point
@@ -74,16 +75,16 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 		Name: w.name, Source: w.source, Points: sum.Points,
 		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
 	}
-	if s.SlowdownLow, s.SlowdownHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
 		return s, err
 	}
-	s.MistakesLow, s.MistakesHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	s.MistakesLow, s.MistakesHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
 	return s, err
 }
 
-// resampled returns the bootstrap interval of a figure over points drawn with their weights. A
-// draw without any weight has the figure of all points.
-func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
+// bootstrapInterval returns the bootstrap interval of a figure over the points. A resample whose
+// points have no weight gets the figure of all points.
+func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
 		return 0, 0, err
@@ -92,23 +93,23 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 	for i := range indices {
 		indices[i] = float64(i)
 	}
-	drawn, of := make([]float64, len(slowdowns)), opt
+	drawn, drawnOptions := make([]float64, len(slowdowns)), opt
 	if opt.Weights != nil {
-		of.Weights = make([]float64, len(slowdowns))
+		drawnOptions.Weights = make([]float64, len(slowdowns))
 	}
 	i, err := metrics.Bootstrap(indices, func(v []float64) float64 {
 		for k, at := range v {
 			drawn[k] = slowdowns[int(at)]
 			if opt.Weights != nil {
-				of.Weights[k] = opt.Weights[int(at)]
+				drawnOptions.Weights[k] = opt.Weights[int(at)]
 			}
 		}
-		s, err := metrics.Average(drawn, of)
+		s, err := metrics.Average(drawn, drawnOptions)
 		if errors.Is(err, metrics.ErrEmpty) {
 			return pick(all)
 		}
 		if err != nil {
-			panic(err) // the same values were summarized before
+			panic(err) // impossible: Average accepted the same values above
 		}
 		return pick(s)
 	}, bootstrapResamples, 0.95, seed)
@@ -128,18 +129,18 @@ func curveOf(evaluations []activelearn.Evaluation) []report.CurvePoint {
 	return out
 }
 
-// knowledge holds the times that selections are compared with: the recorded truth, or the
+// knownTimes has the times with which selections are compared: the recorded truth, or the
 // measurements.
-type knowledge struct {
+type knownTimes struct {
 	seconds  map[coll.Candidate]float64
-	fastest  map[coll.Point]coll.Measurement // without the default, unless it is the only algorithm
-	measured map[coll.Point]int
-	complete bool // the times are the recorded truth, or every candidate was measured
+	fastest  map[coll.Point]coll.Measurement // not the default if another algorithm is as fast
+	measured map[coll.Point]int              // number of measurements
+	complete bool                            // the times of all candidates are known
 }
 
-// knowledgeOf returns the recorded truth of a problem, or else its measurements.
-func knowledgeOf(p campaign.Problem, res campaign.Result) knowledge {
-	k := knowledge{
+// knownTimesOf returns the recorded truth of a problem, or its measurements if there is no truth.
+func knownTimesOf(p campaign.Problem, res campaign.Result) knownTimes {
+	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},
 		measured: map[coll.Point]int{},
@@ -162,8 +163,9 @@ func knowledgeOf(p campaign.Problem, res campaign.Result) knowledge {
 	return k
 }
 
-// slowdown returns the slowdown of a choice at a point compared with the fastest known algorithm.
-func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
+// slowdown returns the slowdown of an algorithm at a point, compared with the fastest known time. It
+// returns false if the algorithm's time is unknown.
+func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
 	if !ok {
 		return 0, false
@@ -172,8 +174,8 @@ func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	return s, err == nil
 }
 
-// slowdowns returns those of a selection at the points where they are known.
-func (k knowledge) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
+// slowdowns returns the known slowdowns of a selection, and their points.
+func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
 	for _, p := range points {
 		if s, ok := k.slowdown(p, choose(p)); ok {
 			at, slowdowns = append(at, p), append(slowdowns, s)
@@ -182,14 +184,14 @@ func (k knowledge) slowdowns(points []coll.Point, choose func(coll.Point) coll.A
 	return at, slowdowns
 }
 
-// slower counts the points where a selection is significantly slower than the default. worst is
-// its largest time over that of the default. Both are nil if no point can be compared.
-func (k knowledge) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
+// slower counts the points at which a selection is significantly slower than the default. worst is the
+// largest ratio to the default's time. Both are nil if no point can be compared.
+func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
 	count, most, compared := 0, 0.0, false
 	for _, p := range points {
 		chosen, ok := k.slowdown(p, choose(p))
-		byDefault, known := k.slowdown(p, coll.Default)
-		if !ok || !known {
+		byDefault, comparable := k.slowdown(p, coll.Default)
+		if !ok || !comparable {
 			continue
 		}
 		compared = true

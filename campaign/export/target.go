@@ -1,33 +1,39 @@
 package export
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
+	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/selection"
 )
 
-// Target is a release with the selection that is exported for it.
+// Target is a release with the selections that are exported for it.
 type Target struct {
 	build
-	measured config.Library
-	parts    []part // by collective
-	left     int
+	measured    config.Library
+	collectives []collectiveSelection
+	left        int // number of points whose fast algorithm the release does not have
 }
 
-// part is the selection of one collective.
-type part struct {
+// collectiveSelection is the selection of one collective for a release.
+type collectiveSelection struct {
 	Concluded
-	rows []selection.Row // rows that the release can be told
+	rows []selection.Row // with algorithms that the release has
 	sel  selection.Selection
 }
 
-// For fits the conclusions to what a release can be told.
+// For makes the selections for a release, without algorithms that the release does not have.
 func (c *Conclusions) For(r Release) (*Target, error) {
 	t := &Target{build: buildOf(r.library, c.campaign.Config.Export, r.port, r.cat), measured: r.measured}
 	verified, err := c.verified(r.library.Name)
@@ -35,45 +41,45 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 		return nil, err
 	}
 	t.unverified = !verified || r.library.Version != r.measured.Version
-	t.placed = c.placements(r.measured.Name)
+	t.placement = c.placements(r.measured.Name)
 	for _, p := range c.Problems {
 		if p.Library != r.library.Name {
 			continue
 		}
-		here := part{Concluded: p}
+		one := collectiveSelection{Concluded: p}
 		var left int
-		here.rows, left = t.cat.Portable(p.Rows, t.measured.Version, t.export.MaxLoss)
+		one.rows, left = t.cat.Portable(p.Rows, t.measured.Version, t.export.MaxLoss)
 		t.left += left
 		if !p.AllDefault {
 			var err error
-			if here.sel, err = t.fit(here.rows); err != nil {
+			if one.sel, err = t.fit(one.rows); err != nil {
 				return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, err)
 			}
 		}
-		t.parts = append(t.parts, here)
+		t.collectives = append(t.collectives, one)
 	}
 	return t, nil
 }
 
-// Selecting returns conclusions with the selections of the releases.
+// Selecting returns the conclusions with the selections of the releases instead of their own.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	out := &Conclusions{campaign: c.campaign, state: c.state}
 	for _, t := range releases {
-		for _, p := range t.parts {
-			own := p.Concluded
+		for _, p := range t.collectives {
+			concluded := p.Concluded
 			if t.library.Version != t.measured.Version {
-				own.Selection.Choose = func(point coll.Point) coll.Algorithm {
+				concluded.Selection.Choose = func(point coll.Point) coll.Algorithm {
 					alg, _ := p.sel.Select(point)
 					return alg
 				}
 			}
-			out.Problems = append(out.Problems, own)
+			out.Problems = append(out.Problems, concluded)
 		}
 	}
 	return out
 }
 
-// Document returns the selections of the releases as a table for scripts.
+// Document returns the selections of the releases as a document for scripts.
 func (c *Conclusions) Document(releases []*Target) selection.Document {
 	doc := selection.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
 	for _, t := range releases {
@@ -81,10 +87,10 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 			Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version,
 			Left: t.left, Collectives: []selection.CollectiveDocument{},
 		}
-		if t.placed.Known() {
-			lib.Placement = &t.placed
+		if t.placement.Known() {
+			lib.Placement = &t.placement
 		}
-		for _, p := range t.parts {
+		for _, p := range t.collectives {
 			if len(p.rows) > 0 {
 				lib.Collectives = append(lib.Collectives, selection.NewCollectiveDocument(p.Rows, p.sel, t.port.Size))
 			}
@@ -94,11 +100,11 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	return doc
 }
 
-// Write writes the selection files into a folder. It returns the export and the source of the list
-// of algorithms.
+// Write writes the selection files into a folder. origin describes the source of the list of
+// algorithms.
 func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	var rows []selection.Row
-	for _, p := range t.parts {
+	for _, p := range t.collectives {
 		if !p.AllDefault {
 			rows = append(rows, p.rows...)
 		}
@@ -109,37 +115,37 @@ func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	return x, t.origin(), err
 }
 
-// Summary describes what is exported for a release.
+// Summary describes the export for a release.
 type Summary struct {
 	Library  string `json:"library"`
 	Version  string `json:"version"`
 	Measured string `json:"measured_version"`
-	Origin   string `json:"origin,omitempty"` // source of the list of algorithms, for rules
+	Origin   string `json:"origin,omitempty"` // source of the list of algorithms
 	Points   int    `json:"points"`
-	Left     int    `json:"left"`  // points left to the library because the release does not have the fast algorithm
-	Tried    bool   `json:"tried"` // files for this release were tried with the real library
+	Left     int    `json:"left"`  // points with the library's default because the release does not have the fast algorithm
+	Tried    bool   `json:"tried"` // tutti's tests load files into this release
 }
 
-// Summary describes what is exported for the release.
+// Summary describes the export for the release. Origin is empty.
 func (t *Target) Summary() Summary {
 	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.left, Tried: t.tried()}
-	for _, p := range t.parts {
+	for _, p := range t.collectives {
 		out.Points += len(p.rows)
 	}
 	return out
 }
 
-// tried reports whether the project's tests load files into this release.
+// tried reports whether tutti's tests load selection files into this release.
 func (b build) tried() bool { return b.port.Facts().Tried == b.library.Version }
 
-// moduleDir is the folder for `module use`.
+// moduleDir is the folder of environment modules, for the command "module use".
 const moduleDir = "modulefiles"
 
-// WriteModule writes the settings of an export as an environment module below a folder and returns
-// its path. The error matches selection.ErrSetup if a module cannot have these settings.
+// WriteModule writes the settings of an export as an environment module below a folder. It returns the
+// path of the module. The error matches selection.ErrSetup if a module cannot have these settings.
 func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
-	silent := len(setup.Remarks) == len(b.remarks()) // without remarks of the library itself
-	if !b.tried() && silent {
+	onlyOwn := len(setup.Remarks) == len(b.remarks()) // the library adds no remarks
+	if !b.tried() && onlyOwn {
 		untried := fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", b.library.Name, b.library.Version)
 		setup.Remarks = slices.Insert(slices.Clone(setup.Remarks), 0, untried)
 	}
@@ -152,4 +158,86 @@ func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (
 		return "", err
 	}
 	return path, selection.WriteFile(path, module)
+}
+
+// Release is a release of a library for which selection files are written. It may differ from the
+// measured release.
+type Release struct {
+	library  config.Library // for which files are written
+	measured config.Library // library of the campaign
+	port     mpi.Library
+	cat      *mpi.Catalogue
+}
+
+var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
+
+// Releases parses releases of the form LIBRARY[=VERSION[:PATH]], at most one for each library. Without
+// any it returns the measured releases of the campaign.
+func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
+	var out []Release
+	if len(given) == 0 {
+		for _, lib := range c.Config.Libraries {
+			given = append(given, lib.Name)
+		}
+	}
+	for _, text := range given {
+		r, err := release(c, text)
+		if err != nil {
+			return nil, fmt.Errorf("--for %s: %w", text, err)
+		}
+		if slices.ContainsFunc(out, func(o Release) bool { return o.library.Name == r.library.Name }) {
+			return nil, fmt.Errorf("--for %s: %s is given twice: want one release of a library in a folder", text, r.library.Name)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func release(c *assembly.Campaign, text string) (Release, error) {
+	name, rest, given := strings.Cut(text, "=")
+	version, path, withPath := strings.Cut(rest, ":")
+	at := slices.IndexFunc(c.Config.Libraries, func(l config.Library) bool { return l.Name == name })
+	switch {
+	case at < 0:
+		var known []string
+		for _, lib := range c.Config.Libraries {
+			known = append(known, lib.Name)
+		}
+		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
+	case given && !versionForm.MatchString(version):
+		return Release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
+	case withPath && !slices.Contains(fromFiles(), name):
+		return Release{}, fmt.Errorf("a path is for %s alone, whose files are made from the library's own tree", strings.Join(fromFiles(), ", "))
+	case withPath && path == "":
+		return Release{}, errors.New("the path is empty")
+	}
+	measured := c.Config.Libraries[at]
+	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path}
+	if lib.Version == measured.Version {
+		lib.Path = cmp.Or(path, measured.Path)
+	}
+	port, cat, err := libraries.Near(lib.Name, lib.Version)
+	if err != nil {
+		return Release{}, err
+	}
+	if lib.Path == "" {
+		if _, err := port.Open(cat, ""); err != nil {
+			return Release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
+		}
+	}
+	return Release{lib, measured, port, cat}, nil
+}
+
+// Measured returns the name of the measured library.
+func (r Release) Measured() string { return r.measured.Name }
+
+// fromFiles returns the libraries whose selection files are made from a file of the library.
+func fromFiles() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if f := l.Facts(); f.FromFile {
+			out = append(out, f.Name)
+		}
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 	"tutti/selection"
 )
 
-// targets are the releases given, summary of the conclusions of a folder.
+// targets returns the conclusions of a folder and their selections for the given releases.
 func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
 	t.Helper()
 	c, done := concluded(t, dir)
@@ -47,27 +48,27 @@ func csvOf(t *testing.T, c *export.Conclusions) []byte {
 	return b.Bytes()
 }
 
-// Another release is summary only what it has: points that need more are left to it, and
-// everything that is written says so.
+// TestOtherReleases checks exports for other releases. Points whose algorithm the release does not have
+// get the default. The settings say whether tutti's tests use the release.
 func TestOtherReleases(t *testing.T) {
 	dir := small(t, "collectives=allgather", "runner.data=data/C_allgather.csv")
 	for _, tc := range []struct {
-		release, file string
-		tried, lacks  bool
+		release, file  string
+		tried, missing bool
 	}{
 		{"openmpi", "openmpi.rules", true, false},
 		{"openmpi=5.0.7", "openmpi.rules", false, false},
-		{"openmpi=6.0.1", "openmpi.json", false, true}, // no bruck
+		{"openmpi=6.0.1", "openmpi.json", false, true}, // without bruck
 	} {
 		t.Run(tc.release, func(t *testing.T) {
-			done, of := targets(t, dir, tc.release)
-			target, out := of[0], t.TempDir()
+			done, all := targets(t, dir, tc.release)
+			target, out := all[0], t.TempDir()
 			x, origin, err := target.Write(out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			summary := target.Summary()
-			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(done.Problems[1].Rows) || (summary.Left > 0) != tc.lacks {
+			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(done.Problems[1].Rows) || (summary.Left > 0) != tc.missing {
 				t.Errorf("summary %+v of %d rows", summary, len(done.Problems[1].Rows))
 			}
 			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, summary.Version) {
@@ -75,19 +76,19 @@ func TestOtherReleases(t *testing.T) {
 			}
 			env := string(campaigntest.Read(t, filepath.Join(out, "openmpi.env")))
 			if strings.Contains(env, "not tried on a real Open MPI "+summary.Version) == tc.tried {
-				t.Errorf("the settings say wrongly whether they were tried:\n%s", env)
+				t.Errorf("the remark about tried releases is wrong:\n%s", env)
 			}
-			if n := strings.Count(string(csvOf(t, done.Selecting(of))), ",bruck,"); (n == 0) != tc.lacks {
+			if n := strings.Count(string(csvOf(t, done.Selecting(all))), ",bruck,"); (n == 0) != tc.missing {
 				t.Errorf("bruck is selected at %d points", n)
 			}
 		})
 	}
 }
 
-// A document that is written and read back leads to what is selected at every point.
-func TestDocumentReplays(t *testing.T) {
-	done, of := targets(t, small(t))
-	text, err := done.Document(of).Bytes()
+// TestDocumentRoundTrip checks that a parsed document selects the same algorithms at every point.
+func TestDocumentRoundTrip(t *testing.T) {
+	done, all := targets(t, small(t))
+	text, err := done.Document(all).Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,23 +105,23 @@ func TestDocumentReplays(t *testing.T) {
 			want := p.Selection.Choose(p.Rows[k].Point)
 			got := lib.Collectives[0].Select(coll.Layout{Nodes: at.Nodes, PPN: at.PPN}, at.Size)
 			if got != want || at.Algorithm != want {
-				t.Errorf("%v: the document has %v and leads to %v, want %v", p.Rows[k].Point, at.Algorithm, got, want)
+				t.Errorf("%v: the document has %v and selects %v, want %v", p.Rows[k].Point, at.Algorithm, got, want)
 			}
 		}
 	}
 }
 
-// Libraries that are not here are summary by settings: what a shell reads of them in a job
-// of each layout leads to what is selected.
-func TestSettingsAreFollowed(t *testing.T) {
+// TestSettingsSelect checks libraries that are tuned by environment variables. The variables that a
+// shell sets in a job of each layout must give the selection.
+func TestSettingsSelect(t *testing.T) {
 	for _, tc := range []struct {
 		campaigntest.Made
 		file string
 	}{{campaigntest.MadeIntel, "intel.env"}, {campaigntest.MadeMVAPICH, "mvapich2.env"}} {
 		t.Run(tc.Library, func(t *testing.T) {
-			done, of := targets(t, made(t, tc.Made))
+			done, all := targets(t, made(t, tc.Made))
 			out := t.TempDir()
-			x, _, err := of[0].Write(out)
+			x, _, err := all[0].Write(out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,8 +129,8 @@ func TestSettingsAreFollowed(t *testing.T) {
 			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
-			followed(t, tc.Made, campaigntest.Selected(t, csvOf(t, done), tc.Library), snippet)
-			module, err := of[0].WriteModule(out, x.Setup, "made")
+			checkSettings(t, tc.Made, campaigntest.Selected(t, csvOf(t, done), tc.Library), snippet)
+			module, err := all[0].WriteModule(out, x.Setup, "made")
 			if err != nil || module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
 				t.Fatalf("module %s, %v", module, err)
 			}
@@ -140,8 +141,8 @@ func TestSettingsAreFollowed(t *testing.T) {
 	}
 }
 
-// followed replays what a shell reads from a snippet in a job of each layout.
-func followed(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet string) {
+// checkSettings checks that the settings of a snippet give the selection in a job of each layout.
+func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet string) {
 	t.Helper()
 	lib, cat, err := libraries.Release(m.Library, m.Version)
 	if err != nil {
@@ -179,7 +180,7 @@ func followed(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet s
 	}
 }
 
-// sourced returns what a snippet sets in a job of a layout.
+// sourced returns the variables that a shell snippet sets in a job of a layout.
 func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
@@ -197,43 +198,42 @@ func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
 	return set
 }
 
-// TestHostileFolders: whatever the folder is called, the snippet leads a shell to the
-// file that was checked.
+// TestHostileFolders checks that snippets work in folders with special characters in their names.
 func TestHostileFolders(t *testing.T) {
-	_, of := targets(t, small(t), "openmpi=6.0.0", "mpich")
+	_, all := targets(t, small(t), "openmpi=6.0.0", "mpich")
 	for _, name := range []string{"a b", "it's", `"q"`, "$HOME", "`id`", "$(id)", "[exec id]", "{", "#x", "é"} {
 		dir := filepath.Join(t.TempDir(), name)
 		for i, want := range []struct{ snippet, variable, file string }{
 			{"openmpi.env", "OMPI_MCA_coll_tuned_dynamic_rules_filename", "openmpi.json"},
 			{"mpich.env", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "mpich.json"},
 		} {
-			writeTo(t, of[i], dir)
+			writeTo(t, all[i], dir)
 			cmd := exec.Command("sh", "-euc", `. "$1"; eval "cat \"\$$2\""`, "sh", filepath.Join(dir, want.snippet), want.variable)
 			got, err := cmd.Output()
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, want.snippet, err)
 			}
 			if !bytes.Equal(got, campaigntest.Read(t, filepath.Join(dir, want.file))) {
-				t.Errorf("%s: %s leads to\n%s", name, want.snippet, got)
+				t.Errorf("%s: %s names a file with\n%s", name, want.snippet, got)
 			}
 		}
 	}
 }
 
-// A folder that no module can name gets none, and the error says why.
+// TestNoModule checks that a folder whose name a module cannot contain is an error, without a module.
 func TestNoModule(t *testing.T) {
-	_, of := targets(t, small(t), "openmpi")
+	_, all := targets(t, small(t), "openmpi")
 	dir := filepath.Join(t.TempDir(), "josé")
-	x := writeTo(t, of[0], dir)
-	if _, err := of[0].WriteModule(dir, x.Setup, "small"); !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
+	x := writeTo(t, all[0], dir)
+	if _, err := all[0].WriteModule(dir, x.Setup, "small"); !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
 		t.Errorf("WriteModule: %v, want %v", err, selection.ErrSetup)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "modulefiles")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder of modules is there: %v", err)
+		t.Errorf("the folder of modules exists: %v", err)
 	}
 }
 
-// writeTo writes the files of a release into a folder that need not be there.
+// writeTo writes the files of a release into a folder, which it creates.
 func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -246,21 +246,21 @@ func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	return x
 }
 
-// Everything that is exported says for which placement it holds; where it is not known,
-// nothing.
-func TestPlacementIsSaid(t *testing.T) {
+// TestPlacementIsExported checks that settings, module, report and document have the placement of the
+// measurements if it is known.
+func TestPlacementIsExported(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		dir := made(t, campaigntest.MadeOpenMPI)
 		if known {
-			place(t, filepath.Join(dir, "journal.jsonl"))
+			setCyclic(t, filepath.Join(dir, "journal.jsonl"))
 		}
-		done, of := targets(t, dir, "openmpi")
+		done, all := targets(t, dir, "openmpi")
 		out := t.TempDir()
-		x, _, err := of[0].Write(out)
+		x, _, err := all[0].Write(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		module, err := of[0].WriteModule(out, x.Setup, "c")
+		module, err := all[0].WriteModule(out, x.Setup, "c")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,18 +270,62 @@ func TestPlacementIsSaid(t *testing.T) {
 				t.Errorf("known %t: %s:\n%s", known, path, campaigntest.Read(t, path))
 			}
 		}
-		own := done.Document(of).Libraries[0].Placement
+		own := done.Document(all).Libraries[0].Placement
 		if (own != nil) != known || (facts.Libraries[0].Placement != nil) != known || known && own.Order != coll.Cyclic {
 			t.Errorf("known %t: the table has %+v, the report %+v", known, own, facts.Libraries[0].Placement)
 		}
 	}
 }
 
-// place makes the trials of a journal ones whose ranks lay in cyclic order.
-func place(t *testing.T, journal string) {
+// setCyclic adds cyclic placement to all trials of a journal.
+func setCyclic(t *testing.T, journal string) {
 	t.Helper()
 	text := bytes.ReplaceAll(campaigntest.Read(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
 	if err := os.WriteFile(journal, text, 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestReleaseFaults checks that errors about releases name the flag.
+func TestReleaseFaults(t *testing.T) {
+	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
+	for _, tc := range []struct {
+		given []string
+		want  string
+	}{
+		{[]string{"intel=2019"}, `^--for intel=2019: the campaign is for mpich, openmpi$`},
+		{[]string{"mpich=4.9.1"}, `^--for mpich=4.9.1: nothing is known of mpich 4.9.1: want a release like 4.0.2, 4.1.2`},
+		{[]string{"mpich=../../etc"}, `version "../../etc": want one like 4.2.3$`},
+		{[]string{"openmpi="}, `version "": want one like`},
+		{[]string{"openmpi=4.1.4:/usr/lib/libmpi.so"}, `a path is for mpich alone, whose files are made from the library's own tree$`},
+		{[]string{"mpich=4.2.3"}, `give the path of its libmpich.so, as in --for mpich=4.2.3:PATH$`},
+		{[]string{"mpich=4.0.2:"}, `the path is empty$`},
+		{[]string{"openmpi", "openmpi=5.0.9"}, `^--for openmpi=5.0.9: openmpi is given twice: want one release of a library in a folder$`},
+	} {
+		if _, err := export.Releases(c, tc.given); err == nil || !regexp.MustCompile(tc.want).MatchString(err.Error()) {
+			t.Errorf("Releases(%q) error = %v, want one like %q", tc.given, err, tc.want)
+		}
+	}
+}
+
+// TestReleases checks the libraries of parsed releases. Without any the campaign's libraries are
+// returned.
+func TestReleases(t *testing.T) {
+	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
+	for _, tc := range []struct{ given, want []string }{
+		{nil, []string{"mpich", "openmpi"}},
+		{[]string{"openmpi"}, []string{"openmpi"}},
+		{[]string{"openmpi=6.0.1", "mpich"}, []string{"openmpi", "mpich"}},
+	} {
+		got, err := export.Releases(c, tc.given)
+		if err != nil || len(got) != len(tc.want) {
+			t.Errorf("Releases(%q) = %d releases, %v, want %q", tc.given, len(got), err, tc.want)
+			continue
+		}
+		for i, r := range got {
+			if r.Measured() != tc.want[i] {
+				t.Errorf("Releases(%q)[%d] is of %s, want %s", tc.given, i, r.Measured(), tc.want[i])
+			}
+		}
 	}
 }

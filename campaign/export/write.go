@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// Files in a campaign's folder besides the journal and the selection files.
+// Files of the report in a campaign's folder.
 const (
 	ReportHTML   = "report.html"
 	ReportJSON   = "report.json"
@@ -26,7 +26,7 @@ const (
 	SelectionCSV = "selection.csv"
 )
 
-// WriteFile creates or replaces a file in one step.
+// WriteFile writes a file atomically: readers see the old content or the new one.
 func WriteFile(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -35,8 +35,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// WriteLibrary replays and writes the selection files of one library, and its settings as an
-// environment module if that is possible.
+// WriteLibrary checks and writes the selection files of one library. It also writes its settings as an
+// environment module, if a module can have them.
 func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	b, err := newBuild(lib, c.campaign.Config.Export)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	if err != nil {
 		return mpi.Export{}, report.LibraryFacts{}, err
 	}
-	b.unverified, b.placed = !verified, c.placements(lib.Name)
+	b.unverified, b.placement = !verified, c.placements(lib.Name)
 	var rows []selection.Row
 	for _, p := range c.Problems {
 		if p.Library == lib.Name && !p.AllDefault {
@@ -61,8 +61,8 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 		return x, report.LibraryFacts{}, err
 	}
 	facts := report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Replayed: len(rows), Verified: verified}
-	if b.placed.Known() {
-		facts.Placement = &b.placed
+	if b.placement.Known() {
+		facts.Placement = &b.placement
 	}
 	return x, facts, nil
 }
@@ -92,7 +92,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	return f, AddJournal(&f, c.state, names, cfg.Attempts)
 }
 
-// problemFacts computes the facts of all problems at the same time.
+// problemFacts returns the facts of all problems, several computed at the same time.
 func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	out := make([]report.ProblemFacts, len(c.Problems))
 	var group errgroup.Group
@@ -106,14 +106,14 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	return out, group.Wait()
 }
 
-// Program is the program that wrote a report, with the versions that can change a figure.
+// Program identifies the program that writes a report, and the versions that can change its figures.
 type Program struct {
 	Version  string
 	Versions []report.Version
 }
 
-// Write writes every file in the campaign's folder except the journal, and returns the facts of
-// the report.
+// Write writes all files of a campaign except the journal into a folder. It returns the facts of the
+// report.
 func (c *Conclusions) Write(dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err

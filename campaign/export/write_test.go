@@ -20,7 +20,7 @@ import (
 
 var by = export.Program{Version: "v1", Versions: []report.Version{{Name: "go", Version: "go1"}}}
 
-// contents are the files of a folder but the journal, by name.
+// contents returns the files of a folder by name, without the journal.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -46,8 +46,8 @@ func written(t *testing.T, dir, to string) report.Facts {
 	return facts
 }
 
-// The same journal gives the same files, wherever they are written and with however
-// many workers.
+// TestWriteSame checks that the files depend on the journal alone, not on the folder or the number of
+// workers.
 func TestWriteSame(t *testing.T) {
 	one, many := small(t, "workers=1"), small(t, "workers=4")
 	facts := written(t, one, one)
@@ -60,14 +60,14 @@ func TestWriteSame(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "new", "folder")
 	written(t, many, to)
 	if diff := cmp.Diff(want, contents(t, to)); diff != "" {
-		t.Errorf("another time (-first +second):\n%s", diff)
+		t.Errorf("with four workers (-first +second):\n%s", diff)
 	}
 	if facts.Tutti != "v1" || facts.Versions[0].Name != "go" || len(facts.Problems) != 2 || !slices.ContainsFunc(facts.Warnings, func(w string) bool { return strings.Contains(w, "has no allreduce algorithm ring") }) {
 		t.Errorf("facts %+v", facts)
 	}
 }
 
-// The table of selections holds every point, with what the models expect of the choice.
+// TestWriteSelection checks that the table of selections has the selected algorithm at every point.
 func TestWriteSelection(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	_, done := concluded(t, dir)
@@ -77,24 +77,24 @@ func TestWriteSelection(t *testing.T) {
 	}
 	for i, r := range rows {
 		if p := done.Problems[0].Rows[i].Point; r.Point != p || r.Options[0].Algorithm != done.Problems[0].Selection.Choose(p) {
-			t.Errorf("row %d has %v at %v, want what is selected at %v", i, r.Options[0].Algorithm, r.Point, p)
+			t.Errorf("row %d has %v at %v, want the selection at %v", i, r.Options[0].Algorithm, r.Point, p)
 		}
 	}
 }
 
-// A file is whole or not there, and errors name it.
+// TestWriteFile checks that an error leaves no incomplete file, and that errors name the file.
 func TestWriteFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	broken := errors.New("no figures")
 	err := export.WriteFile(path, func(w io.Writer) error {
-		_, _ = io.WriteString(w, "half")
+		_, _ = io.WriteString(w, "incomplete")
 		return broken
 	})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("WriteFile: %v, want %v with the name of the file", err, broken)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("half a file is there: %v", err)
+		t.Errorf("an incomplete file exists: %v", err)
 	}
 	whole := func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }
 	if err := export.WriteFile(path, whole); err != nil || string(campaigntest.Read(t, path)) != "whole" {
@@ -106,8 +106,8 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// A folder that cannot be made is told by its name.
-func TestWriteNowhere(t *testing.T) {
+// TestWriteToInvalidFolder checks that the error names a folder that cannot be created.
+func TestWriteToInvalidFolder(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	_, done := concluded(t, dir)
 	below := filepath.Join(dir, "journal.jsonl", "below")

@@ -10,23 +10,23 @@ import (
 	"tutti/verify"
 )
 
-// minBudget is what a verification may take after a short campaign: the number of blocks that
-// small differences need does not depend on the length of the campaign.
+// minBudget is the smallest default budget of machine time. A verification needs some blocks even
+// after a short campaign.
 const minBudget = 10 * time.Minute
 
-// Estimate is the expected cost of verifying one library. Everything is zero if the verification
+// Estimate is the expected cost of verifying one library. All figures are zero if the verification
 // has ended.
 type Estimate struct {
 	Library     string  `json:"library"`
-	Points      int     `json:"points"` // of the pass that is next
-	Blocks      float64 `json:"blocks"` // that measure a point, on average
+	Points      int     `json:"points"` // test points of the next pass
+	Blocks      float64 `json:"blocks"` // average number of blocks for each point
 	Seconds     float64 `json:"machine_seconds"`
 	NodeSeconds float64 `json:"node_seconds"`
-	Budget      float64 `json:"budget_seconds"` // of machine time that is left; nothing goes on beyond it
+	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
 }
 
-// Estimate estimates the cost of verifying a library from the times of the campaign's launches and
-// measurements in the journal. It runs and writes nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
+// Estimate estimates the cost of verifying a library from the times of launches and measurements in the
+// journal. It runs nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
 func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	s, session, err := v.open(lib)
 	if err != nil {
@@ -40,17 +40,17 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	spots, err := session.NextPoints(problems)
-	if err != nil || len(spots) == 0 {
+	points, err := session.NextPoints(problems)
+	if err != nil || len(points) == 0 {
 		return Estimate{Library: lib.Name}, err
 	}
 	e := Estimate{
-		Library: lib.Name, Points: len(spots), Blocks: blocksOf(v.opt.Rules),
+		Library: lib.Name, Points: len(points), Blocks: blocksOf(v.opt.Rules),
 		Budget: max(0, v.Budget(lib).Seconds()-session.MachineSeconds()),
 	}
-	price := pricesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
-	for nodes, n := range startsOf(spots, v.campaign.Spec.Launch) {
-		seconds := e.Blocks * price.of(nodes).seconds(n)
+	usages := usagesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
+	for nodes, n := range launchesOf(points, v.campaign.Spec.Launch) {
+		seconds := e.Blocks * usages.of(nodes).seconds(n)
 		e.Seconds += seconds
 		e.NodeSeconds += seconds * float64(nodes)
 	}
@@ -60,61 +60,60 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks at a test point. A first look ends half way
-// between its bounds. The share of the points that looks slower by chance gets a second look.
+// blocksOf returns the expected number of blocks at a test point. Screening takes the mean of its two
+// bounds. The share of points that look slower by chance is measured once more.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
 
-// Budget returns the machine time that the verification of a library may take, 0 for no limit:
-// recorded data cost nothing.
+// Budget returns the maximum machine time of verifying a library. It is 0, no limit, for recorded
+// data.
 func (v *Verifier) Budget(lib config.Library) time.Duration {
 	if v.opt.MachineTime > 0 || !v.campaign.Config.Runner.Live() {
 		return v.opt.MachineTime
 	}
-	took := 0.0
+	campaignSeconds := 0.0
 	for _, r := range v.log.state.Rounds {
 		for _, t := range r.Trials {
 			if r.Problem.Library == lib.Name {
-				took += t.CostSeconds
+				campaignSeconds += t.CostSeconds
 			}
 		}
 	}
-	return max(minBudget, time.Duration(took*float64(time.Second)))
+	return max(minBudget, time.Duration(campaignSeconds*float64(time.Second)))
 }
 
-// usage counts launches of the benchmark program and the candidates measured in them, and the
-// machine time of both.
+// usage counts launches of the benchmark program and measured candidates, with the machine time of
+// both.
 type usage struct {
-	starts, cases float64
-	launch, run   float64 // seconds
+	launches, cases float64
+	launch, run     float64 // seconds
 }
 
-// seconds returns the machine time of the launches and candidates of another usage at the average
-// times of this one.
-func (u usage) seconds(of usage) float64 {
-	if u.starts == 0 || u.cases == 0 {
+// seconds returns the machine time of planned launches and candidates at the average times of u.
+func (u usage) seconds(planned usage) float64 {
+	if u.launches == 0 || u.cases == 0 {
 		return 0
 	}
-	return of.starts*u.launch/u.starts + of.cases*u.run/u.cases
+	return planned.launches*u.launch/u.launches + planned.cases*u.run/u.cases
 }
 
 func (u *usage) add(o usage) {
-	u.starts += o.starts
+	u.launches += o.launches
 	u.cases += o.cases
 	u.launch += o.launch
 	u.run += o.run
 }
 
-// prices are the usages of the jobs of a campaign.
-type prices struct {
+// usages has the usage of a campaign's jobs.
+type usages struct {
 	byNodes map[int]usage
 	all     usage
 }
 
-// pricesOf adds up the jobs of one library that have ended.
-func pricesOf(state *journal.State, library string, model benchrunner.LaunchModel) prices {
-	p := prices{byNodes: map[int]usage{}}
+// usagesOf sums up the ended jobs of one library.
+func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) usages {
+	p := usages{byNodes: map[int]usage{}}
 	for _, r := range state.Rounds {
 		if r.Problem.Library != library {
 			continue
@@ -128,7 +127,7 @@ func pricesOf(state *journal.State, library string, model benchrunner.LaunchMode
 				keys[model.Key(r.Batch[at])] = true
 			}
 			used := usage{
-				starts: float64(len(keys)), cases: float64(len(j.Carries)),
+				launches: float64(len(keys)), cases: float64(len(j.Carries)),
 				launch: j.Spent.Launch + j.Spent.Idle, run: j.Spent.Warmup + j.Spent.Measure,
 			}
 			sum := p.byNodes[j.Nodes]
@@ -140,30 +139,30 @@ func pricesOf(state *journal.State, library string, model benchrunner.LaunchMode
 	return p
 }
 
-// of returns the usage of jobs of so many nodes, of all jobs if there were none.
-func (p prices) of(nodes int) usage {
-	if u, known := p.byNodes[nodes]; known {
+// of returns the usage of jobs with a number of nodes, or of all jobs if there were none.
+func (p usages) of(nodes int) usage {
+	if u, ok := p.byNodes[nodes]; ok {
 		return u
 	}
 	return p.all
 }
 
-// startsOf counts the launches and candidates of one block of all test points, by number of nodes.
-// The tuned files and the default never share a launch: their settings differ.
-func startsOf(spots []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
+// launchesOf counts the launches and candidates of one block of all test points, by number of nodes.
+// The tuned files and the default never share a launch, because their settings differ.
+func launchesOf(points []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
-	type start struct {
+	type launch struct {
 		benchrunner.LaunchKey
-		way coll.Algorithm
+		settings coll.Algorithm
 	}
-	seen := map[start]bool{}
-	for _, s := range spots {
+	counted := map[launch]bool{}
+	for _, s := range points {
 		u := out[s.Nodes]
-		for _, way := range []coll.Algorithm{verify.Tuned, coll.Default} {
-			key := start{model.Key(coll.Candidate{Point: s.Point, Algorithm: way}), way}
-			if !seen[key] {
-				seen[key] = true
-				u.starts++
+		for _, settings := range []coll.Algorithm{verify.Tuned, coll.Default} {
+			key := launch{model.Key(coll.Candidate{Point: s.Point, Algorithm: settings}), settings}
+			if !counted[key] {
+				counted[key] = true
+				u.launches++
 			}
 			u.cases++
 		}

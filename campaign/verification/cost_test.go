@@ -11,8 +11,9 @@ import (
 	"tutti/verify"
 )
 
-// TestPrice: a block costs what its starts and cases cost in jobs of as many nodes.
-func TestPrice(t *testing.T) {
+// TestBlockCost checks that launches and candidates of a block cost the average of jobs with the same
+// number of nodes.
+func TestBlockCost(t *testing.T) {
 	at := func(nodes int, bytes int64) coll.Point {
 		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes}
 	}
@@ -28,30 +29,30 @@ func TestPrice(t *testing.T) {
 		j.State = coll.JobEnded
 		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})
 	}
-	prices := pricesOf(&state, "mpich", benchrunner.LaunchNative)
+	usages := usagesOf(&state, "mpich", benchrunner.LaunchNative)
 	for _, tc := range []struct {
 		name   string
 		points []coll.Point
 		nodes  int
 		want   float64 // seconds of a block
 	}{
-		{"two starts of two nodes with two cases each", []coll.Point{at(2, 8), at(2, 64)}, 2, 2*3 + 4*2},
+		{"two launches of two nodes with two cases each", []coll.Point{at(2, 8), at(2, 64)}, 2, 2*3 + 4*2},
 		{"four nodes", []coll.Point{at(4, 8)}, 4, 2*5 + 2*7},
 		{"a number of nodes that no job had: all jobs", []coll.Point{at(8, 8)}, 8, 2*4 + 2*11.0/3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var spots []verify.TestPoint
+			var points []verify.TestPoint
 			for _, p := range tc.points {
-				spots = append(spots, verify.TestPoint{Point: p})
+				points = append(points, verify.TestPoint{Point: p})
 			}
-			block := startsOf(spots, benchrunner.LaunchNative)[tc.nodes]
-			if got := prices.of(tc.nodes).seconds(block); math.Abs(got-tc.want) > 1e-12 {
+			block := launchesOf(points, benchrunner.LaunchNative)[tc.nodes]
+			if got := usages.of(tc.nodes).seconds(block); math.Abs(got-tc.want) > 1e-12 {
 				t.Errorf("a block takes %g s, want %g", got, tc.want)
 			}
 		})
 	}
-	if got := pricesOf(&state, "openmpi", benchrunner.LaunchNative).of(2).seconds(usage{starts: 1, cases: 1}); got != 0 {
-		t.Errorf("a library without jobs has a price: %g s", got)
+	if got := usagesOf(&state, "openmpi", benchrunner.LaunchNative).of(2).seconds(usage{launches: 1, cases: 1}); got != 0 {
+		t.Errorf("a library without jobs has the cost %g s", got)
 	}
 }
 
@@ -82,7 +83,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	if got := sample(nil, 3); len(got) != 0 {
-		t.Errorf("of nothing: %v", got)
+		t.Errorf("without measurements: %v", got)
 	}
 	if !slices.Equal(ms, given) {
 		t.Error("the measurements were moved")

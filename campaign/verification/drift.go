@@ -16,19 +16,19 @@ import (
 	"tutti/metrics"
 )
 
-// Drift says how far the times of a machine differ from those that a campaign measured.
+// Drift compares times of a machine with those that a campaign measured earlier.
 type Drift struct {
-	Candidates int     `json:"candidates"` // measured again
-	Failed     int     `json:"failed"`
-	Change     float64 `json:"change"` // median of |new time over old - 1|
-	Ratio      float64 `json:"ratio"`  // geometric mean of new time over old
+	Candidates int     `json:"candidates"` // number of remeasured candidates
+	Failed     int     `json:"failed"`     // number of failed candidates
+	Change     float64 `json:"change"`     // median of |new time / old time - 1|
+	Ratio      float64 `json:"ratio"`      // geometric mean of new time / old time
 
 	NodeSeconds float64 `json:"node_seconds"` // machine time
 }
 
-// MeasureDrift measures so many candidates of a campaign again, at least one of each problem,
-// spread evenly over problems and points. A campaign on a real machine does so in a folder below
-// its own, which nodes can see as well; the folder is removed afterwards.
+// MeasureDrift remeasures about so many candidates of a campaign, at least one of each problem. They
+// are evenly distributed over problems and points. On a real machine it uses a folder below that of
+// the campaign, which it removes afterwards.
 func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.Result, candidates int, environ []string) (d Drift, err error) {
 	if c.Config.Runner.Live() {
 		var dir string
@@ -42,20 +42,20 @@ func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.
 		}
 	}
 	var log driftLog
-	var then []float64
+	var oldSeconds []float64
 	for i, problem := range c.Problems {
 		ms := sample(results[i].Ledger.Measurements(), max(1, candidates/len(c.Problems)))
 		if err := log.measure(ctx, problem, ms); err != nil {
 			return d, errors.Join(err, c.Cancel(context.WithoutCancel(ctx), log.jobs))
 		}
 		for _, m := range ms {
-			then = append(then, m.Seconds)
+			oldSeconds = append(oldSeconds, m.Seconds)
 		}
 	}
-	return log.compare(then)
+	return log.compare(oldSeconds)
 }
 
-// sample returns at most n of the measurements, evenly by point and algorithm.
+// sample returns at most n of the measurements, evenly spaced in the order of point and algorithm.
 func sample(ms []coll.Measurement, n int) []coll.Measurement {
 	ms = slices.Clone(ms)
 	slices.SortFunc(ms, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
@@ -69,21 +69,21 @@ func sample(ms []coll.Measurement, n int) []coll.Measurement {
 	return out
 }
 
-// driftLog keeps the new measurements, problem after problem.
+// driftLog collects the new trials of all problems. It implements benchrunner.Log.
 type driftLog struct {
-	now   []coll.Trial // in the order of the requests
-	index map[coll.Candidate]int
-	jobs  []coll.Job // that have not ended
+	trials []coll.Trial           // in the order of the requests
+	index  map[coll.Candidate]int // into trials, for the current problem
+	jobs   []coll.Job             // jobs that have not ended
 }
 
-// measure measures candidates of a problem.
+// measure remeasures candidates of a problem.
 func (l *driftLog) measure(ctx context.Context, p campaign.Problem, ms []coll.Measurement) error {
 	batch := benchrunner.Batch{Label: p.Library + "-" + string(p.Collective), Round: 1}
 	l.index = map[coll.Candidate]int{}
 	for _, m := range ms {
 		batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: m.Candidate, Attempt: 1, Independent: true})
-		l.index[m.Candidate] = len(l.now)
-		l.now = append(l.now, coll.Trial{})
+		l.index[m.Candidate] = len(l.trials)
+		l.trials = append(l.trials, coll.Trial{})
 	}
 	if len(ms) == 0 {
 		return nil
@@ -102,32 +102,32 @@ func (l *driftLog) Job(j coll.Job) error {
 
 // Trial implements benchrunner.Log.
 func (l *driftLog) Trial(t coll.Trial) error {
-	l.now[l.index[t.Candidate]] = t
+	l.trials[l.index[t.Candidate]] = t
 	return nil
 }
 
-// compare compares the new times with the old ones, in the same order.
-func (l *driftLog) compare(then []float64) (Drift, error) {
+// compare compares the new times with the old ones, which are in the same order.
+func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64
-	sum, first := 0.0, ""
-	for i, t := range l.now {
+	logSum, firstError := 0.0, ""
+	for i, t := range l.trials {
 		d.NodeSeconds += t.NodeSeconds()
 		if t.State != coll.TrialDone {
 			d.Failed++
-			if first == "" {
-				first = t.Error
+			if firstError == "" {
+				firstError = t.Error
 			}
 			continue
 		}
-		ratio := t.Seconds / then[i]
-		sum += math.Log(ratio)
+		ratio := t.Seconds / oldSeconds[i]
+		logSum += math.Log(ratio)
 		changes = append(changes, math.Abs(ratio-1))
 	}
 	if d.Candidates = len(changes); d.Candidates == 0 {
-		return d, fmt.Errorf("nothing could be measured again: %d failed: %s", d.Failed, first)
+		return d, fmt.Errorf("nothing could be measured again: %d failed: %s", d.Failed, firstError)
 	}
 	d.Change = metrics.Median(changes)
-	d.Ratio = math.Exp(sum / float64(d.Candidates))
+	d.Ratio = math.Exp(logSum / float64(d.Candidates))
 	return d, nil
 }

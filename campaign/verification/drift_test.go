@@ -19,8 +19,8 @@ import (
 	"tutti/journal"
 )
 
-// changed is a campaign on made-up data that has ended, whose machine has become slower by a
-// factor since.
+// changed runs a campaign on artificial data and returns its folder. Afterwards it multiplies the
+// machine's times by a factor.
 func changed(t testing.TB, factor float64) string {
 	t.Helper()
 	dir, m := t.TempDir(), campaigntest.MadeOpenMPI
@@ -30,8 +30,8 @@ func changed(t testing.TB, factor float64) string {
 	return out
 }
 
-// A machine is as it was but for its noise, of 1 %, or slower by what it became slower;
-// the campaign is left as it is.
+// TestMeasureDrift checks that the measured ratio is the factor by which the times changed, with 1 %
+// noise, and that the journal stays unchanged.
 func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)
@@ -57,8 +57,8 @@ func TestMeasureDrift(t *testing.T) {
 	}
 }
 
-// Every problem is measured again, however few candidates are asked for; what nothing was
-// measured of is passed over.
+// TestDriftEveryProblem checks that at least one candidate of every problem is remeasured, and that
+// problems without measurements are skipped.
 func TestDriftEveryProblem(t *testing.T) {
 	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
@@ -73,15 +73,15 @@ func TestDriftEveryProblem(t *testing.T) {
 		t.Errorf("of one problem: %+v, %v, want half of the candidates", p, err)
 	}
 	if _, err := verification.MeasureDrift(t.Context(), c, none, 6, nil); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 0 failed") {
-		t.Errorf("of nothing: %v", err)
+		t.Errorf("without measurements: %v", err)
 	}
 }
 
-// runner fails every trial, or every one after the first, or altogether.
+// runner lets trials fail.
 type runner struct {
 	benchrunner.Runner
-	keep int
-	err  error
+	keep int   // number of trials that succeed
+	err  error // error of Run, if not nil
 }
 
 func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
@@ -97,8 +97,7 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 	}))
 }
 
-// Failures are counted; where nothing else is left, or the machine is not there, it is an
-// error with the first cause.
+// TestDriftFails checks that failures are counted. If all trials fail, the error has the first cause.
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {
@@ -120,31 +119,30 @@ func TestDriftFails(t *testing.T) {
 	}
 }
 
-// A campaign that measures is measured again in a folder below its own, which is gone
-// afterwards, whatever came of it.
+// TestDriftLive checks that the folder for new jobs is removed after success and after failure.
 func TestDriftLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}
 	dir := t.TempDir()
 	out := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, dir, "local"), "collectives=allreduce"))
-	gone := func() {
+	checkRemoved := func() {
 		t.Helper()
-		if left, err := filepath.Glob(filepath.Join(out, "drift-*")); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %q, %v", left, err)
+		if folders, err := filepath.Glob(filepath.Join(out, "drift-*")); err != nil || len(folders) > 0 {
+			t.Errorf("folders that were not removed: %q, %v", folders, err)
 		}
 	}
 	c, results := campaigntest.Reread(t, out)
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
 		t.Errorf("a machine whose times never change: %+v, %v", p, err)
 	}
-	gone()
-	if err := os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o777); err != nil {
+	checkRemoved()
+	if err := os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	c, results = campaigntest.Reread(t, out)
 	if _, err := verification.MeasureDrift(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
-		t.Errorf("a launcher that is out of order: %v", err)
+		t.Errorf("a broken launcher: %v", err)
 	}
-	gone()
+	checkRemoved()
 }

@@ -14,8 +14,8 @@ import (
 	"tutti/verify"
 )
 
-// A campaign of recorded data is proved against the data: what it selects is run beside
-// the library's default, and the report says what came of it.
+// ExampleVerifier_Verify verifies a campaign on recorded data: it compares the selection with the
+// library's default.
 func ExampleVerifier_Verify() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -23,15 +23,15 @@ func ExampleVerifier_Verify() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	if err := tuneAndProve(context.Background(), dir); err != nil {
+	if err := tuneAndVerify(context.Background(), dir); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// proved: true
-	// alltoall 49 points, put back: 0
+	// verified: true
+	// alltoall 49 points, reverted: 0
 }
 
-func tuneAndProve(ctx context.Context, dir string) error {
+func tuneAndVerify(ctx context.Context, dir string) error {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"output=" + dir, "collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
 	if err != nil {
 		return err
@@ -68,14 +68,14 @@ func tuneAndProve(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("proved:", result.Proved())
+	fmt.Println("verified:", result.Proved())
 	for _, v := range facts.Verification[0].Collectives {
-		fmt.Println(v.Collective, v.Points, "points, put back:", v.Reverted)
+		fmt.Println(v.Collective, v.Points, "points, reverted:", v.Reverted)
 	}
 	return nil
 }
 
-// A machine that is still the one that was tuned, but for the noise of the benchmarks.
+// ExampleMeasureDrift remeasures candidates on an unchanged machine with noise.
 func ExampleMeasureDrift() {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"strategy.name=uncertainty", "hpo.trials=0"}})
 	if err != nil {
@@ -92,11 +92,11 @@ func ExampleMeasureDrift() {
 		fmt.Println(err)
 		return
 	}
-	probe, err := verification.MeasureDrift(context.Background(), c, results, 16, os.Environ())
+	drift, err := verification.MeasureDrift(context.Background(), c, results, 16, os.Environ())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d measured again: they differ by %.0f %%, times are %.1f of what they were\n", probe.Candidates, 100*probe.Change, probe.Ratio)
-	// Output: 16 measured again: they differ by 2 %, times are 1.0 of what they were
+	fmt.Printf("%d measured again: they differ by %.0f %%, times are %.1f times as long\n", drift.Candidates, 100*drift.Change, drift.Ratio)
+	// Output: 16 measured again: they differ by 2 %, times are 1.0 times as long
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/doctor"
@@ -18,18 +19,18 @@ import (
 	"tutti/verify"
 )
 
-// subject is the library whose files are verified.
+// subject is a library whose selection files are verified.
 type subject struct {
 	*Verifier
 	lib    config.Library
 	port   mpi.Measurable
 	cat    *mpi.Catalogue
-	setup  selection.Setup // that loads the current files
+	setup  selection.Setup // settings that load the current files
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	live   *verify.Files // machine and probe; nil before they are made
+	live   *verify.Files // machine and probe; nil before connect
 }
 
-// write writes the files of the library without the selections that were found slower so far.
+// write writes the files of the library, without selections that were found slower.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	done, err := s.models.Conclude(s.log.state, s.lib.Name)
 	if err != nil {
@@ -61,8 +62,8 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Algorithm) ([]verify.Problem, error) {
 	var out []verify.Problem
 	for _, p := range s.campaign.Problems {
-		choose, concluded := choices[p.Collective]
-		if p.Library != s.lib.Name || !concluded {
+		choose, ok := choices[p.Collective]
+		if p.Library != s.lib.Name || !ok {
 			continue
 		}
 		problem, err := s.problem(p, choose)
@@ -74,11 +75,11 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 	return out, nil
 }
 
-// problem returns one collective with the points at which the default can be measured.
+// problem returns one collective with the points at which the default can run.
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose}
 	if s.campaign.Config.Runner.Live() {
-		out.Runnable = func(coll.Point) bool { return true } // no larger than what was tuned
+		out.Runnable = func(coll.Point) bool { return true } // tested layouts are not larger than tuned ones
 	}
 	for i, point := range p.Space.Points() {
 		for _, a := range p.Space.Feasible(i) {
@@ -93,7 +94,8 @@ func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algor
 	return out, nil
 }
 
-// force makes a launch load the current files for verify.Tuned, and no files for the default.
+// force returns the settings of a launch: those of the current files for verify.Tuned, and none for
+// the default.
 func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil
@@ -108,7 +110,7 @@ func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
-// choice returns what the current files select.
+// choice returns the algorithm that the current files select.
 func (s *subject) choice(p coll.Point) coll.Algorithm {
 	if choose, ok := s.choose[p.Collective]; ok {
 		return choose(p)
@@ -116,34 +118,34 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 	return coll.Default
 }
 
-// connect returns the machine and, if there is a compiler, the program that checks whether the
-// library obeys its files.
+// connect returns the machine and the probe, a program that checks whether the library obeys its files.
+// Without a compiler there is no probe.
 func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
-	alone := s.campaign.Sequential() // programs at the same time would hide small differences
-	program, err := alone.Program(s.lib)
+	sequential := s.campaign.Sequential() // concurrent programs would hide small differences
+	program, err := sequential.Program(s.lib)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := alone.Machine(s.lib, program, s.force)
+	machine, err := sequential.Machine(s.lib, program, s.force)
 	if err != nil {
 		return nil, err
 	}
 	f := &verify.Files{Machine: machine}
 	compiler := s.compiler(ctx)
 	if compiler == "" {
-		s.opt.Warn(fmt.Sprintf("%s: no compiler for the probe of obedience: give --mpicc %s=COMMAND", s.lib.Name, s.lib.Name))
+		s.opt.Warn(fmt.Sprintf("%s: no compiler for the probe that checks whether the library obeys its files: give --mpicc %s=COMMAND", s.lib.Name, s.lib.Name))
 		return f, nil
 	}
 	path, err := verify.BuildProbe(ctx, compiler, filepath.Join(s.campaign.Config.Output, "probe-"+s.lib.Name))
 	if err != nil {
-		return nil, fmt.Errorf("probe of obedience: %w", err)
+		return nil, fmt.Errorf("probe that checks whether the library obeys its files: %w", err)
 	}
 	probe := &verify.Probe{Path: path, Library: s.port, Catalogue: s.cat, Choose: s.choice}
-	f.Probe, err = alone.Machine(s.lib, probe, s.force)
+	f.Probe, err = sequential.Machine(s.lib, probe, s.force)
 	return f, err
 }
 
-// compiler returns the configured compiler, else the library's own if it is found, else "".
+// compiler returns the configured compiler, or the library's own compiler, or "" if neither exists.
 func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
@@ -152,7 +154,7 @@ func (s *subject) compiler(ctx context.Context) string {
 	if s.lib.LauncherPath != "" {
 		nextToLauncher = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
 	}
-	for _, name := range []string{s.builtWith(ctx).Install.Compilers[0], nextToLauncher} {
+	for _, name := range []string{s.mpiLibrary(ctx).Install.Compilers[0], nextToLauncher} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
@@ -160,18 +162,58 @@ func (s *subject) compiler(ctx context.Context) string {
 	return ""
 }
 
-// builtWith returns the facts of the MPI library that programs of the campaign load. A library
-// that is preloaded into programs of any MPI library takes those of the benchmark program.
-func (s *subject) builtWith(ctx context.Context) mpi.Facts {
+// mpiLibrary returns the facts of the MPI library of the campaign's programs. For a library that is
+// preloaded into programs, it is the MPI library of the benchmark program.
+func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 	own := s.port.Facts()
 	if !own.Preload {
 		return own
 	}
-	loads := doctor.Loaded(ctx, s.lib.Benchmark, os.Environ()).Version
+	version := doctor.Loaded(ctx, s.lib.Benchmark, os.Environ()).Version
 	for _, l := range libraries.All() {
-		if f := l.Facts(); strings.HasPrefix(loads, f.Title+" ") {
+		if f := l.Facts(); strings.HasPrefix(version, f.Title+" ") {
 			return f
 		}
 	}
 	return own
+}
+
+// recorded is a runner over recorded data. It replaces verify.Tuned by the algorithm that the files
+// select. Attempts of the default are even and those of the files odd, so that both have independent
+// noise even for the same algorithm.
+type recorded struct{ s *subject }
+
+// Run implements benchrunner.Runner.
+func (r *recorded) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
+	for _, p := range r.s.campaign.Problems {
+		if p.Library != r.s.lib.Name {
+			continue
+		}
+		own := batch
+		own.Requests = nil
+		originals := map[benchrunner.Request]benchrunner.Request{}
+		for _, q := range batch.Requests {
+			if q.Collective != p.Collective {
+				continue
+			}
+			replaced := q
+			replaced.Attempt = 2 * q.Attempt
+			if q.Algorithm == verify.Tuned {
+				replaced.Algorithm = r.s.choice(q.Point)
+				replaced.Attempt++
+			}
+			own.Requests = append(own.Requests, replaced)
+			replaced.Ended = false
+			originals[replaced] = q
+		}
+		err := p.Runner.Run(ctx, own, benchrunner.TrialLog(func(t coll.Trial) error {
+			q := originals[benchrunner.Request{Candidate: t.Candidate, Attempt: t.Attempt}]
+			t.Candidate, t.Attempt = q.Candidate, q.Attempt
+			return log.Trial(t)
+		}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -14,15 +14,15 @@ import (
 	"tutti/verify"
 )
 
-// fewLooks are rules for jobs that take a moment each.
-func fewLooks() verify.Rules {
+// fewBlocks returns rules with few test points and blocks.
+func fewBlocks() verify.Rules {
 	r := verify.DefaultRules()
 	r.Points, r.Between, r.MinBlocks, r.MaxBlocks = 2, 0, 2, 2
 	return r
 }
 
-// A campaign that measures is proved with jobs of its own, one benchmark at a time, whose
-// tuned ones load the files. Without a compiler there is no probe, and that is told.
+// TestLive verifies a campaign by jobs. Tuned launches must load the files. Without a compiler there is
+// a warning instead of a probe.
 func TestLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -34,14 +34,14 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	_, result, err := o.prove(t.Context(), verification.Options{Rules: fewLooks(), Warn: func(text string) { warnings = append(warnings, text) }})
+	_, result, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Warn: func(text string) { warnings = append(warnings, text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !result.Ended || result.Trials == 0 || result.Failed > 0 || len(result.ForcingChecks) > 0 {
-		t.Errorf("ended %t after %d trials, %d failed, sights %v", result.Ended, result.Trials, result.Failed, result.ForcingChecks)
+		t.Errorf("ended %t after %d trials, %d failed, forcing checks %v", result.Ended, result.Trials, result.Failed, result.ForcingChecks)
 	}
-	if want := "openmpi: no compiler for the probe of obedience: give --mpicc openmpi=COMMAND"; len(warnings) != 1 || warnings[0] != want {
+	if want := "openmpi: no compiler for the probe that checks whether the library obeys its files: give --mpicc openmpi=COMMAND"; len(warnings) != 1 || warnings[0] != want {
 		t.Errorf("warnings %q, want %q", warnings, want)
 	}
 	checkForced(t, filepath.Join(dir, "jobs"), filepath.Join(dir, "openmpi.rules"))
@@ -52,22 +52,22 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// hideCompilers leaves everything on the PATH but the compilers of MPI libraries.
+// hideCompilers removes the compilers of MPI libraries from the PATH.
 func hideCompilers(t *testing.T) {
 	t.Helper()
-	bare := t.TempDir()
+	folder := t.TempDir()
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // as a shell does
+			continue // a shell ignores such folders, too
 		}
 		for _, e := range entries {
-			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(bare, e.Name())); err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(folder, e.Name())); err != nil && !errors.Is(err, fs.ErrExist) {
 				t.Fatal(err)
 			}
 		}
 	}
-	compilers, err := filepath.Glob(filepath.Join(bare, "*mpicc*"))
+	compilers, err := filepath.Glob(filepath.Join(folder, "*mpicc*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +76,10 @@ func hideCompilers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", bare)
+	t.Setenv("PATH", folder)
 }
 
-// checkForced wants starts that load the rules and starts that set nothing.
+// checkForced checks that some launch scripts load the rules.
 func checkForced(t *testing.T, jobs, rules string) {
 	t.Helper()
 	scripts, err := filepath.Glob(filepath.Join(jobs, "*verify*", "*"))
@@ -93,11 +93,11 @@ func checkForced(t *testing.T, jobs, rules string) {
 		}
 	}
 	if tuned == 0 {
-		t.Errorf("no start of %d files loads %s", len(scripts), rules)
+		t.Errorf("none of %d scripts loads %s", len(scripts), rules)
 	}
 }
 
-// A compiler that is given and builds nothing ends the verification.
+// TestBadCompiler checks that a configured compiler that does not work is an error.
 func TestBadCompiler(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -107,8 +107,8 @@ func TestBadCompiler(t *testing.T) {
 	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := o.prove(t.Context(), verification.Options{Rules: fewLooks(), Compilers: map[string]string{"openmpi": "/none/mpicc"}})
-	if err == nil || !strings.HasPrefix(err.Error(), "probe of obedience: ") || !strings.Contains(err.Error(), "/none/mpicc") {
+	_, _, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Compilers: map[string]string{"openmpi": "/none/mpicc"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "probe that checks whether the library obeys its files: ") || !strings.Contains(err.Error(), "/none/mpicc") {
 		t.Errorf("error %v, want one about the compiler", err)
 	}
 }

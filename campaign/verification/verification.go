@@ -1,3 +1,17 @@
+// Package verification verifies the selection files of a campaign on its machine. A pass writes the
+// files of a library, compares them with the library's defaults by package verify, and reverts slower
+// selections to the default. Passes repeat until no selection is slower. The package also measures
+// how much the machine's times have drifted since the campaign.
+//
+//	v, err := verification.New(ctx, c, jnl, state, options)
+//	if err != nil {
+//		return err
+//	}
+//	result, err := v.Verify(ctx, c.Config.Libraries[0])
+//	if err != nil {
+//		return err
+//	}
+//	facts, err := v.Write(program) // all files, after the last pass
 package verification
 
 import (
@@ -16,15 +30,15 @@ import (
 	"tutti/verify"
 )
 
-// Options say how the files of a campaign are verified.
+// Options of a verification.
 type Options struct {
-	Rules       verify.Rules  // Seed is the campaign's
-	MachineTime time.Duration // of a library; 0: as much as its campaign took, minBudget at least
+	Rules       verify.Rules  // New sets Seed to that of the campaign
+	MachineTime time.Duration // budget of a library; 0: that of its campaign, at least minBudget
 	WallTime    time.Duration
-	Again       bool
-	Compilers   map[string]string  // by library: the compiler of the forcing check; default the library's own
+	Again       bool               // verify again after a complete verification
+	Compilers   map[string]string  // compiler of the probe by library; default: the library's own
 	Observe     func(verify.Event) // may be nil
-	Warn        func(string)       // of checks that are left out
+	Warn        func(string)       // receives warnings about checks that are left out
 }
 
 // Verifier verifies the libraries of a campaign, one after another.
@@ -38,7 +52,7 @@ type Verifier struct {
 // log writes the steps of verifications into a journal.
 type log struct {
 	journal *journal.Journal
-	state   *journal.State // of the journal, growing
+	state   *journal.State // state of the journal, updated by Append
 }
 
 // Append implements verify.Log.
@@ -53,14 +67,14 @@ func (l log) Append(e verify.Entry) error {
 	return err
 }
 
-// ErrRecordedOnly is matched when a library cannot be measured and therefore not verified.
+// ErrRecordedOnly is matched when tutti cannot measure a library, so that it cannot verify it either.
 var ErrRecordedOnly = errors.New("can be tuned from recorded measurements alone")
 
 // ErrNoDefault is matched when recorded data have no time of the library's default.
 var ErrNoDefault = errors.New("no time of the library's own default is recorded: nothing to compare with")
 
-// New trains the models of a connected campaign. state is the state of its open journal; new
-// records are added to it.
+// New trains the models of a connected campaign. state is the state of its open journal. The Verifier
+// adds its records to journal and state.
 func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, opt Options) (*Verifier, error) {
 	results, err := c.Results(state)
 	if err != nil {
@@ -72,9 +86,9 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 	return v, err
 }
 
-// Verify verifies the files of one library: as they are, then as each pass leaves them, until no
-// selection is slower than the default. Errors match ErrRecordedOnly or assembly.ErrInput, or are
-// those of verify.Session.Examine, each with the result so far.
+// Verify verifies the files of one library in passes, until no selection is slower than the default.
+// It returns the result so far with every error. Errors match ErrRecordedOnly or assembly.ErrInput, or
+// come from verify.Session.RunPass.
 func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Result, error) {
 	s, session, err := v.open(lib)
 	if err != nil {
@@ -110,7 +124,8 @@ func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, session, nil
 }
 
-// Write writes every file of the campaign's folder and returns what the report shows.
+// Write writes all files of the campaign's folder except the journal. It returns the facts of the
+// report.
 func (v *Verifier) Write(by export.Program) (report.Facts, error) {
 	done, err := v.models.Conclude(v.log.state)
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 	"tutti/verify"
 )
 
-// made is the folder of a campaign on a machine that has changed since it ended: at 15
-// ranks, which rules can tell from others, large messages take twice as long in a ring.
+// made runs a campaign on artificial data and returns its folder. Afterwards the ring algorithm takes
+// twice as long with 15 ranks.
 func made(t testing.TB, m campaigntest.Made) string {
 	t.Helper()
 	dir := t.TempDir()
 	out := campaigntest.Run(t, campaigntest.Load(t, m.Put(t, dir)))
 	m.Factor = func(c coll.Candidate) float64 {
-		if planted(c.Point) && c.Algorithm.Name == m.Ring {
+		if isSlower(c.Point) && c.Algorithm.Name == m.Ring {
 			return 2
 		}
 		return 1
@@ -37,37 +37,38 @@ func made(t testing.TB, m campaigntest.Made) string {
 	return out
 }
 
-func planted(p coll.Point) bool { return p.Ranks() == 15 }
+// isSlower reports whether made slows the ring algorithm at a point.
+func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
-// quick are rules that look at many points for a short time.
+// quick returns rules with many test points and few blocks.
 func quick() verify.Rules {
 	r := verify.DefaultRules()
 	r.Points, r.Between, r.MinBlocks, r.MaxBlocks = 10, 2, 5, 8
 	return r
 }
 
-// open is a campaign at work: whoever opens it closes it.
-type open struct {
+// openCampaign is a campaign with its open journal.
+type openCampaign struct {
 	campaign *assembly.Campaign
 	journal  *journal.Journal
 	state    *journal.State
 }
 
-func opened(t testing.TB, dir string) open {
+func open(t testing.TB, dir string) openCampaign {
 	t.Helper()
 	jnl, contents, err := journal.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = jnl.Close() }) // a second time does no harm
+	t.Cleanup(func() { _ = jnl.Close() }) // an error if the test closed it
 	c, err := assembly.Restore(contents, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open{c, jnl, contents.State()}
+	return openCampaign{c, jnl, contents.State()}
 }
 
-func (o open) prove(ctx context.Context, opt verification.Options) (*verification.Verifier, verify.Result, error) {
+func (o openCampaign) verify(ctx context.Context, opt verification.Options) (*verification.Verifier, verify.Result, error) {
 	p, err := verification.New(ctx, o.campaign, o.journal, o.state, opt)
 	if err != nil {
 		return nil, verify.Result{}, err
@@ -78,11 +79,11 @@ func (o open) prove(ctx context.Context, opt verification.Options) (*verificatio
 
 var by = export.Program{Version: "v1"}
 
-// proved proves the campaign of a folder and writes its files.
-func proved(t testing.TB, dir string, opt verification.Options) (verify.Result, report.Facts) {
+// verifyAndWrite verifies the campaign of a folder and writes its files.
+func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.Result, report.Facts) {
 	t.Helper()
-	o := opened(t, dir)
-	p, result, err := o.prove(t.Context(), opt)
+	o := open(t, dir)
+	p, result, err := o.verify(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,34 +97,34 @@ func proved(t testing.TB, dir string, opt verification.Options) (verify.Result, 
 	return result, facts
 }
 
-// An algorithm that has become slower is put back, and nothing that is faster is; the
-// files, the table and the report say so.
-func TestPlantedIsPutBack(t *testing.T) {
+// TestSlowerIsReverted checks that an algorithm that became slower is reverted to the default and no
+// faster one is. Table and report must agree.
+func TestSlowerIsReverted(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	result, facts := proved(t, dir, verification.Options{Rules: quick()})
+	result, facts := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	if !result.Proved() || len(result.Reverted) == 0 {
-		t.Fatalf("proved %t, put back %v", result.Proved(), result.Reverted)
+		t.Fatalf("proved %t, reverted %v", result.Proved(), result.Reverted)
 	}
 	selected := map[coll.Point]coll.Algorithm{}
 	for _, r := range campaigntest.Selected(t, campaigntest.Read(t, filepath.Join(dir, export.SelectionCSV)), "openmpi") {
 		selected[r.Point] = r.Options[0].Algorithm
 	}
 	truth := map[coll.Candidate]float64{}
-	for _, m := range opened(t, dir).campaign.Problems[0].Truth {
+	for _, m := range open(t, dir).campaign.Problems[0].Truth {
 		truth[m.Candidate] = m.Seconds
 	}
 	for _, f := range result.Reverted {
 		chosen, byDefault := truth[coll.Candidate{Point: f.Point, Algorithm: f.Choice}], truth[coll.Candidate{Point: f.Point, Algorithm: coll.Default}]
 		if chosen < byDefault {
-			t.Errorf("%v is put back, but %v takes %g s there and the default %g s", f.Point, f.Choice, chosen, byDefault)
+			t.Errorf("%v is reverted, but %v takes %g s there and the default %g s", f.Point, f.Choice, chosen, byDefault)
 		}
 	}
 	tuned := 0
 	for p, alg := range selected {
-		if planted(p) && alg.Name == campaigntest.MadeOpenMPI.Ring {
+		if isSlower(p) && alg.Name == campaigntest.MadeOpenMPI.Ring {
 			t.Errorf("%v still has %v", p, alg)
 		}
-		if !planted(p) && !alg.IsDefault() {
+		if !isSlower(p) && !alg.IsDefault() {
 			tuned++
 		}
 	}
@@ -134,37 +135,37 @@ func TestPlantedIsPutBack(t *testing.T) {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
 	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Reverted to the default<") {
-		t.Error("the page does not say what was put back")
+		t.Error("the page does not list the reverted points")
 	}
 }
 
-// Models are trained when a proof is made and not again, the files of a library are
-// written once for each pass, and say at the end that they are verified.
-func TestWork(t *testing.T) {
+// TestFilesOfPasses checks that New trains all models, that each pass writes the files once, and that
+// the settings are marked as verified at the end.
+func TestFilesOfPasses(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	rules := filepath.Join(dir, "openmpi.rules")
-	var seen []uint64 // inodes of the rules, one after another; a file that is written is another one
-	look := func() {
+	var inodes []uint64 // of the rules; every write makes a new file
+	recordInode := func() {
 		info, err := os.Stat(rules)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inode := info.Sys().(*syscall.Stat_t).Ino; len(seen) == 0 || seen[len(seen)-1] != inode {
-			seen = append(seen, inode)
+		if inode := info.Sys().(*syscall.Stat_t).Ino; len(inodes) == 0 || inodes[len(inodes)-1] != inode {
+			inodes = append(inodes, inode)
 		}
 	}
-	o := opened(t, dir)
-	p, err := verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { look() }})
+	o := open(t, dir)
+	p, err := verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { recordInode() }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.campaign.Spec.Learner.Scaling = "none" // no model can be trained from now on
+	o.campaign.Spec.Learner.Scaling = "none" // an unknown scaling: no model can be trained now
 	result, err := p.Verify(t.Context(), o.campaign.Config.Libraries[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Passes < 2 || len(seen) != result.Passes {
-		t.Errorf("the rules were written %d times in %d passes", len(seen), result.Passes)
+	if result.Passes < 2 || len(inodes) != result.Passes {
+		t.Errorf("the rules were written %d times in %d passes", len(inodes), result.Passes)
 	}
 	settings := filepath.Join(dir, "openmpi.env")
 	before := campaigntest.Read(t, settings)
@@ -178,9 +179,10 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// Where both ways of a point are the same algorithm they have noise of their own.
-func TestNoiseOfBothWays(t *testing.T) {
-	result, _ := proved(t, made(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
+// TestIndependentNoise checks that both sides of a comparison have independent noise if both run the
+// default.
+func TestIndependentNoise(t *testing.T) {
+	result, _ := verifyAndWrite(t, made(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
 	controls := 0
 	for _, p := range result.Points {
 		if !p.Choice.IsDefault() {
@@ -192,15 +194,16 @@ func TestNoiseOfBothWays(t *testing.T) {
 		}
 	}
 	if controls == 0 {
-		t.Error("no point is left to the default")
+		t.Error("no test point has the default")
 	}
 }
 
-// TestGoesOn: cut anywhere, the journal of a proof leads to the same files.
-func TestGoesOn(t *testing.T) {
+// TestResume cuts the journal of a verification and checks that the resumed verification writes the
+// same files.
+func TestResume(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
-	proved(t, dir, verification.Options{Rules: quick()})
+	verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
 	files := []string{export.SelectionCSV, export.ReportJSON, "openmpi.rules"}
 	cuts := 8
@@ -209,12 +212,12 @@ func TestGoesOn(t *testing.T) {
 	}
 	for i := range cuts {
 		at := before + 1 + i*(len(lines)-before-2)/cuts
-		torn := slices.Concat(bytes.Join(lines[:at], nil), lines[at][:len(lines[at])/2])
+		cut := slices.Concat(bytes.Join(lines[:at], nil), lines[at][:len(lines[at])/2])
 		again := t.TempDir()
-		if err := os.WriteFile(filepath.Join(again, journal.FileName), torn, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(again, journal.FileName), cut, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		proved(t, again, verification.Options{Rules: quick()})
+		verifyAndWrite(t, again, verification.Options{Rules: quick()})
 		for _, name := range files {
 			if !bytes.Equal(campaigntest.Read(t, filepath.Join(dir, name)), campaigntest.Read(t, filepath.Join(again, name))) {
 				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
@@ -223,42 +226,41 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// A proof that has ended is told again and measures nothing, unless a new one is asked
-// for.
+// TestAgain checks that a complete verification measures nothing again, unless Options.Again is set.
 func TestAgain(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	first, _ := proved(t, dir, verification.Options{Rules: quick()})
+	first, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	size := len(campaigntest.Read(t, filepath.Join(dir, journal.FileName)))
-	told, _ := proved(t, dir, verification.Options{Rules: quick()})
-	if told.Sessions != 1 || told.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, journal.FileName))) != size {
-		t.Errorf("told again: session %d, %d trials after %d", told.Sessions, told.Trials, first.Trials)
+	same, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
+	if same.Sessions != 1 || same.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, journal.FileName))) != size {
+		t.Errorf("without Again: session %d, %d trials after %d", same.Sessions, same.Trials, first.Trials)
 	}
-	if anew, _ := proved(t, dir, verification.Options{Rules: quick(), Again: true}); anew.Sessions != 2 || !anew.Proved() {
-		t.Errorf("asked for: session %d, proved %t", anew.Sessions, anew.Proved())
+	if again, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick(), Again: true}); again.Sessions != 2 || !again.Proved() {
+		t.Errorf("with Again: session %d, proved %t", again.Sessions, again.Proved())
 	}
 }
 
-// A budget that ends first leaves a proof that goes on.
+// TestBudget checks that a verification whose budget ended can be resumed.
 func TestBudget(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	o := opened(t, dir)
-	_, result, err := o.prove(t.Context(), verification.Options{Rules: quick(), MachineTime: 1})
+	o := open(t, dir)
+	_, result, err := o.verify(t.Context(), verification.Options{Rules: quick(), MachineTime: 1})
 	if !errors.Is(err, verify.ErrBudget) || result.Ended || result.Trials == 0 {
 		t.Fatalf("after %d trials, ended %t: %v, want %v", result.Trials, result.Ended, err, verify.ErrBudget)
 	}
 	if err := o.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if more, _ := proved(t, dir, verification.Options{Rules: quick()}); !more.Proved() || more.Sessions != 1 || more.Trials <= result.Trials {
-		t.Errorf("gone on with: proved %t, session %d, %d trials after %d", more.Proved(), more.Sessions, more.Trials, result.Trials)
+	if more, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()}); !more.Proved() || more.Sessions != 1 || more.Trials <= result.Trials {
+		t.Errorf("resumed: proved %t, session %d, %d trials after %d", more.Proved(), more.Sessions, more.Trials, result.Trials)
 	}
 }
 
-// A cancelled proof says so, with what it has.
+// TestCancelled checks that a cancelled verification returns its result so far.
 func TestCancelled(t *testing.T) {
-	o := opened(t, made(t, campaigntest.MadeOpenMPI))
+	o := open(t, made(t, campaigntest.MadeOpenMPI))
 	ctx, cancel := context.WithCancel(t.Context())
-	_, result, err := o.prove(ctx, verification.Options{Rules: quick(), Observe: func(e verify.Event) {
+	_, result, err := o.verify(ctx, verification.Options{Rules: quick(), Observe: func(e verify.Event) {
 		if e.Block == 2 {
 			cancel()
 		}
@@ -268,8 +270,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// What cannot be compared is told by its name.
-func TestCannotBeProved(t *testing.T) {
+// TestCannotBeVerified checks the errors for libraries that cannot be compared with their default.
+func TestCannotBeVerified(t *testing.T) {
 	for _, tc := range []struct {
 		name, dir string
 		want      error
@@ -279,7 +281,7 @@ func TestCannotBeProved(t *testing.T) {
 		{"no default", campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))), verification.ErrNoDefault, "mpich allreduce: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, result, err := opened(t, tc.dir).prove(t.Context(), verification.Options{Rules: quick()})
+			_, result, err := open(t, tc.dir).verify(t.Context(), verification.Options{Rules: quick()})
 			if !errors.Is(err, tc.want) || !strings.HasPrefix(err.Error(), tc.text) || result.Ended {
 				t.Errorf("ended %t: %v, want %s%v", result.Ended, err, tc.text, tc.want)
 			}
@@ -287,20 +289,32 @@ func TestCannotBeProved(t *testing.T) {
 	}
 }
 
-// Without a measurement, with rules that cannot be and after entries of nobody nothing is
-// measured.
-func TestProofFaults(t *testing.T) {
+// TestVerificationFaults checks the errors without measurements, without rules and after impossible
+// journal entries.
+func TestVerificationFaults(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	o := opened(t, dir)
+	o := open(t, dir)
 	if _, err := verification.New(t.Context(), o.campaign, o.journal, &journal.State{}, verification.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
 	}
-	if _, _, err := o.prove(t.Context(), verification.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
+	if _, _, err := o.verify(t.Context(), verification.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("without rules: %v, want an error that names %s", err, dir)
 	}
 	pass := []byte(`{"number":"x"}`)
 	o.state.Add(journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "openmpi", Session: 1, Pass: pass}})
-	if _, _, err := o.prove(t.Context(), verification.Options{Rules: quick()}); !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), "journal of "+dir) {
-		t.Errorf("after entries of nobody: %v, want %v", err, verify.ErrEntry)
+	if _, _, err := o.verify(t.Context(), verification.Options{Rules: quick()}); !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), "journal of "+dir) {
+		t.Errorf("after impossible entries: %v, want %v", err, verify.ErrEntry)
+	}
+}
+
+// BenchmarkLibrary verifies one library at 63 points of recorded data.
+func BenchmarkLibrary(b *testing.B) {
+	jnl := filepath.Join(made(b, campaigntest.MadeOpenMPI), journal.FileName)
+	before := campaigntest.Read(b, jnl)
+	for b.Loop() {
+		if err := os.WriteFile(jnl, before, 0o666); err != nil {
+			b.Fatal(err)
+		}
+		verifyAndWrite(b, filepath.Dir(jnl), verification.Options{Rules: quick()})
 	}
 }
