@@ -29,7 +29,7 @@ func TestLive(t *testing.T) {
 	}
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	hideCompilers(t)
-	o := opened(t, dir)
+	o := open(t, dir)
 	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestBadCompiler(t *testing.T) {
 		t.Skip("runs jobs")
 	}
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
-	o := opened(t, dir)
+	o := open(t, dir)
 	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
 		t.Fatal(err)
 	}
