@@ -228,27 +228,6 @@ func resume(ctx context.Context, dir string) error {
 	return err
 }
 
-// BenchmarkNew builds the problems of two libraries from 8271 rows of recorded data.
-func BenchmarkNew(b *testing.B) {
-	cfg := campaigntest.Load(b, campaigntest.Small(b, b.TempDir()),
-		"collectives=bcast", "runner.data=data/A_bcast.csv", "runner.defaults=data/defaults.csv", "runner.recorded=A")
-	for b.Loop() {
-		if _, err := assembly.New(cfg); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkReread reads the journal of a finished campaign.
-func BenchmarkReread(b *testing.B) {
-	dir := finished(b)
-	for b.Loop() {
-		if _, _, _, err := assembly.Reread(dir); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // started returns a connected campaign whose journal has the first batch and some records. It has a
 // job folder and an incomplete job folder.
 func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assembly.Campaign {

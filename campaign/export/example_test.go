@@ -8,10 +8,8 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
-	"tutti/report"
 )
 
 // models runs a small campaign on recorded data and trains its models.
@@ -107,49 +105,4 @@ func ExampleReleases() {
 	// Output:
 	// --for mpich=4.2.3: mpich 4.2.3: no built-in selection tree known without the library: give the path of its libmpich.so, as in --for mpich=4.2.3:PATH
 	// mpich 4.0.2 has 72 points, 0 with its default
-}
-
-// ExampleAddJournal prints the machine time of a job in a journal.
-func ExampleAddJournal() {
-	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
-	state := journal.Replay([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
-		Name: "a", State: coll.JobEnded, Nodes: 4, Spent: coll.Spent{Queue: 60, Launch: 1, Measure: 20},
-	}}})
-	var f report.Facts
-	if err := export.AddJournal(&f, state, []string{"mpich"}, 2); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, m := range f.MachineTime {
-		fmt.Println(m.Library, m.Collective, m.Jobs, "job,", m.NodeSeconds(), "node-seconds")
-	}
-	// Output: mpich bcast 1 job, 84 node-seconds
-}
-
-// ExampleProblemFacts prints facts of the report about one problem.
-func ExampleProblemFacts() {
-	_, m, err := models()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	done, err := m.Conclude(&journal.State{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	one := done.Problems[0]
-	p, err := export.ProblemFacts(one.Problem, one.Result, one.Conclusion)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(p.Library, p.Collective, p.Stop, p.PointsMeasured, "of", p.Points, "points")
-	for _, s := range p.Scores {
-		fmt.Printf("%s: slowdown %.2f\n", s.Name, s.Slowdown)
-	}
-	// Output:
-	// mpich alltoall converged 43 of 72 points
-	// tuned: slowdown 1.00
-	// default: slowdown 1.06
 }

@@ -74,29 +74,3 @@ func tuneAndVerify(ctx context.Context, dir string) error {
 	}
 	return nil
 }
-
-// ExampleMeasureDrift remeasures candidates on an unchanged machine with noise.
-func ExampleMeasureDrift() {
-	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"strategy.name=uncertainty", "hpo.trials=0"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := assembly.New(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	drift, err := verification.MeasureDrift(context.Background(), c, results, 16, os.Environ())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%d measured again: they differ by %.0f %%, times are %.1f times as long\n", drift.Candidates, 100*drift.Change, drift.Ratio)
-	// Output: 16 measured again: they differ by 2 %, times are 1.0 times as long
-}

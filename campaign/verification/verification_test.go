@@ -306,15 +306,3 @@ func TestVerificationFaults(t *testing.T) {
 		t.Errorf("after impossible entries: %v, want %v", err, verify.ErrEntry)
 	}
 }
-
-// BenchmarkLibrary verifies one library at 63 points of recorded data.
-func BenchmarkLibrary(b *testing.B) {
-	jnl := filepath.Join(made(b, campaigntest.MadeOpenMPI), journal.FileName)
-	before := campaigntest.Read(b, jnl)
-	for b.Loop() {
-		if err := os.WriteFile(jnl, before, 0o666); err != nil {
-			b.Fatal(err)
-		}
-		verifyAndWrite(b, filepath.Dir(jnl), verification.Options{Rules: quick()})
-	}
-}

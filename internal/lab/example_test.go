@@ -39,18 +39,3 @@ func ExampleCompare() {
 	// random converged: true, before everything was measured: true
 	// uncertainty converged: true, before everything was measured: true
 }
-
-// ExampleNewVersus compares the machine times until the criteria hold.
-func ExampleNewVersus() {
-	outcomes := []lab.Outcome{
-		{Data: "A_bcast", Collective: "bcast", Strategy: "regret", Launch: "none", Seed: 1, Converged: true, MachineShare: 0.02},
-		{Data: "A_bcast", Collective: "bcast", Strategy: "random", Launch: "none", Seed: 1, Converged: true, MachineShare: 0.2},
-	}
-	v, err := lab.NewVersus("regret", outcomes)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f of what random takes\n", v.Means[0].Ratio["random"])
-	// Output: 0.1 of what random takes
-}

@@ -2,7 +2,6 @@ package clustering_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -189,17 +188,4 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%v: %v", pairs, err)
 		}
 	}
-}
-
-func ExampleSizes() {
-	fmt.Println(clustering.Sizes(100))
-	// Output: [1 2 4 8 16 32 64]
-}
-
-func ExampleExtra() {
-	read := func(m int, seconds float64) discover.SizeTimes {
-		return discover.SizeTimes{Bytes: m, RoundTrip: seconds}
-	}
-	fmt.Println(clustering.Extra([]discover.SizeTimes{read(1024, 1e-6), read(2048, 2e-6), read(4096, 9e-6)}, 0.01))
-	// Output: [3072]
 }
