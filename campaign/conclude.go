@@ -11,8 +11,8 @@ import (
 
 // Trained has the final models of a problem and their predictions at every grid point.
 type Trained struct {
-	Spec         Spec             // of the problem, with its own seed
-	Learner      learner.Options  // of the models
+	Spec         Spec             // spec of the problem, with its seed
+	Learner      learner.Options  // options of the models
 	Data         learner.Data     // training data of the models
 	Models       *learner.Learner // trained on every measurement
 	alternatives activelearn.Alternatives

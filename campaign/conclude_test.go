@@ -19,7 +19,7 @@ import (
 // ratios of the measured times.
 func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s := spec("uncertainty")
-	s.HPO, s.Criteria = 0, activelearn.Criteria{} // never holds
+	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold
 	p := problem(t, replay.Options{Noise: replay.Noise{Sigma: 0.3}, Seed: 5})
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 	if err != nil || res.Ledger.Left() > 0 {

@@ -51,7 +51,7 @@ type Campaign struct {
 	// Set by Connect for a campaign on a real machine.
 	id        string
 	scheduler benchrunner.Scheduler
-	machines  []*live.Machine // by library
+	machines  []*live.Machine // machine of each library
 }
 
 // ErrInput is matched by errors in campaign files, recorded data and journals.

@@ -52,11 +52,11 @@ type Hours struct {
 
 // Forecast has the first jobs and the cost of a campaign.
 type Forecast struct {
-	Jobs           []PlannedJob `json:"jobs"`                // of the first round
+	Jobs           []PlannedJob `json:"jobs"`                // jobs of the first round
 	RoundNodeHours float64      `json:"round_node_hours"`    // maximum for the first round
 	NodeHours      float64      `json:"node_hours"`          // maximum for the campaign
 	Expected       float64      `json:"expected_node_hours"` // estimate for the campaign
-	LeftOut        []LeftOut    `json:"left_out"`            // of the whole grid
+	LeftOut        []LeftOut    `json:"left_out"`            // candidates of the grid that cannot be measured
 }
 
 // Forecast returns the jobs of the first round of a connected campaign, and the cost of the campaign.

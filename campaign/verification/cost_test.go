@@ -34,7 +34,7 @@ func TestBlockCost(t *testing.T) {
 		name   string
 		points []coll.Point
 		nodes  int
-		want   float64 // seconds of a block
+		want   float64 // time of a block, seconds
 	}{
 		{"two launches of two nodes with two cases each", []coll.Point{at(2, 8), at(2, 64)}, 2, 2*3 + 4*2},
 		{"four nodes", []coll.Point{at(4, 8)}, 4, 2*5 + 2*7},

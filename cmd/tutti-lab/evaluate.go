@@ -65,7 +65,7 @@ type evaluation struct {
 	versus     string
 	keep       string
 	launches   []benchrunner.LaunchCost
-	seconds    float64 // of a launch
+	seconds    float64 // price of a launch
 	opt        lab.Options
 	format     string
 	curves     bool

@@ -143,7 +143,7 @@ var publishedSlowdowns = map[int]float64{1: 1.04, 2: 1.057, 20: 1.019}
 
 const (
 	table4Trials = 20
-	table4Folds  = 5 // of the cross-validation, as in a campaign
+	table4Folds  = 5 // folds of the cross-validation, as in a campaign
 )
 
 // table4 tunes the forests on the training set that the budget of fig10 pays for.
@@ -196,7 +196,7 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 type forestTrial struct {
 	params    hpo.ForestParams
 	objective float64 // average slowdown, cross-validated on the training set
-	slowdown  float64 // over the whole set
+	slowdown  float64 // average slowdown over the whole set
 }
 
 // tuneForests searches hyperparameters with a low cross-validated slowdown.

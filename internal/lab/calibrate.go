@@ -38,7 +38,7 @@ type Calibration struct {
 	Stopped       bool    `json:"stopped"`
 	Exhausted     bool    `json:"exhausted"` // stopped because everything was measured
 	StopSeconds   float64 `json:"stop_seconds"`
-	StopShare     float64 `json:"stop_share"` // of the machine time of measuring every candidate
+	StopShare     float64 `json:"stop_share"` // share of the machine time of measuring every candidate
 	Slowdown      float64 `json:"slowdown"`   // true
 	Mistakes      float64 `json:"mistakes"`   // true
 	SlowdownUpper float64 `json:"slowdown_upper"`

@@ -20,7 +20,7 @@ type ModelLoss struct {
 	Data       string        `json:"data"`
 	Collective string        `json:"collective"`
 	Seed       uint64        `json:"seed"`
-	Measured   int           `json:"measured"` // candidates
+	Measured   int           `json:"measured"` // number of measured candidates
 	Model      learner.Model `json:"model"`
 	Slowdown   float64       `json:"slowdown"` // mean
 	Mistakes   float64       `json:"mistakes"` // share of the points

@@ -17,15 +17,15 @@ import (
 
 // Options of the replays of recorded data.
 type Options struct {
-	Noise    float64                // relative, lognormal, of each replayed time
+	Noise    float64                // relative lognormal noise of each replayed time
 	Tail     float64                // probability of an outlier; see replay.Noise
-	JobNoise float64                // relative, lognormal, of all times of a round together
+	JobNoise float64                // relative lognormal noise that all times of a round share
 	Launch   benchrunner.LaunchCost // price of launches
 	Nodes    int                    // nodes on which the launches of a batch run at the same time; 0: one after another
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
-	Trees    int           // of each forest
+	Trees    int           // number of trees of each forest
 	Workers  int           // replays at the same time; never changes a result
 	Model    learner.Model // empty: campaign.ModelFor chooses
 	// Selected evaluates the selection that the library would get, which prefers measurements to

@@ -183,7 +183,7 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 		}
 		return style
 	}
-	marks.GlyphStyle = marks.GlyphStyleFunc(0) // of the legend
+	marks.GlyphStyle = marks.GlyphStyleFunc(0) // the marker in the legend
 	out.Add(bars, line, marks)
 	if p.legend {
 		out.Legend.Add(s.name, line, marks)

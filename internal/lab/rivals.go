@@ -23,7 +23,7 @@ func Strategies() []string { return []string{"random", "uncertainty", "jackknife
 // strategies makes the strategies of replays.
 type strategies struct {
 	name              string
-	forest            forest.Options // of jackknife
+	forest            forest.Options // options of the forests of jackknife
 	sameInitialDesign bool           // start with the initial design of regret
 }
 

@@ -61,8 +61,8 @@ type Outcome struct {
 	Seed           uint64  `json:"seed"`
 	Converged      bool    `json:"converged"`
 	MachineSeconds float64 `json:"machine_seconds"`
-	MachineShare   float64 `json:"machine_share"` // of measuring every candidate once, in one batch
-	PointShare     float64 `json:"point_share"`   // measured of all (point, algorithm)
+	MachineShare   float64 `json:"machine_share"` // share of measuring every candidate once, in one batch
+	PointShare     float64 `json:"point_share"`   // share of measured candidates
 	Slowdown       float64 `json:"slowdown"`
 	Accuracy       float64 `json:"accuracy"`
 	Mistakes       float64 `json:"mistakes"`

@@ -28,7 +28,7 @@ type sample struct {
 	set     int // index
 	seed    int // index
 	share   float64
-	seconds float64 // to collect it
+	seconds float64 // machine time to collect the training set
 	Quality
 }
 

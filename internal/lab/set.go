@@ -19,7 +19,7 @@ type Set struct {
 	Collective coll.Collective
 	Truth      []coll.Measurement // median of the repetitions, in the order of coll.CompareCandidates
 	Space      *coll.Space        // the recorded candidates
-	recorded   []coll.Measurement // with every repetition
+	recorded   []coll.Measurement // all measurements, including repetitions
 }
 
 // NewSet returns a set of measurements in any order. Repetitions of a candidate differ in

@@ -34,7 +34,7 @@ func Accuracy(labels, truth discover.Labels) (float64, error) {
 // assign returns the lowest cost of a one-to-one assignment of rows to columns.
 func assign(cost [][]float64) float64 {
 	n := len(cost)
-	u, v := make([]float64, n+1), make([]float64, n+1) // potentials of rows and columns, from 1
+	u, v := make([]float64, n+1), make([]float64, n+1) // potentials of rows and columns; indices start at 1
 	row := make([]int, n+1)                            // the row that each column is assigned to, 0 for none
 	for r := 1; r <= n; r++ {
 		row[0] = r

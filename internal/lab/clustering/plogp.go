@@ -39,7 +39,7 @@ func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	if err := triangle(pairs); err != nil {
 		return nil, err
 	}
-	const each = 4 // parameters of a pair
+	const each = 4 // number of parameters of a pair
 	vectors := make([][]float64, len(pairs))
 	for i := range vectors {
 		vectors[i] = make([]float64, each*len(pairs))

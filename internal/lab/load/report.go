@@ -13,7 +13,7 @@ import (
 
 // report has the measurements of one run.
 type report struct {
-	loadAverage string // of the machine before the run
+	loadAverage string // load average of the machine before the run
 	reads       []read
 	selections  []read
 	memory      []memory

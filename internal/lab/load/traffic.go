@@ -23,7 +23,7 @@ type campaigns struct {
 	deadline time.Time
 
 	mu      sync.Mutex
-	ids     [][]string // by machine, in the order of creation
+	ids     [][]string // ids of campaigns by machine, in the order of creation
 	done    bool       // no more campaigns will be created
 	err     error
 	changed chan struct{} // closed and replaced at every change

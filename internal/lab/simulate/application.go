@@ -10,11 +10,11 @@ import (
 	"tutti/preprocess"
 )
 
-// Class holds the calls of an application at one recorded point.
+// Class has the calls of an application at one recorded point.
 type Class struct {
 	online.Class           // the first algorithm is coll.Default
-	Calls        float64   // in one run of the application
-	Seconds      []float64 // recorded, of a call of each algorithm
+	Calls        float64   // number of calls in one run of the application
+	Seconds      []float64 // recorded time of a call, by algorithm
 }
 
 // Best returns the index of the fastest algorithm.

@@ -169,7 +169,7 @@ func (p *gradient) best(class int) int {
 // default's time in all calls of the trace. Each call adds the default's time and subtracts its
 // own. Calls beyond the trace add their share, too.
 type traceBudget struct {
-	share   float64   // of the default's time
+	share   float64   // share of the default's time
 	balance float64   // seconds
 	calls   []float64 // number of calls so far, by class
 }

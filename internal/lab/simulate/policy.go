@@ -29,7 +29,7 @@ type policy interface {
 	best(class int) int
 }
 
-// The policies.
+// Names of the policies.
 const (
 	PolicyIOTA    = "iota"
 	PolicyShare   = "share"
@@ -104,7 +104,7 @@ type learner struct {
 	earlier [][]coll.Measurement // by source
 	jobs    []online.Job
 	result  online.Result
-	advice  []online.Advice // of each class
+	advice  []online.Advice // advice for each class
 }
 
 func newLearner(rule string, app Application, earlier [][]coll.Measurement) learner {

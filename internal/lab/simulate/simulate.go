@@ -73,8 +73,8 @@ func (o Options) Validate() error {
 // RunOutcome is the outcome of one run. Times are sums over all collective calls.
 type RunOutcome struct {
 	Seconds  float64 `json:"seconds"`
-	Best     float64 `json:"best_seconds"`    // with the fastest algorithm at every call
-	Default  float64 `json:"default_seconds"` // with the library as shipped
+	Best     float64 `json:"best_seconds"`    // time with the fastest algorithm at every call
+	Default  float64 `json:"default_seconds"` // time with the library as shipped
 	Calls    int     `json:"calls"`
 	Explored int     `json:"explored"`          // calls that the policy made to learn
 	Regret   float64 `json:"regret_seconds"`    // sum of Seconds - Best over this and all earlier runs
@@ -96,7 +96,7 @@ func (r RunOutcome) ExploredShare() float64 { return float64(r.Explored) / float
 type Outcome struct {
 	Application string             `json:"application"`
 	Policy      string             `json:"policy"`
-	Class       Class              `json:"class"`           // in which the default takes most time
+	Class       Class              `json:"class"`           // class in which the default takes the longest time
 	Start       float64            `json:"start_over_best"` // time of the policy's choices before the first run, divided by that of the fastest algorithms
 	Runs        []RunOutcome       `json:"runs"`
 	Measured    []coll.Measurement `json:"-"` // all times that the policy saw
@@ -163,7 +163,7 @@ func tunedOverBest(app Application, p policy) float64 {
 // simulation is one run.
 type simulation struct {
 	app     Application
-	main    int // class whose calls are counted by algorithm
+	main    int // index of the class whose calls are counted by algorithm
 	opt     Options
 	number  int // from 0
 	policy  policy
