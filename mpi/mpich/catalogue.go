@@ -8,27 +8,25 @@ import (
 	"tutti/mpi"
 )
 
-// table lists algorithms by the values of their control variables, and after them
-// the compositions, with numbers of their own. It was taken from the sources of the
-// releases named in it and checked by running each algorithm of 4.0.2 on 2 to 8
-// ranks with 1 to 4096 elements, and in every form of its call on 3 to 6.
+// table lists the algorithms by the values of their control variables, then the compositions, with numbers
+// of their own. The source of each row is the source code of the releases that it names. Each algorithm of
+// 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements, and in every form of its call on 3 to 6 ranks.
 //
 //go:embed algorithms.csv
 var table string
 
-// leftOut are leaves that the table does not have, since they are wrong for valid calls
-// and cannot be guarded:
+// leftOut lists leaves that are not in the table, because they are wrong for valid calls and no condition
+// excludes these calls:
 //
-//   - alpha of reduce in 4.0 and 4.1: a root that reduces in place and is not the first
-//     rank of its node reads from address MPI_IN_PLACE and crashes. Only the root
+//   - alpha of reduce in 4.0 and 4.1: a root that reduces in place, and is not the first
+//     rank of its node, reads from address MPI_IN_PLACE and crashes. Only the root
 //     knows that it reduces in place, so a condition would lead the ranks to
-//     different algorithms. Mended after 4.1.1, github.com/pmodels/mpich/pull/6543.
+//     different algorithms. Fixed after 4.1.1, github.com/pmodels/mpich/pull/6543.
 //   - noncommutative of reduce_scatter and reduce_scatter_block: it places elements by
-//     the true extent of their type, so that types with gaps give wrong results and
-//     memory beyond its buffers is written to. No condition knows the type. Later
-//     sources do the same.
+//     the true extent of their type. Types with gaps give wrong results, and the algorithm
+//     writes beyond its buffers. No condition knows the type. Later sources do the same.
 //
-// The library's own trees run both; TestLiveStock holds what comes of it.
+// The library's own trees run both. TestLiveStock records the wrong results.
 var leftOut = []string{
 	"MPIDI_Reduce_intra_composition_alpha",
 	"MPIR_Reduce_scatter_intra_noncommutative",
@@ -37,8 +35,8 @@ var leftOut = []string{
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
-// lookup wants every parameter of an algorithm, since the library has no default
-// for them, and known algorithms as parts of a composition.
+// lookup returns an error if a parameter of an algorithm is missing, since the library has no default for
+// it, or if a part of a composition is not a known algorithm.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if composes(e) {
 		return checkParts(cat, c, alg)
@@ -51,15 +49,14 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 	return nil
 }
 
-// variants lists an algorithm with a few values for each parameter, and a
-// composition that splits the communicator with every algorithm between the nodes.
+// variants returns an algorithm with a few values for each parameter, and a composition with every
+// algorithm between the nodes.
 //
-// Left out are compositions that are the same as another candidate: one that hands
-// the communicator on runs one of the algorithms; beta of bcast differs from alpha
-// only when the root is not the first rank of its node; on one node a composition
-// is one algorithm again. The part within the nodes is left to the library, since
-// parts of other collectives share it: no selection file can choose it for one
-// collective alone.
+// It leaves out compositions that equal another candidate. A composition that runs on the whole
+// communicator is one of the algorithms. Composition beta of bcast differs from alpha only if the root is
+// not the first rank of its node. On one node, a composition is one algorithm. The library selects the part
+// within the nodes: other collectives share this part, so no selection file can select it for one
+// collective.
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):
@@ -70,9 +67,9 @@ func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorit
 	return nil
 }
 
-// valuesOf returns what is measured of an algorithm's parameters, the library's own
-// value first. Radices are 2, pipelined trees cut at 8 KiB, other switches are as the
-// variables ship them (src/mpi/coll/cvars.txt, 4.1 to 4.3).
+// valuesOf returns the values of each parameter that are measured, the library's own value first. Radices
+// are 2, and pipelined trees send segments of 8 KiB. Other values are the defaults of the variables
+// (src/mpi/coll/cvars.txt, 4.1 to 4.3).
 func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 	values := map[string][]string{
 		"k":                 {"2", "4", "8"},
@@ -96,8 +93,8 @@ func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 // trees. Before 4.3 they number them.
 func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
 
-// renamed: a number that is a kind of tree in one release says nothing where kinds
-// have names.
+// renamed reports whether the parameters of an algorithm have another meaning in another release. Kinds of
+// trees are numbers before 4.3 and names since then.
 func renamed(alg coll.Algorithm, from, to string) bool {
 	_, tree := alg.Param("tree_type")
 	return tree && namesTrees(from) != namesTrees(to)

@@ -24,8 +24,8 @@ func algorithm(t testing.TB, text string) coll.Algorithm {
 	return mpilibrarytest.Algorithm(t, text)
 }
 
-// Rows are in the order of their numbers, compositions behind the algorithms; 0
-// would leave the choice to the library. Functions are called as MPICH calls them.
+// The rows are in the order of their numbers, compositions after the algorithms. No row has number 0, with
+// which the library selects. Function names are those of MPICH.
 func TestTable(t *testing.T) {
 	place := func(e mpi.Entry) int {
 		if composes(e) {
@@ -167,8 +167,7 @@ func TestAlgorithms(t *testing.T) {
 	})
 }
 
-// Whatever a benchmark can run is listed, compositions aside, and each of its
-// parameters has a value.
+// Every candidate of a release without compositions is listed, and each of its parameters has a value.
 func TestAlgorithmsAreComplete(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
@@ -187,7 +186,7 @@ func TestAlgorithmsAreComplete(t *testing.T) {
 	}
 }
 
-// A number that names a kind of tree before 4.3 says nothing after.
+// A number of a kind of tree has no meaning since 4.3.
 func TestRenamed(t *testing.T) {
 	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
 		if got := namesTrees(version); got != want {

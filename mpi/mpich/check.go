@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check is check of both trees.
+// check checks both trees.
 func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
 		return err
@@ -15,8 +15,8 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check reports what MPICH would abort on when it loads a tree, or later; own is
-// the library's tree in its place.
+// check returns an error for a tree with which MPICH would abort, when it loads the tree or later. The
+// parameter own is the library's tree that the new tree replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
@@ -50,7 +50,7 @@ func anyLeaf(o treeObject) string {
 	return o[0].Key
 }
 
-// checker goes through the branch of one collective.
+// checker checks the branch of one collective.
 type checker struct {
 	lib        libraryTree
 	kind       string   // what leaves begin with

@@ -15,12 +15,12 @@ const (
 	nodePart  = "node"  // within each node
 )
 
-// composes reports whether the entry is a composition of the ch4 device, which
-// decides before any algorithm does.
+// composes reports whether the entry is a composition of the ch4 device. The device selects before the tree
+// of algorithms does.
 func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
 
-// handsOn returns the composition that hands a communicator on as it is, and false
-// when the release has none in the table.
+// handsOn returns the composition that runs one algorithm on the whole communicator. It returns false if
+// the table has none for the release.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	for _, e := range cat.Entries(c) {
 		if composes(e) && len(e.Requires) == 0 {
@@ -30,8 +30,8 @@ func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	return mpi.Entry{}, false
 }
 
-// partOf returns the algorithm that a composition is to run for a part, interPart
-// or nodePart, and false when the choice is left to the library.
+// partOf returns the algorithm of a part of a composition, interPart or nodePart. It returns false if the
+// library selects for this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
 	name, ok := alg.Param(part)
 	if !ok {
@@ -45,8 +45,8 @@ func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part stri
 	return entries[i], true
 }
 
-// canBePart: a part knows nothing of nodes, and there is no way to give it
-// parameters of its own.
+// canBePart reports whether an algorithm can run in a part of a composition: the algorithm must not depend
+// on nodes or have parameters, which a file cannot set for a part.
 func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
@@ -62,7 +62,7 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts reports a part that is no algorithm for a part.
+// checkParts returns an error for a part whose algorithm cannot be used in parts.
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {
@@ -73,8 +73,7 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// partPoint is the point that a part of a composition runs at: one rank on each
-// node, or one node.
+// partPoint returns the point at which a part of a composition runs: one rank on each node, or one node.
 func partPoint(p coll.Point, part string) coll.Point {
 	if part == interPart {
 		p.PPN = 1
@@ -84,7 +83,7 @@ func partPoint(p coll.Point, part string) coll.Point {
 	return p
 }
 
-// feasibleParts reports a part that cannot run on its part of the communicator.
+// feasibleParts returns an error if the algorithm of a part cannot run on the communicator of the part.
 func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
 	for _, part := range []string{interPart, nodePart} {
 		e, ok := partOf(cat, cand.Collective, cand.Algorithm, part)

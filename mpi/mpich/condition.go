@@ -10,7 +10,7 @@ import (
 	"tutti/mpi"
 )
 
-// condition is one key of a tree: name, one of = < <=, value.
+// condition is one key of a tree: a name, an operator (= < <=) and a value.
 type condition struct {
 	name, op, value string
 	limit           int64 // of < and <= with a number
@@ -39,18 +39,18 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether MPICH demands another alternative after the condition.
+// ranged reports whether MPICH requires another alternative after the condition.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }
 
-// ofComm reports whether the condition is about the communicator alone.
+// ofComm reports whether the condition depends on the communicator alone.
 func (c condition) ofComm() bool {
 	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
 }
 
-// known reports whether the library has the condition. From 4.2 on any and =any
-// after every name are understood, and their texts are not in the library.
+// known reports whether the library has the condition. Since 4.2 the library accepts any, and =any after
+// every name, although it does not contain their texts.
 func (c condition) known(lib libraryTree) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
@@ -62,9 +62,9 @@ func (c condition) known(lib libraryTree) bool {
 	return slices.Contains(lib.Keys, text)
 }
 
-// holds reports whether a condition holds for the call. resolved says that MPICH
-// evaluates it when the communicator is made rather than at the call: there
-// comm_size<N means what it says, at the call it means comm_size<=N.
+// holds reports whether a condition is true for the call. If resolved is set, MPICH evaluates the condition
+// when it creates the communicator. Then comm_size<N means less than N. When MPICH evaluates the same
+// condition at the call, it means at most N.
 func (c condition) holds(call signature, resolved bool) (bool, error) {
 	if c.op == "=" && c.value == "any" {
 		return true, nil
@@ -96,7 +96,7 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
-// compares holds a number of the call against the condition's.
+// compares reports whether the number of the call satisfies the condition.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
 	if c.op == "=" || c.value == "pow2" {
 		return c.named(call)
@@ -109,7 +109,7 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 	return n < limit || orEqual && n == limit, nil
 }
 
-// named evaluates conditions that name their number.
+// named evaluates conditions whose value is a word.
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":
@@ -122,7 +122,7 @@ func (c condition) named(call signature) (bool, error) {
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
 
-// measure returns the number of the call that the condition is about, and its limit.
+// measure returns the number of the call that the condition compares, and its limit.
 func (c condition) measure(call signature) (n, limit int64, err error) {
 	switch {
 	case c.name == "comm_size":

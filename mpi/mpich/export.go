@@ -12,21 +12,20 @@ import (
 	"tutti/selection"
 )
 
-// The files. There is none for the device when its own tree stays.
+// Names of the files. No file for the device is written if its own tree does not change.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
 	snippetName = "mpich.env"
 )
 
-// build is what is known of one libmpich.
+// build describes one libmpich.
 type build struct {
 	lib libraryTree
 	cat *mpi.Catalogue
 }
 
-// Open implements mpi.Library. Without a path the trees are those known of the
-// release.
+// Open implements mpi.Library. Without a path it uses the embedded trees of the release.
 func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	if path == "" {
 		lib, err := embeddedTree(cat.Version)
@@ -45,14 +44,12 @@ func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	return build{lib, cat}, nil
 }
 
-// Export implements mpi.Build by merging the selection into the complete trees of the
-// library.
+// Export implements mpi.Build. It merges the selection into the complete trees of the library.
 //
-// Communicator sizes are asked before processes per node, these before message
-// sizes; outside the tuned range and where the selection says coll.Default stands a copy
-// of the library's own subtree, the device's in the device's tree, so that the
-// library does there what it does as shipped. Every algorithm is guarded by what
-// the catalogue says it requires.
+// The tree compares communicator sizes first, then processes per node, then message sizes. Outside the
+// tuned range, and where the selection is coll.Default, the tree has a copy of the library's own subtree,
+// so that the library behaves as it does without files. Conditions before each leaf check the requirements
+// that the catalogue lists for its algorithm.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
@@ -77,8 +74,8 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return x, nil
 }
 
-// merge returns the trees with the selection in them, the device's only where it changes,
-// and the collectives that the device has to leave alone.
+// merge returns the trees with the selection in them, and the collectives for which the device must not use
+// compositions. The device's tree is empty if it does not change.
 func (b build) merge(sel selection.Selection) (out files, off []coll.Collective, err error) {
 	out.flat = b.lib.Tree
 	device := b.lib.Device
@@ -110,7 +107,7 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 	return out, off, out.check(b.lib)
 }
 
-// exporter writes the subtree of one collective, of the algorithms or the device.
+// exporter builds the subtree of one collective, in the tree of algorithms or of the device.
 type exporter struct {
 	build
 	collective coll.Collective
@@ -120,8 +117,7 @@ type exporter struct {
 
 const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
 
-// branch returns the library's decision for intracommunicators and a function that
-// puts another one in its place.
+// branch returns the library's subtree for intracommunicators, and a function that replaces it.
 func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, err error) {
 	source := x.lib.Tree
 	if x.device {
@@ -139,11 +135,10 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 	}, nil
 }
 
-// algorithms returns the whole subtree of the collective in the tree of
-// algorithms. Tuned rules go into the branch of intracommunicators, and there into
-// that of separate buffers if the library asks for it; all else stays the
-// library's. Communicators of parts have rules of their own: what is tuned for
-// communicators of programs must not change what compositions are made of.
+// algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the
+// branch of intracommunicators, or its branch for separate buffers if the library distinguishes these.
+// Everything else is the library's. Communicators of parts have rules of their own, because tuned rules for
+// communicators of programs must not change the parts of compositions.
 func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
@@ -182,8 +177,8 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	}), nil
 }
 
-// compositions returns the whole subtree of the collective in the device's tree:
-// where an algorithm was selected, the communicator is handed on.
+// compositions returns the subtree of the collective in the device's tree. Where an algorithm was selected,
+// the device runs it on the whole communicator.
 func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
@@ -207,8 +202,7 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	return put(tuned), nil
 }
 
-// mapped returns the ranges with other algorithms, and neighbours that have become
-// equal joined.
+// mapped replaces the algorithms of the ranges, and joins neighbours that become equal.
 func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
 	var out []selection.CommRange
 	for _, c := range ranges {
@@ -267,8 +261,9 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 
 func asIs(own treeObject) (treeObject, error) { return own, nil }
 
-// ppns closes with comm_size=any, which is always true and, unlike
-// comm_avg_ppn=any, known to every release. own is the library's decision there.
+// ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is
+// always true. Unlike comm_avg_ppn=any, every release knows it. The parameter own is the library's subtree
+// there.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
@@ -287,7 +282,7 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	return append(out, alt("comm_size=any", own)), nil
 }
 
-// tuned returns the number of bands up to the last that is not the default.
+// tuned returns the number of bands up to the last one that is not the default.
 func tuned(bands []selection.Band) int {
 	n := len(bands)
 	for n > 0 && bands[n-1].Algorithm.IsDefault() {
@@ -326,17 +321,16 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 	return append(out, alt(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
 }
 
-// alt is one alternative: a condition or leaf and what follows from it.
+// alt returns one alternative: a condition or leaf, and the subtree below it.
 func alt(key string, value treeObject) treeMember {
 	return treeMember{Key: key, Value: value}
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed returns a subtree of the library to be put below other conditions, with
-// every "less than" written as "at most". MPICH evaluates comm_size<N as
-// comm_size<=N where it is not resolved per communicator, so what the library
-// itself does there is kept, not what its tree says.
+// closed prepares a subtree of the library for use below other conditions: it replaces < by <=. MPICH
+// evaluates comm_size<N as comm_size<=N where it does not resolve the condition per communicator. The
+// result does what the library does, not what its tree says.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {
@@ -358,9 +352,8 @@ func closed(o treeObject, resolved bool) treeObject {
 	return out
 }
 
-// narrowed returns what is left of a closed subtree where a measure is known to
-// be low to high: alternatives that never hold are gone, one that always holds is
-// the last.
+// narrowed simplifies a closed subtree for a measure between low and high. It removes alternatives that are
+// never true, and all alternatives after one that is always true.
 func narrowed(o treeObject, name string, low, high int64) treeObject {
 	var out treeObject
 	for _, m := range o {

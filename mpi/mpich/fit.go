@@ -10,18 +10,15 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build by merging rows into what the files of the library can
-// say.
+// Fit implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
-// The files cannot say everything. A part of a composition asks the library with
-// a communicator of its own, which knows the number of nodes and the message size
-// but not how many ranks each node has. So all points with the same nodes and
-// size share the algorithm between nodes, the library's default among them when it
-// is a composition there: of the algorithms that leave every point an option no
-// slower than its default, the one with the least summed loss is taken, and points
-// keep the options that run as measured under it. Parts within nodes serve several
-// collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
-// the library's own, and an option that wants another one is dropped.
+// A part of a composition selects with a communicator of its own. This communicator knows the number of
+// nodes and the message size, but not the number of ranks on each node. All points with the same nodes and
+// message size therefore share the algorithm between nodes. Fit considers the algorithms that leave every
+// point an option no slower than its default, and selects the one with the least sum of losses. Points keep
+// the options that then run as measured. Several collectives share the parts within nodes: bcast's are
+// parts of allreduce, barrier and scan, too. Fit leaves them to the library, and removes options that need
+// another one.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
@@ -42,9 +39,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// share chooses the algorithms between nodes. It returns the rows of one collective
-// with the options that run as measured under them, and a row for each choice, with
-// one rank on each node.
+// share selects the algorithms between nodes. It returns the rows of one collective with the options that
+// run as measured, and one row for each selected algorithm, with one rank on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)
@@ -85,7 +81,7 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several is 1 where a composition has parts.
+// several returns 1 where a composition has parts between the nodes, else 0.
 func several(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
@@ -93,8 +89,8 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the leaf that the library itself reaches between the nodes of a
-// point, empty where nothing is between nodes.
+// own returns the leaf that the library itself reaches between the nodes of a point. It is empty if no part
+// is between nodes.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) {
 		return ""
@@ -106,7 +102,7 @@ func (b build) own(p coll.Point) string {
 	return alg.Name
 }
 
-// algorithm returns the algorithm that a leaf stands for.
+// algorithm returns the algorithm of a leaf.
 func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	for _, e := range b.cat.Entries(c) {
 		if e.Function == leaf {
@@ -116,8 +112,8 @@ func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	return coll.Default
 }
 
-// need returns the leaf that must run between the nodes for an option to run as
-// measured, empty when it does not matter, and false when the files cannot say it.
+// need returns the leaf that must run between the nodes so that an option runs as measured. The leaf is
+// empty if any one will do. The result is false if the files cannot express the option.
 func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
 		r, err := b.route(b.shipped(), signatureAt(p))
@@ -149,14 +145,13 @@ func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool)
 	return own, true
 }
 
-// runs reports whether an option runs as measured when a leaf is chosen between
-// the nodes.
+// runs reports whether an option runs as measured if the given leaf is selected between the nodes.
 func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
 	leaf, ok := b.need(alg, p, own)
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// choose returns the leaf between the nodes of a cell.
+// choose returns the leaf to run between the nodes for rows that share it.
 func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""
@@ -179,8 +174,8 @@ func (b build) choose(cell []selection.Row, own string) string {
 	return best
 }
 
-// loss sums what the rows lose when a leaf is chosen; infinite when one of them,
-// or one layout, is left without an option.
+// loss returns the sum of the losses of the rows if a leaf is selected. It is infinite if a row or a layout
+// has no option left.
 func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	total := 0.0
 	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
@@ -200,8 +195,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 		for _, o := range r.Options {
 			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 				loss, _ := r.Loss(o.Algorithm)
-				// Options that one row lacks are worth nothing: the library cannot tell
-				// rows of one layout and size apart.
+				// An option that a row does not have is excluded: the library cannot distinguish rows of
+				// one layout and size.
 				byLayout[l][o.Algorithm] += loss + 1
 			}
 		}
@@ -218,8 +213,7 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	return total
 }
 
-// common reports whether all rows of a layout have the option, no slower than the
-// default.
+// common reports whether all rows of a layout have the option, and none of them is slower than the default.
 func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
 	for _, r := range cell {
 		if r.Point.Layout() != l {
@@ -233,8 +227,8 @@ func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, c
 	return true
 }
 
-// project keeps the options of a row that run as measured; none slower than the
-// default, should that be gone.
+// project keeps the options of a row that run as measured. If the default is not one of them, it removes
+// options that are slower than the default.
 func (b build) project(r selection.Row, chosen string) selection.Row {
 	own, limit := b.own(r.Point), math.Inf(1)
 	if !b.runs(coll.Default, r.Point, chosen, own) {

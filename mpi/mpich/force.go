@@ -10,22 +10,20 @@ import (
 	"tutti/mpi"
 )
 
-// fallbackName decides what MPICH does when an algorithm that was asked for
-// cannot run.
+// fallbackName is the variable that selects what MPICH does if a forced algorithm cannot run.
 const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
 
-// fallback is a value of fallbackName with its number as a control variable.
+// fallback is a value of fallbackName, as text and as the number of the control variable.
 type fallback struct {
 	name string
 	id   int
 }
 
-// By default the call fails. Some algorithms call the same collective again for a
-// part of the work, or other calls of it that programs make beside the measured
-// ones, small or in place, break what the algorithm requires; for these the library
-// may choose by itself, as it does by the files of an export, or MPICH aborts. The
-// measured call itself is safe: a point that breaks a requirement is refused before
-// anything runs.
+// By default the call fails. For two kinds of algorithms the library may select another one for single
+// calls. The first kind calls the same collective again for a part of the work. The second kind cannot run
+// for small calls or calls in place, which programs make in addition to the measured one. Exported files do
+// the same, and MPICH would abort otherwise. The measured call runs the forced algorithm in any case: a
+// point that violates a requirement is rejected before anything runs.
 var (
 	fallbackError  = fallback{"error", 0}
 	fallbackSilent = fallback{"silent", 2}
@@ -38,15 +36,15 @@ func fallbackOf(e mpi.Entry) fallback {
 	return fallbackError
 }
 
-// variables begins the names of the control variables of a collective.
+// variables returns the prefix of the control variables of a collective.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
-// to is a switch with its value.
+// to returns a switch with a value.
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
 
-// Force implements mpi.Measurable: an algorithm runs over the whole communicator,
-// and the default hands the collective back to the device and its own choice. The
-// numbers of control variables are positions in MPICH's own lists, 0 is its choice.
+// Force implements mpi.Measurable. An algorithm runs on the whole communicator. For the default, the device
+// and the library select by themselves. The numbers of control variables are positions in MPICH's own
+// lists; with 0 the library selects.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	device, algorithm := prefix+"DEVICE_COLLECTIVE", prefix+"INTRA_ALGORITHM"
@@ -89,17 +87,15 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	return f, nil
 }
 
-// knob is the control variable behind a parameter of an algorithm, without the
-// prefix of the collective, and its value in the library as shipped.
+// knob is the control variable of a parameter, without the prefix of the collective, and its default.
 type knob struct {
 	name    string
 	shipped int
 	isText  bool
 }
 
-// knobOf returns the control variable of a parameter. An algorithm's k is the
-// number its own family reads. Source: coll_algorithms.txt (cvar_params) and
-// cvars.txt of MPICH 4.1 to 4.3.
+// knobOf returns the control variable of a parameter. The variable of parameter k depends on the family of
+// the algorithm. Source: coll_algorithms.txt (cvar_params) and cvars.txt of MPICH 4.1 to 4.3.
 func knobOf(algorithm, param string) (knob, bool) {
 	switch param {
 	case "tree_type":
@@ -121,8 +117,8 @@ func knobOf(algorithm, param string) (knob, bool) {
 	return knob{}, false
 }
 
-// chunkShipped: the pipelined broadcast cuts messages, the tree of allreduce does
-// not unless told to.
+// chunkShipped returns the default of the segment size in bytes. The pipelined broadcast splits messages by
+// default; the tree of allreduce does not.
 func chunkShipped(algorithm string) int {
 	if algorithm == "pipelined_tree" {
 		return 8192
@@ -177,8 +173,8 @@ func settingsOf(prefix string, c coll.Candidate) ([]setting, error) {
 	return out, nil
 }
 
-// treeType returns the name that the environment takes for a kind of tree.
-// Selection files of MPICH before 4.3 number the kinds.
+// treeType returns the name of a kind of tree for the environment. Selection files of MPICH before 4.3 use
+// numbers.
 func treeType(value string) (string, error) {
 	names := []string{"kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave"}
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 3 {
@@ -190,8 +186,8 @@ func treeType(value string) (string, error) {
 	return "", fmt.Errorf("%q: want 0, 1, 2 or one of %s", value, strings.Join(names, ", "))
 }
 
-// paramSwitches returns a switch for every numeric parameter that algorithms of
-// the collective have: as set, or as shipped.
+// paramSwitches returns a switch for every numeric parameter of the collective's algorithms, with the given
+// value or the default.
 func paramSwitches(prefix string, entries []mpi.Entry, settings []setting) []mpi.Switch {
 	var out []mpi.Switch
 	for _, e := range entries {

@@ -9,17 +9,16 @@ import (
 	"tutti/mpi"
 )
 
-// Variables that name MPICH's selection files. The device's file decides first;
-// each part of a composition then asks the other with a communicator of its own.
+// Variables that name MPICH's selection files. MPICH evaluates the device's file first. Each part of a
+// composition then evaluates the other file with a communicator of its own.
 const (
 	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
 	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 )
 
-// forceComposition forces a composition. From 4.1 on a control variable names it.
-// Before, only the device's file does, which is read at the start: the files are
-// the library's own trees with the subtrees of the collective exchanged, so the
-// trees of the release must be known.
+// forceComposition forces a composition. Since 4.1 a control variable names the composition. In 4.0 only
+// the device's file does, which MPICH reads in MPI_Init. The files are the library's own trees with other
+// subtrees for the collective, so the trees of the release must be known.
 func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	if name, ok := compositionVar(cat, c.Collective); ok {
@@ -58,9 +57,8 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 	}, nil
 }
 
-// compositionVar returns the control variable that names the composition of a
-// collective, and false when the release has none. Source: src/mpid/ch4/src/ch4_coll.h
-// of MPICH 4.0.2 to 4.3.
+// compositionVar returns the control variable that names the composition of a collective. It returns false
+// if the release has none. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
 func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
 	if _, ok := handsOn(cat, c); !ok || cat.Version == "4.0.2" || !slices.Contains(with, c) {
@@ -69,7 +67,7 @@ func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	return variables(c) + "COMPOSITION", true
 }
 
-// resetComposition hands the choice of the composition back to the library.
+// resetComposition returns the switches with which the library selects the composition again.
 func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	if name, ok := compositionVar(cat, c); ok {
 		return []mpi.Switch{to(name, 0)}
@@ -81,8 +79,8 @@ func alternative(key string, value treeObject) treeMember {
 	return treeMember{Key: key, Value: value}
 }
 
-// deviceTree is the library's own with one composition for the collective
-// wherever it can serve, and the communicator handed on elsewhere.
+// deviceTree returns the library's tree of the device with one composition for the collective, wherever
+// this composition can run. Elsewhere an algorithm runs on the whole communicator.
 func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
 	flat, ok := handsOn(cat, c)
 	if !ok || len(lib.Device) == 0 {
@@ -106,8 +104,8 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 	return lib.Device.With(collectiveKey+string(c), treeObject{alternative("comm_type=intra", out)}), nil
 }
 
-// partsTree is the library's own with the algorithms of the parts for the
-// communicators of the parts.
+// partsTree returns the library's tree of algorithms with the given algorithms for the communicators of the
+// parts.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)
@@ -126,8 +124,8 @@ func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObjec
 	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
 }
 
-// partBranch reaches an algorithm where its requirements hold and the library's
-// own choice elsewhere.
+// partBranch returns a subtree with an algorithm where its requirements hold, and the library's own subtree
+// elsewhere.
 func partBranch(e mpi.Entry, own treeObject) treeObject {
 	out := treeObject{alternative(leafKey+e.Function, nil)}
 	if e.Has(mpi.CountPowerOfTwo) {

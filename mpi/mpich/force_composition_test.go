@@ -51,7 +51,7 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// The files differ from the library's own trees in the collective alone.
+// The files differ from the library's own trees only in the collective.
 func TestCompositionFiles(t *testing.T) {
 	lib, err := embeddedTree("4.0.2")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestCompositionFiles(t *testing.T) {
 	}
 }
 
-// functions are the algorithms of blocking collectives in the library.
+// functions returns the functions of the library that implement algorithms of blocking collectives.
 func functions(t *testing.T) []string {
 	t.Helper()
 	lib, err := embeddedTree("4.0.2")
@@ -90,9 +90,8 @@ func functions(t *testing.T) []string {
 	})
 }
 
-// TestLiveCompositions: the composition and its parts are what runs, on 4
-// ranks of 2 simulated nodes. Rank 0 is the first rank of its node, rank 1
-// is not; the library deals the ranks out in blocks.
+// TestLiveCompositions checks that the forced composition and its parts run, on 4 ranks of 2 simulated
+// nodes. Rank 0 is the first rank of its node, rank 1 is not. The library places the ranks in block order.
 func TestLiveCompositions(t *testing.T) {
 	prog := testutil.BuildTraced(t, functions(t))
 	cat := release(t, "4.0.2")
@@ -141,7 +140,7 @@ func TestLiveCompositions(t *testing.T) {
 	}
 }
 
-// settings writes the files of variables and returns them as an environment.
+// settings writes the files of the variables, and returns the variables as an environment.
 func settings(t *testing.T, list []mpi.Var) []string {
 	t.Helper()
 	var env []string

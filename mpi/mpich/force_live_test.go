@@ -13,8 +13,7 @@ import (
 	"tutti/mpi"
 )
 
-// flat returns the default and the algorithms that are no compositions: those need
-// files at the start.
+// flat returns the default and the algorithms without the compositions, which need files when MPI starts.
 func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	t.Helper()
 	return slices.DeleteFunc(mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 2}), func(c coll.Candidate) bool {
@@ -29,8 +28,8 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	})
 }
 
-// TestLiveNumbers: the names of the environment and the numbers of the control
-// variables mean the same to the library, and all the variables exist as integers.
+// TestLiveNumbers checks that the texts in the environment and the numbers of the control variables have
+// the same meaning, and that all variables exist as integers.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
@@ -50,15 +49,15 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program on four ranks of two made-up nodes.
+// together runs the program on four ranks of two simulated nodes.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
 	return testutil.RunProgram(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
 }
 
-// TestLiveSwitch: inside one start each group of switches makes the library run its
-// algorithm, and the default is the device's choice again, seen in error stacks.
+// TestLiveSwitch checks that each group of switches makes the library run its algorithm within one launch,
+// and that the device selects again with the default. Error stacks name the algorithm.
 func TestLiveSwitch(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
@@ -69,7 +68,7 @@ func TestLiveSwitch(t *testing.T) {
 	}
 	args := append([]string{"call", "mismatch", "64"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
 	out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
-	// The last rank has a buffer of 48 bytes: its errors are one for each group.
+	// The last rank has a buffer of 48 bytes, so it prints one error for each group.
 	var stacks []string
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "failed ") && strings.Contains(line, "count=48") {
@@ -89,8 +88,8 @@ func TestLiveSwitch(t *testing.T) {
 	}
 }
 
-// TestLiveRuns: all candidates of a collective run one after another inside one
-// start; none aborts, whatever it calls itself.
+// TestLiveRuns checks that all candidates of a collective run one after another in one launch without an
+// abort, whatever collectives they call.
 func TestLiveRuns(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
@@ -105,8 +104,8 @@ func TestLiveRuns(t *testing.T) {
 	}
 }
 
-// TestLiveRefusal: what cannot run is an error of the library, not a silent choice of
-// its own.
+// TestLiveRefusal checks that the library reports an error for an algorithm that cannot run, and does not
+// select another one silently.
 func TestLiveRefusal(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat

@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbacks returns what runs where an algorithm must not: something that is
-// right for every call. The later names are those of newer releases.
+// fallbacks returns algorithms that are correct for every call. They run where a selected algorithm cannot.
+// The later names are those of newer releases.
 func fallbacks(c coll.Collective) []string {
 	switch c {
 	case coll.Bcast, coll.Reduce:
@@ -23,9 +23,9 @@ func fallbacks(c coll.Collective) []string {
 	return []string{"recursive_doubling"}
 }
 
-// guards maps what an algorithm requires to conditions, in the order to ask them:
-// the communicator first. Scan has no condition for the operation: MPICH itself
-// relies on node-consecutive ranks alone there.
+// guards maps requirements of algorithms to conditions, in the order of their evaluation: conditions on the
+// communicator first. Scan has no condition for the operation: MPICH itself requires only node-consecutive
+// ranks there.
 var guards = []struct {
 	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
@@ -40,8 +40,8 @@ var guards = []struct {
 	{mpi.CountPowerOfTwo, "count=any", "count<pow2"},
 }
 
-// guarded returns a subtree that reaches the algorithm where its requirements
-// hold and the collective's fallback elsewhere.
+// guarded returns a subtree with the algorithm where its requirements hold, and the collective's fallback
+// elsewhere.
 func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 	entry, out, err := x.leaf(alg)
 	if err != nil {
@@ -65,14 +65,14 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		if err != nil {
 			return nil, err
 		}
-		// First match: the condition that is not always true comes first.
+		// The first alternative that is true wins, so the condition that is not always true comes first.
 		if g.requirement == mpi.CountPowerOfTwo {
 			out = treeObject{alt(g.other, safe), alt(g.good, out)}
 		} else {
 			out = treeObject{alt(g.good, out), alt(g.other, safe)}
 		}
 	}
-	// Calls in place never come here: they keep the library's own branch.
+	// Calls in place do not reach this subtree: they keep the library's own branch.
 	need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
 	if len(need) > 0 {
 		return nil, fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, need)

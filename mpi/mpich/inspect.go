@@ -9,7 +9,7 @@ import (
 	"tutti/mpi"
 )
 
-// Inspect implements mpi.Measurable: device and algorithms stand in the library's file.
+// Inspect implements mpi.Measurable. It reads the device and the algorithms from the library's file.
 func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 	if b.File == "" {
 		return mpi.Inspection{}
@@ -40,7 +40,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 
 const wantNewer = "use MPICH 4.0 or newer"
 
-// collectivesOf tells what else decides before the tree does.
+// collectivesOf names the parts of the build that select before the tree does.
 func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:
@@ -51,9 +51,9 @@ func collectivesOf(lib libraryTree) string {
 	return ", without device collectives"
 }
 
-// compare holds what a build accepts against a catalogue. Leaves of nonblocking and
-// inter-communicator collectives are no business of the catalogue, nor are
-// compositions of a build that has none: its device is an older one.
+// compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking
+// and inter-communicator collectives, which no catalogue has. It also ignores compositions of a build that
+// has none, because its device is an older one.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}
@@ -77,9 +77,8 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 	return absent, unlisted, listed
 }
 
-// ofCatalogue reports whether a leaf is an algorithm of a collective that the
-// catalogue covers, between the ranks of one communicator. An automatic
-// choice and a nonblocking call in disguise are no algorithms.
+// ofCatalogue reports whether a leaf is an algorithm of a collective of the catalogue, on an
+// intracommunicator. Leaves for the automatic choice and for nonblocking calls are no algorithms.
 func ofCatalogue(leaf string) bool {
 	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {
 		return false

@@ -13,8 +13,7 @@ import (
 	"tutti/mpi"
 )
 
-// Leaves of nonblocking calls, and between two communicators, are no business of the
-// catalogue.
+// Leaves of nonblocking calls and of intercommunicators are ignored.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.0.2")
 	var lib libraryTree
@@ -53,7 +52,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
-	// A tree and a composition, as a library keeps them.
+	// A tree and a composition as a library stores them.
 	const (
 		tree    = `{"collective=bcast":{"algorithm=MPIR_Bcast_intra_binomial":{}}}`
 		device  = `{"collective=bcast":{"composition=MPIDI_Bcast_intra_composition_alpha":{}}}`
@@ -109,7 +108,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestLeftOut: what the catalogue leaves out on purpose is not told as unknown.
+// TestLeftOut checks that algorithms that the catalogue leaves out are not reported as unknown.
 func TestLeftOut(t *testing.T) {
 	b := known(t)
 	if _, unlisted, _ := compare(b.cat, b.lib); len(unlisted) > 0 {

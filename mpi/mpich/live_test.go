@@ -45,7 +45,7 @@ func installed(t *testing.T, prog string) build {
 	return build{}
 }
 
-// TestLiveLibrary: what is built in is what the library has.
+// TestLiveLibrary checks that the embedded trees equal those of the installed library.
 func TestLiveLibrary(t *testing.T) {
 	lib := installed(t, testutil.BuildCollectives(t, toolchain)).lib
 	want, err := embeddedTree(lib.Version)
@@ -60,8 +60,8 @@ func TestLiveLibrary(t *testing.T) {
 	}
 }
 
-// launch runs the program on a layout; MPICH deals the ranks of one machine
-// out to as many nodes as it is told to.
+// launch runs the program on a layout. MPICH distributes the ranks of one machine over the given number of
+// simulated nodes.
 func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...string) string {
 	t.Helper()
 	yield := testutil.BuildProgram(t, toolchain, testutil.YieldLibrary)
@@ -80,7 +80,7 @@ func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string)
 	return name[1], out
 }
 
-// layered makes rows in which the fastest bcast changes with layout and size.
+// layered returns rows in which the fastest bcast depends on layout and size.
 func layered(cat *mpi.Catalogue) []selection.Row {
 	const c = coll.Bcast
 	var rows []selection.Row
@@ -104,8 +104,8 @@ func layered(cat *mpi.Catalogue) []selection.Row {
 	return rows
 }
 
-// TestLiveSelection: the library runs what the tree says, seen in error stacks
-// that name the algorithm.
+// TestLiveSelection checks that the library runs the algorithm that the tree selects. Error stacks name the
+// algorithm.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
@@ -138,8 +138,8 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveDevice: the device splits the call as shipped without its file, and
-// hands it on with it, seen in the error stack of the installed library.
+// TestLiveDevice checks that the device splits the call without its file, and runs one algorithm with it.
+// The error stack of the installed library shows both.
 func TestLiveDevice(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
@@ -167,7 +167,7 @@ func TestLiveDevice(t *testing.T) {
 	}
 }
 
-// firstStack is the error stack of one rank; the ranks' lines come in any order.
+// firstStack returns the error stack of one rank. The lines of different ranks come in any order.
 func firstStack(out string) string {
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "stack ") {
@@ -184,9 +184,9 @@ func last(names []string) string {
 	return names[len(names)-1]
 }
 
-// TestLiveStock: as shipped, the library is right for every call but those that are
-// known. When one of those is right, a release has mended it: the program's list and
-// what the catalogue leaves out may be too long.
+// TestLiveStock checks that the library without files is correct for every call, except for known faults.
+// If a call with a known fault is correct, a release has fixed it: then the program's list and leftOut may
+// be too long.
 func TestLiveStock(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	l := coll.Layout{Nodes: 2, PPN: 2}
@@ -199,8 +199,8 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// everyway makes rows in which the fastest of a collective, for messages of 16 to 64
-// bytes, is the turn-th of its algorithms that run on a layout; none when it has fewer.
+// everyway returns rows of a collective for messages of 16 to 64 bytes. The fastest algorithm is number
+// turn of those that run on the layout. It returns none if the collective has fewer algorithms.
 func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []selection.Row {
 	p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
 	sizes := []int64{0}
@@ -221,8 +221,8 @@ func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []
 	return rows
 }
 
-// TestLiveEveryAlgorithm: with each of its algorithms selected, every call of a
-// collective is right that is right as shipped.
+// TestLiveEveryAlgorithm selects each algorithm of a collective in turn, and checks that every call is
+// correct that is correct without files.
 func TestLiveEveryAlgorithm(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -244,8 +244,8 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// TestLiveResults: with random trees for every collective, every call is right that is
-// right as shipped, on any number of ranks.
+// TestLiveResults checks random trees of every collective on several numbers of ranks: every call is
+// correct that is correct without files.
 func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)

@@ -13,7 +13,7 @@ import (
 	"tutti/selection"
 )
 
-// times are predictions of one point, in seconds by algorithm.
+// times are the predicted times of one point, in seconds by algorithm.
 type times map[string]float64
 
 func row(t testing.TB, p coll.Point, list times) selection.Row {
@@ -30,7 +30,7 @@ func row(t testing.TB, p coll.Point, list times) selection.Row {
 	return r
 }
 
-// TestProjection: points with as many nodes share the algorithm between them.
+// TestProjection checks that points with the same number of nodes share the algorithm between nodes.
 func TestProjection(t *testing.T) {
 	const (
 		def   = "library_default" // alpha, binomial between the nodes
@@ -86,8 +86,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestCompositionsAreSelected: with random times, compositions and other algorithms
-// between nodes are among what is selected.
+// TestCompositionsAreSelected checks that compositions and other algorithms between nodes are selected if
+// times are random.
 func TestCompositionsAreSelected(t *testing.T) {
 	b := known(t)
 	compositions, altered := 0, 0
@@ -111,8 +111,7 @@ func TestCompositionsAreSelected(t *testing.T) {
 	}
 }
 
-// TestPartsStay: what is tuned for communicators of programs does not reach the
-// communicators of parts.
+// TestPartsStay checks that rules for communicators of programs do not apply to the communicators of parts.
 func TestPartsStay(t *testing.T) {
 	b := known(t)
 	var sel selection.Selection
@@ -139,9 +138,8 @@ func TestPartsStay(t *testing.T) {
 	}
 }
 
-// TestWithoutDevice: a library without a device's tree, or a release whose
-// compositions are not known, has its device told to leave tuned collectives
-// alone, and gets no composition.
+// TestWithoutDevice checks libraries without a device's tree, and releases with unknown compositions. For
+// these, compositions of tuned collectives are off, and none is selected.
 func TestWithoutDevice(t *testing.T) {
 	b := known(t)
 	bare := b
@@ -167,7 +165,7 @@ func TestWithoutDevice(t *testing.T) {
 	}
 }
 
-// mixture makes rows whose best option is the default, an algorithm and a composition in turn.
+// mixture returns rows whose best option is, in turn, the default, an algorithm and a composition.
 func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{
@@ -202,8 +200,8 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 	return rows
 }
 
-// TestLiveMixture: on simulated nodes every point enters what the files say, and
-// points left to the library enter what it enters without any file, on all ranks.
+// TestLiveMixture checks on simulated nodes that every rank enters the functions that the files select. At
+// points that are left to the library, each rank enters the functions that it enters without files.
 func TestLiveMixture(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := known(t)
@@ -246,8 +244,8 @@ func TestLiveMixture(t *testing.T) {
 	}
 }
 
-// toEnter returns the functions that the first rank of a node enters in the
-// library with the files, each once, alphabetical.
+// toEnter returns the functions that the first rank of a node enters in the library with the files, without
+// duplicates, in alphabetical order.
 func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()
 	f := files{device: b.lib.Device}
@@ -281,7 +279,7 @@ func trace(t *testing.T, prog string, env []string, p coll.Point) string {
 		"call", fmt.Sprint(max(p.MsgBytes, 4)), string(p.Collective))
 }
 
-// entered returns the different functions that a rank entered, alphabetical.
+// entered returns the functions that a rank entered, without duplicates, in alphabetical order.
 func entered(out string, rank int) []string {
 	names := testutil.EnteredFunctions(out, rank)
 	slices.Sort(names)

@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// known is what is known of 4.0.2 without the library.
+// known returns the build of 4.0.2 with the embedded trees.
 func known(t testing.TB) build {
 	t.Helper()
 	lib, err := embeddedTree("4.0.2")
@@ -28,8 +28,8 @@ func known(t testing.TB) build {
 	return build{lib, release(t, "4.0.2")}
 }
 
-// grid makes rows with random times for every algorithm that can run, on layouts
-// with non-powers of two.
+// grid returns rows with random times for every algorithm that can run, on layouts that include non-powers
+// of two.
 func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
 	sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000, 1 << 20}
 	if !c.Sized() {
@@ -54,7 +54,7 @@ func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row
 	return rows
 }
 
-// options are all compositions, and the algorithms without parameters.
+// options returns all compositions, and the algorithms without parameters.
 func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	all := cat.Algorithms(c)
 	for _, e := range cat.Entries(c) {
@@ -65,7 +65,7 @@ func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	return all
 }
 
-// grids are the grids of all collectives.
+// grids returns the rows of all collectives.
 func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var all []selection.Row
@@ -75,8 +75,8 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return all
 }
 
-// TestExportBetweenGridPoints replays calls at points that were not tuned: the
-// file must say what the tree says, guarded.
+// TestExportBetweenGridPoints replays calls at points that were not tuned. The file must select what the
+// selection does, where the requirements hold.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
 	sel, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
@@ -150,7 +150,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// always is a tree with one algorithm for everything.
+// always returns a selection with one algorithm for all points.
 func always(c coll.Collective, text string) *selection.Tree {
 	alg, err := coll.ParseAlgorithm(text)
 	if err != nil {
@@ -188,8 +188,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen: without the library's file a release must be known, with it the file must
-// be of that release.
+// TestOpen checks that a release without the library's file must have embedded trees, and that a file must
+// be of the given release.
 func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
@@ -212,8 +212,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNewerRelease: parameters become keys of the leaf, and the fallback of a
-// barrier has one of its own.
+// TestNewerRelease checks that parameters become keys of the leaf, also for the fallback of a barrier.
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
@@ -308,7 +307,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestHugeSizes: whatever lies beyond a C int goes to the last band.
+// TestHugeSizes checks that sizes beyond a C int belong to the last band.
 func TestHugeSizes(t *testing.T) {
 	var rows []selection.Row
 	for _, size := range []int64{1 << 10, 1 << 31, 1 << 33} {

@@ -10,9 +10,8 @@ import (
 	"tutti/mpi"
 )
 
-// Obeyed implements mpi.Measurable. Some compositions leave no trace; then an
-// algorithm that was entered may have had a part of the communicator only, where
-// nodes have several ranks.
+// Obeyed implements mpi.Measurable. Some compositions leave no function in the stack. On nodes with several
+// ranks, an algorithm in the stack may then have run on a part of the communicator only.
 func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
@@ -64,14 +63,13 @@ func sightOf(c coll.Collective, stacks [][]string) sight {
 	return s
 }
 
-// split reports whether a composition was seen that does not hand the communicator
-// on as it is.
+// split reports whether the stacks show a composition that has parts.
 func (s sight) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })
 }
 
-// isAlgorithm tells the functions that are one from those that choose one.
+// isAlgorithm reports whether a function implements an algorithm. Other functions select one.
 func isAlgorithm(name string) bool {
 	return (strings.Contains(name, "_intra_") || strings.Contains(name, "_allcomm_")) && !strings.HasSuffix(name, "_auto")
 }

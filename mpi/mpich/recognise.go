@@ -7,8 +7,8 @@ import (
 	"tutti/mpi"
 )
 
-// Recognise implements mpi.Library. The file keeps its release beside its release
-// date; Cray's relative names itself beside both.
+// Recognise implements mpi.Library. The file of MPICH contains its release next to the release date. Cray's
+// variant has its own name next to both.
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {

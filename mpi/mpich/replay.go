@@ -9,11 +9,10 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. At every row the call must enter what the selection asks
-// for, or all that it enters in the library as shipped where it asks for the default;
-// and no variation of the call (in place, another operation, uneven counts, one
-// element, scattered ranks, a part of a composition) may reach an algorithm that
-// cannot serve it.
+// Replay implements mpi.Build. At every row the call must enter the selected algorithm. If the default is
+// selected, it must enter what it enters in the library without files. Variations of the call are checked,
+// too: in place, another operation, uneven counts, one element, scattered ranks, a part of a composition.
+// None may reach an algorithm that is wrong for it.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	v := replayer{build: b, sel: sel}
 	var err error
@@ -47,8 +46,8 @@ type replayer struct {
 	sel   selection.Selection
 }
 
-// trees are the files that a call of a collective sees: without one for the
-// device it has its own tree, unless it is told to leave the collective alone.
+// trees returns the trees that a call of a collective uses. Without a file for the device, that is the
+// device's own tree, unless compositions of the collective are off.
 func (v replayer) trees(c coll.Collective) files {
 	f := v.files
 	if !v.mixes(c) {
@@ -121,7 +120,7 @@ func (v replayer) parent(c coll.Collective, leaf string) bool {
 	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
 }
 
-// parts fills in what the parts of an algorithm are to enter.
+// parts sets what the parts of an algorithm must enter.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
 		leaf, err := reach(v.lib.Tree, part(signatureAt(p), s.collective, s.where))
@@ -139,7 +138,7 @@ func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	return nil
 }
 
-// variations returns calls that differ from a benchmark's in one way each.
+// variations returns calls that differ from the benchmark's call in one property each.
 func variations(call signature) []signature {
 	all := []signature{call}
 	add := func(change func(*signature)) {
@@ -158,7 +157,7 @@ func variations(call signature) []signature {
 	return all
 }
 
-// call checks that the call reaches algorithms and a composition that may serve it.
+// call checks that the call reaches only algorithms and compositions that are correct for it.
 func (v replayer) call(call signature) error {
 	f := v.trees(call.Collective)
 	var reached []string

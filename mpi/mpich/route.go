@@ -8,16 +8,16 @@ import (
 	"tutti/mpi"
 )
 
-// files are the two trees that decide, the device's first; without one it hands
-// everything on.
+// files are the two trees. MPICH evaluates the device's first. Without a device's tree there are no
+// compositions.
 type files struct {
 	flat, device treeObject
 }
 
-// shipped are the library's own.
+// shipped returns the library's own trees.
 func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
-// route is all that a call enters.
+// route lists everything that a call enters.
 type route struct {
 	composition string           // leaf of the device's tree, empty when there is none
 	flat        coll.Algorithm   // on the whole communicator, unless it is split
@@ -32,12 +32,11 @@ func (r route) String() string {
 	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
 }
 
-// splits reports whether MPICH makes a collective from parts, in compositions of
-// the device or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
+// splits reports whether MPICH makes a collective from parts, in compositions of the device or in its smp
+// algorithms. Source: ch4_coll_impl.h of 4.0.2.
 func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 
-// step is a part of a collective: another or the same one on a part of its
-// communicator.
+// step is a part of a collective: a call of some collective on a part of the communicator.
 type step struct {
 	collective coll.Collective
 	where      hierarchy
@@ -55,15 +54,15 @@ func partsOf(c coll.Collective) []step {
 	return nil
 }
 
-// mixes reports whether the files of the library can let the device hand a
-// communicator on at some points and split it at others, and whether conditions
-// tell the communicators of parts from those of programs: not from 5.0 on.
+// mixes reports whether the files can select a composition at some points and one algorithm for the whole
+// communicator at others. Conditions must then distinguish the communicators of parts from those of
+// programs, which is impossible since 5.0.
 func (b build) mixes(c coll.Collective) bool {
 	flat, ok := handsOn(b.cat, c)
 	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
 }
 
-// part is the call of a collective on a part of a call's communicator.
+// part returns the call of a collective on a part of a call's communicator.
 func part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false

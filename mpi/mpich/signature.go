@@ -6,11 +6,11 @@ import (
 	"tutti/coll"
 )
 
-// hierarchy is what a communicator is to the nodes, as MPICH sees it.
+// hierarchy is the relation of a communicator to the nodes, as MPICH sees it.
 type hierarchy string
 
-// The kinds of communicators. parentKind has a node with two ranks or more; its
-// parts are rootsKind and nodeKind; flatKind has one rank on each node.
+// Kinds of communicators. A communicator of parentKind has a node with two ranks or more. Its parts have
+// the kinds rootsKind and nodeKind. One of flatKind has one rank on each node.
 const (
 	parentKind hierarchy = "parent"
 	rootsKind  hierarchy = "node_roots"
@@ -18,7 +18,7 @@ const (
 	flatKind   hierarchy = "flat"
 )
 
-// signature is what MPICH looks at when it selects.
+// signature is what MPICH's conditions can test of a call.
 type signature struct {
 	Collective      coll.Collective
 	Ranks, Nodes    int
@@ -34,8 +34,8 @@ type signature struct {
 	MultiThreaded   bool
 }
 
-// signatureAt is the call of a benchmark at a point: separate buffers, equal counts, a
-// predefined commutative operation, ranks consecutive on the nodes.
+// signatureAt returns the benchmark's call at a point: separate buffers, equal counts, a predefined
+// commutative operation, and ranks that are consecutive on the nodes.
 func signatureAt(p coll.Point) signature {
 	c := signature{
 		Collective: p.Collective, Ranks: p.Ranks(), Nodes: p.Nodes, Hierarchy: flatKind,
@@ -60,8 +60,8 @@ func signatureAt(p coll.Point) signature {
 	return c
 }
 
-// sizeKey returns the measure that the rules of a collective compare, empty when
-// they know none.
+// sizeKey returns the name of the message size in the rules of a collective. It is empty if these have
+// none.
 func sizeKey(c coll.Collective) string {
 	switch c {
 	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:
@@ -75,13 +75,11 @@ func sizeKey(c coll.Collective) string {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size is the measure of message size that the rules compare: bytes of the buffer for
-// bcast, allreduce and reduce, bytes to one rank for alltoall, bytes of all
-// ranks for the rest, elements of all ranks for gather and scatter, 0 for
-// barrier, scan and exscan.
+// size returns the message size that the rules compare: bytes of the buffer for bcast, allreduce and
+// reduce, bytes to one rank for alltoall, bytes of all ranks for others, elements of all ranks for gather
+// and scatter, and 0 for barrier, scan and exscan.
 //
-// Thresholds are C ints. Larger sizes cannot be told apart and measure as the
-// largest int.
+// Thresholds are C ints. A larger size counts as the largest C int.
 func size(p coll.Point) int64 {
 	bytes := int64(0)
 	switch c := signatureAt(p); sizeKey(p.Collective) {
