@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 `)
 }
 
-// The numbers of a rules file of 4.1.4.
+// TestNumbers checks the algorithm numbers of a rules file of 4.1.4.
 func TestNumbers(t *testing.T) {
 	want := map[coll.Collective][]string{
 		coll.Allgather:          {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"},
@@ -80,7 +80,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Rows are in the order of their numbers; 0 would leave the choice to the library.
+// The rows are in the order of their numbers. No row has number 0, with which the library selects.
 func TestTable(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
@@ -97,7 +97,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What gives wrong results for operations that do not commute, or types with gaps.
+// TestOpSafety checks which algorithms are wrong for operations that do not commute or for types with gaps.
 func TestOpSafety(t *testing.T) {
 	want := []string{
 		"allreduce ring", "allreduce segmented_ring",
@@ -130,7 +130,7 @@ func TestAlgorithms(t *testing.T) {
 	})
 }
 
-// Everything is listed, and each of its parameters has a value.
+// All algorithms are listed, and each of their parameters has a value.
 func TestAlgorithmsAreComplete(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {

@@ -9,7 +9,7 @@ import (
 	"tutti/selection"
 )
 
-// A barrier of four ranks that is faster with another algorithm.
+// Example exports a barrier of four ranks that has a fastest algorithm other than the default.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Barrier, Nodes: 4, PPN: 1},

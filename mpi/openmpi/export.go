@@ -15,7 +15,7 @@ import (
 	"tutti/selection"
 )
 
-// The files; a layout's is called 2x4.rules or 2x4.json. From 6.0 on the rules are in
+// Names of the files. The file of a layout is called 2x4.rules or 2x4.json. Since 6.0 the rules are in
 // newerName.
 const (
 	classicName = "openmpi.rules"
@@ -24,13 +24,13 @@ const (
 	layoutDir   = "layouts"
 )
 
-// stale is what exports for any release and any layouts may have left.
+// stale lists the files that an export for any release and any layouts may have written.
 var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
 
-// errVersion reports a release that reads the rules in another way.
+// errVersion reports a rule that the release cannot read.
 var errVersion = errors.New("no such rules for this release")
 
-// build is a release: its rules need nothing of the library itself.
+// build is a release. Its rules do not depend on the build of the library.
 type build struct{ cat *mpi.Catalogue }
 
 // Open implements mpi.Library.
@@ -39,7 +39,7 @@ func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return bu
 // newer reports whether the release reads JSON.
 func (b build) newer() bool { return mpi.AtLeast(b.cat.Version, 6) }
 
-// fileName is the file for everybody.
+// fileName returns the name of the file with the rules for all layouts.
 func (b build) fileName() string {
 	if b.newer() {
 		return newerName
@@ -51,7 +51,7 @@ func (b build) layoutName(l coll.Layout) string {
 	return path.Join(layoutDir, l.String()+path.Ext(b.fileName()))
 }
 
-// bundle is the rules for everybody and for some layouts.
+// bundle holds the rules for all layouts, and rules for single layouts.
 type bundle struct {
 	rules   classicRules
 	layouts []layoutRules // in a file each, to be chosen when a job starts
@@ -64,9 +64,9 @@ type layoutRules struct {
 	rules  classicRules
 }
 
-// Export implements mpi.Build: in the classic format before 6.0, in JSON from there
-// on, where a classic block covers other communicator sizes. The error matches
-// errVersion when a rule limits requests and the release cannot.
+// Export implements mpi.Build. It writes the classic format before 6.0 and JSON since 6.0, in which a block
+// contains the communicator sizes between its bounds. The error matches errVersion if a rule limits the
+// number of requests and the release cannot.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every rank opens the rules from its own directory", dir)
@@ -78,7 +78,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return b.files(rules, dir), nil
 }
 
-// bundle returns the rules that say a selection.
+// bundle returns the rules of a selection.
 func (b build) bundle(sel selection.Selection) (bundle, error) {
 	var out bundle
 	var err error
@@ -105,7 +105,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 	return out, nil
 }
 
-// files returns rules as files, those of layouts first, and the settings for a folder.
+// files returns the rules as files, those of layouts first, and the settings that load them from a folder.
 func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
@@ -149,7 +149,7 @@ func crashesOnNull(rules classicRules) []string {
 	return out
 }
 
-// text is a file that the release reads.
+// text returns the content of a file in the format of the release.
 func (b build) text(rules classicRules, spread []layoutRules) []byte {
 	if b.newer() {
 		return toJSON(rules, spread, b.name).Bytes()
@@ -157,11 +157,11 @@ func (b build) text(rules classicRules, spread []layoutRules) []byte {
 	return rules.Bytes()
 }
 
-// fileVariable names the file.
+// fileVariable is the variable that contains the path of the file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
-// settings make the library follow the rules in a file. Components that stand before
-// tuned have to step back, as when algorithms are measured.
+// settings returns the variables with which the library loads the rules of a file. They turn components
+// above tuned off, as during the measurements.
 func (b build) settings(file string) []selection.Setting {
 	return append([]selection.Setting{
 		dynamicRules,
@@ -169,7 +169,7 @@ func (b build) settings(file string) []selection.Setting {
 	}, withoutRivals()...)
 }
 
-// name returns the name that the release has for a number.
+// name returns the release's name of an algorithm number.
 func (b build) name(c coll.Collective, id int) string {
 	for _, e := range b.cat.Entries(c) {
 		if e.ID == id {
@@ -197,12 +197,12 @@ func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error
 	return out, nil
 }
 
-// undecided is the rule that leaves everything to the library.
+// undecided returns the rule with which the library selects at every size.
 func undecided() []rule { return []rule{{}} }
 
-// exportTree returns ascending blocks that leave everything outside the tuned
-// range to the library: a first one, since Open MPI uses that for smaller
-// communicators as well, and a last one.
+// exportTree returns the blocks of a tree in ascending order. The first and the last block leave
+// communicators outside the tuned range to the library. The first one is needed because Open MPI also uses
+// it for smaller communicators.
 func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	var blocks []classicBlock
 	if t.Comms[0].Low > 1 {
@@ -228,8 +228,8 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	return blocks, nil
 }
 
-// starts returns where blocks of a range begin. Two ranks stand alone: some
-// algorithms abort on any other number.
+// starts returns the numbers of ranks at which blocks of a range begin. Two ranks have a block of their
+// own, because some algorithms abort on any other number.
 func starts(c selection.CommRange) []int {
 	out := []int{c.Low}
 	for _, n := range []int{2, 3} {
@@ -240,8 +240,8 @@ func starts(c selection.CommRange) []int {
 	return out
 }
 
-// exportBands returns the rules for communicators of at least the given number of
-// ranks, 2 meaning exactly 2.
+// exportBands returns the rules for communicators of at least the given number of ranks. The number 2 means
+// exactly two ranks.
 func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.Catalogue) ([]rule, error) {
 	var out []rule
 	from := int64(0)
@@ -264,7 +264,7 @@ func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.
 	return slices.CompactFunc(out, func(a, b rule) bool { b.Size = a.Size; return a == b }), nil
 }
 
-// ruleOf returns the rule for an algorithm, without a size.
+// ruleOf returns the rule of an algorithm, with size 0.
 func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue) (rule, error) {
 	if alg.IsDefault() {
 		return rule{}, nil

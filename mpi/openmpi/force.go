@@ -10,12 +10,11 @@ import (
 	"tutti/selection"
 )
 
-// Force implements mpi.Measurable by the component tuned. Parameters that the
-// candidate does not name are 0, as in a rules file; the component's own values for
-// forced algorithms differ.
+// Force implements mpi.Measurable with the component tuned. Parameters without a value in the candidate are
+// 0, as in a rules file. The component's own values for forced algorithms differ.
 //
-// The default needs the component's dynamic rules off, which is decided at the
-// start of a program: it has an empty Base of its own.
+// The default needs dynamic rules off. The library reads this setting in MPI_Init only, so the default has
+// a Base of its own.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{NewComm: true}, nil
@@ -44,8 +43,8 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		f.Env = append(f.Env, mpi.Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
 	}
 	if c.Collective == coll.Allgatherv {
-		// Its control variable can be read only (MPI_T_cvar_write of 4.1.4 refuses
-		// with MPI_T_ERR_CVAR_SET_NEVER): each algorithm is a program of its own.
+		// Dynamic rules cannot be changed after MPI_Init (MPI_T_cvar_write of 4.1.4 returns
+		// MPI_T_ERR_CVAR_SET_NEVER), so each algorithm needs a launch of its own.
 		f.Base = slices.Clone(f.Env)
 	}
 	return f, nil
@@ -53,7 +52,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 
 const mcaPrefix = "OMPI_MCA_"
 
-// dynamicRules makes the component tuned follow settings and files.
+// dynamicRules is the setting with which the component tuned reads forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
 // rivals are the components that can be above tuned for the collectives of whole programs. The value
@@ -74,13 +73,13 @@ func withoutRivals() []selection.Setting {
 	return out
 }
 
-// tunedParam is a parameter of the catalogue and what the component calls it
-// after the name of the collective.
+// tunedParam is a parameter of the catalogue, and the suffix of its control variable after the name of the
+// collective.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns the parameters that any algorithm of the collective has.
-// A collective without them lacks the control variables, too. A forced allgather takes faninout from
-// the variable for trees, other collectives from the one for chains.
+// tunedParams returns the parameters that at least one algorithm of the collective has. Without such an
+// algorithm the control variable does not exist. A forced allgather reads faninout from the variable for
+// trees, other collectives from the one for chains.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"
 	if c == coll.Allgather {

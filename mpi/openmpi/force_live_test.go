@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/mpilibrarytest"
 )
 
-// TestLiveNumbers: the settings of a start and the switches inside one mean the same
-// to the library.
+// TestLiveNumbers checks that the environment of a launch and the control variables within a launch have
+// the same effect.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")
@@ -44,8 +44,8 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// TestLiveSwitch: inside one start each group of switches makes the library call its
-// algorithm on a new communicator.
+// TestLiveSwitch checks that each group of switches makes the library call its algorithm on a new
+// communicator within one launch.
 func TestLiveSwitch(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")

@@ -10,10 +10,10 @@ import (
 	"tutti/mpi"
 )
 
-// tool tells what a build has.
+// tool is the program that lists the components and parameters of a build.
 const tool = "ompi_info"
 
-// Inspect implements mpi.Measurable. It asks the ompi_info beside the compiler.
+// Inspect implements mpi.Measurable. It runs the ompi_info in the folder of the compiler.
 func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	path := b.Tools.Find(tool)
 	if path == "" {
@@ -43,8 +43,8 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 
 func unknown(fault, cure string) mpi.Inspection { return mpi.Inspection{Fault: fault, Cure: cure} }
 
-// compare holds the enumerators of coll/tuned against a catalogue. An algorithm
-// whose number differs is absent: rules say numbers.
+// compare compares the enumerators of coll/tuned with a catalogue. An algorithm with another number counts
+// as absent, because rules contain numbers.
 func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
 	for _, c := range coll.Collectives() {
 		has := tuned[string(c)]

@@ -13,7 +13,7 @@ import (
 	"tutti/mpi"
 )
 
-// recorded is what the ompi_info of 4.1.4 printed.
+// recorded returns the output of the ompi_info of 4.1.4.
 func recorded(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/ompi-info-4.1.4.txt")
@@ -47,7 +47,7 @@ func TestParseOmpiInfo(t *testing.T) {
 	}
 }
 
-// installed is an installation whose ompi_info prints a text.
+// installed is an installation whose ompi_info prints the given text.
 type installed struct{ path, build, params string }
 
 func (i installed) Find(name string) string {
@@ -123,7 +123,7 @@ func first(names []string) string {
 	return names[0]
 }
 
-// An algorithm under another number is not there: rules say numbers.
+// An algorithm with another number counts as absent, because rules contain numbers.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.1.4")
 	tuned := parseOmpiInfo(recorded(t)).tuned

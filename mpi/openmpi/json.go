@@ -14,17 +14,17 @@ import (
 	"tutti/coll"
 )
 
-// spread is how the ranks of a communicator lie on nodes, as rules of 6.0 ask.
+// spread is the distribution of a communicator's ranks over nodes that a rule of 6.0 requires.
 type spread string
 
-// The spreads that rules can ask for.
+// The distributions that rules can require.
 const (
 	anySpread  spread = "any"
 	onePerNode spread = "one-per-node"
 	singleNode spread = "single-node"
 )
 
-// holds reports whether a communicator of that layout is spread so.
+// holds reports whether a communicator of the layout has the distribution.
 func (s spread) holds(l coll.Layout) bool {
 	switch s {
 	case onePerNode:
@@ -44,16 +44,16 @@ type jsonCollective struct {
 	Blocks     []jsonBlock
 }
 
-// jsonBlock holds for communicators of Low to High ranks, both included, with
-// the spread; the first block that holds decides, rules or not.
+// jsonBlock applies to communicators of Low to High ranks, bounds included, with the distribution. The
+// first block that applies is used, even if it has no rules.
 type jsonBlock struct {
 	Low, High int
 	Spread    spread
 	Rules     []jsonRule
 }
 
-// jsonRule holds for messages of Low to High bytes, both included; the first one
-// that holds decides. Without one the library does.
+// jsonRule applies to messages of Low to High bytes, bounds included. The first rule that applies is used.
+// If none applies, the library selects.
 type jsonRule struct {
 	Low, High   int64
 	Algorithm   string // Open MPI's name or number; "ignore" and 0 leave the decision to the library
@@ -62,11 +62,11 @@ type jsonRule struct {
 	MaxRequests int
 }
 
-// ignore is Open MPI's name of its own decision.
+// ignore is the name with which Open MPI selects by itself.
 const ignore = "ignore"
 
-// Bytes returns the rules as a file, the same for the same rules. Upper bounds
-// that exclude nothing are left out: "inf" as a number of ranks is read as -1.
+// Bytes returns the rules as a file. Equal rules give equal bytes. Bytes leaves out upper bounds that
+// exclude nothing, because Open MPI reads "inf" as a number of ranks as -1.
 func (r jsonRules) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")
@@ -114,10 +114,9 @@ func (x jsonRule) write(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// toJSON says classic rules in the newer form, where a block and a rule end where
-// the next one begins. names gives the name of an algorithm's number. The rules of
-// layouts with one rank on each node, or with one node, come first: they hold
-// for communicators of just that many ranks.
+// toJSON converts classic rules, in which a block or rule ends where the next one begins. The parameter
+// names returns the name of an algorithm number. Rules of layouts with one rank on each node, or with one
+// node, come first. They apply to communicators of exactly that number of ranks.
 func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective, int) string) jsonRules {
 	var out jsonRules
 	for _, c := range rules {
@@ -173,9 +172,9 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 
 // parseJSON reads a rules file of 6.0. The error matches errSyntax.
 //
-// Stricter than Open MPI, which takes its own decision without a word where it
-// understands nothing, parseJSON wants known keys, known collectives, each once,
-// bounds in order, and a number of ranks as a number.
+// Open MPI selects by itself, without a message, where it does not understand the file. parseJSON is
+// stricter: keys and collectives must be known, each collective occurs once, bounds are in order, and the
+// number of ranks is a number.
 func parseJSON(text []byte) (jsonRules, error) {
 	var doc struct {
 		Version     int             `json:"rule_file_version"`
@@ -312,8 +311,8 @@ func parseJSONRule(raw []byte) (jsonRule, error) {
 	return r, nil
 }
 
-// Find returns the rule that Open MPI 6.0 follows on a communicator of a layout,
-// and false when it takes its own decision.
+// Find returns the rule that Open MPI 6.0 uses on a communicator of a layout. It returns false if Open MPI
+// selects by itself.
 func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule, bool) {
 	for _, rules := range r {
 		if rules.Collective != c {

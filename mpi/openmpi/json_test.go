@@ -17,8 +17,8 @@ import (
 	"tutti/selection"
 )
 
-// spreadRows are three layouts of twelve ranks that want different algorithms,
-// two of which rules of 6.0 can tell from all others.
+// spreadRows returns three layouts of twelve ranks with different best algorithms. Rules of 6.0 can
+// distinguish two of them from all others.
 func spreadRows() []selection.Row {
 	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
 	return []selection.Row{
@@ -54,7 +54,7 @@ func TestJSONGolden(t *testing.T) {
 	testutil.CheckGolden(t, "newer.openmpi.env", snippet)
 }
 
-// around returns numbers and their neighbours.
+// around returns the numbers and their neighbours, ascending.
 func around(numbers ...int64) []int64 {
 	var out []int64
 	for _, n := range numbers {
@@ -67,8 +67,8 @@ func around(numbers ...int64) []int64 {
 	return out
 }
 
-// TestJSONSaysWhatTheRulesSay: at every bound of the classic rules, one below and
-// one above, the newer file reaches the same rule.
+// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same at every bound of the
+// classic rules and one above and below.
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
@@ -100,7 +100,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	}
 }
 
-// sameRules compares at every bound of sizes and returns the number of comparisons.
+// sameRules compares both formats at every bound of sizes and returns the number of comparisons.
 func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
 	t.Helper()
 	rules := all.rules
@@ -232,8 +232,8 @@ func TestRadix(t *testing.T) {
 	}
 }
 
-// TestSecondVersion: a fifth number asks for another header, and other releases
-// refuse it.
+// TestSecondVersion checks that a fifth number needs another header, and that older releases cannot have
+// it.
 func TestSecondVersion(t *testing.T) {
 	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
 		{Ranks: 1, Rules: []rule{{}}},
@@ -249,7 +249,7 @@ func TestSecondVersion(t *testing.T) {
 			t.Errorf("%d B: %d requests, want %d", size, got.MaxRequests, want)
 		}
 	}
-	// A number on the next line is the next rule's.
+	// A number on the next line belongs to the next rule.
 	if _, err := parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
 		t.Error(err)
 	}
@@ -278,8 +278,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// TestMaxRequests: the limit reaches the files of releases that read it, and no
-// others.
+// TestMaxRequests checks that only the files of releases that read the limit contain it.
 func TestMaxRequests(t *testing.T) {
 	p := coll.Point{Collective: coll.Alltoall, Nodes: 4, PPN: 2, MsgBytes: 64}
 	limited, err := coll.ParseAlgorithm("linear_sync(max_requests=8)")

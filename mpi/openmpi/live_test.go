@@ -24,10 +24,9 @@ func launch(t *testing.T, env []string, n int, args ...string) string {
 	return testutil.RunProgram(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
 }
 
-// traced runs a program with the dynamic loader of rank 0 keeping a log, and returns
-// what it printed and the algorithms of the collective that it called, in the order
-// of their first calls: the component is bound lazily, so the log has what was really
-// called.
+// traced runs a program while the dynamic loader of rank 0 writes a log. It returns the output and the
+// algorithms of the collective in the order of their first calls. The loader binds functions lazily, so the
+// log contains only functions that were called.
 func traced(t *testing.T, env []string, p coll.Point, args ...string) (out string, called []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +49,8 @@ func traced(t *testing.T, env []string, p coll.Point, args ...string) (out strin
 	return out, called
 }
 
-// algorithmsOf returns what a call of a collective calls; its results must be right.
+// algorithmsOf returns the algorithms that a call of a collective runs. It fails the test if a result is
+// wrong.
 func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string {
 	t.Helper()
 	out, called := traced(t, env, p, prog, "call", fmt.Sprint(p.MsgBytes), string(p.Collective))
@@ -60,11 +60,11 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 	return strings.Join(called, " ")
 }
 
-// TestLiveSelection: the library calls what the rules say, seen in the log of the
-// dynamic loader.
+// TestLiveSelection checks that the library calls the algorithms of the rules. The log of the dynamic
+// loader shows them.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
-	// Names of the functions, beside those of the rules.
+	// Names of the functions for the names of the rules.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
 		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",
@@ -107,17 +107,17 @@ func TestLiveSelection(t *testing.T) {
 			t.Errorf("%v: called %q, want %q", r.Point, got, want)
 		}
 	}
-	// Below the first block the library decides, as without rules.
+	// Below the first block, the library selects as it does without rules.
 	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
 	if with, without := algorithmsOf(t, env, below, prog), algorithmsOf(t, nil, below, prog); with != without {
 		t.Errorf("%v: called %q, without rules %q", below, with, without)
 	}
 }
 
-// canary asks for an algorithm that does not exist, which is an error of its own.
+// canary names an algorithm that does not exist, which Open MPI reports as an error.
 var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Ranks: 1, Rules: []rule{{Algorithm: 99}}}}}}
 
-// put writes rules of 4.1.4 into a folder that a shell would stumble over.
+// put writes rules of 4.1.4 into a folder whose name needs quoting in a shell.
 func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "it's $HOME")
@@ -131,7 +131,7 @@ func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 	return dir, x
 }
 
-// TestLiveCanary: the file is read; without the first setting it is not.
+// TestLiveCanary checks that the library reads the file, and does not read it without the first setting.
 func TestLiveCanary(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	_, x := put(t, bundle{rules: canary})
@@ -148,7 +148,7 @@ func TestLiveCanary(t *testing.T) {
 	}
 }
 
-// TestLiveStock: as shipped, the library is right for every call.
+// TestLiveStock checks that the library without rules is correct for every call.
 func TestLiveStock(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -157,13 +157,14 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// TestLiveGaps: ring dies of types with gaps. When it does not, a release has mended
-// it, and it is unsafe for operations that do not commute alone.
+// TestLiveGaps checks that ring crashes for types with gaps. If it does not, a release has fixed it: then
+// it is only unsafe for operations that do not commute.
 func TestLiveGaps(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 1, PPN: 4}, 4096, "ring")
 	env := mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, release(t, "4.1.4"), c).Env)
-	// What lies beyond a buffer is looked at when it is freed: else it is a matter of luck.
+	// The C library checks the memory after a buffer when the program frees it. Without this check a crash
+	// depends on chance.
 	env = append(env, "LD_PRELOAD=libc_malloc_debug.so.0", "MALLOC_CHECK_=3")
 	out := launch(t, env, 4, prog, "check", "600", "allreduce")
 	tries := regexp.MustCompile(`(?m)^try .*$`).FindAllString(out, -1)
@@ -172,8 +173,8 @@ func TestLiveGaps(t *testing.T) {
 	}
 }
 
-// TestLiveResults: with random rules for every collective that are safe, every call is
-// right on any number of ranks.
+// TestLiveResults checks random safe rules of every collective on several numbers of ranks: every call is
+// correct.
 func TestLiveResults(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -202,14 +203,13 @@ func TestLiveIgnoredArguments(t *testing.T) {
 	}
 }
 
-// TestLiveLayout: sourced in a job, the snippet leads the library to the rules of
-// its layout.
+// TestLiveLayout checks that the snippet, when a job sources it, selects the rules of the job's layout.
 func TestLiveLayout(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
 	run := func(slurm ...string) string {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
-		// Slurm's variables are for the snippet; mpirun would look for the job.
+		// The snippet reads Slurm's variables. They are unset before mpirun, which would look for the job.
 		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
 		return testutil.RunProgram(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
 	}

@@ -32,10 +32,10 @@ func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) e
 	return mpi.Disobeyed(saw, want)
 }
 
-// basePrefix begins the names of functions that are algorithms.
+// basePrefix is the prefix of functions that implement algorithms.
 const basePrefix = "ompi_coll_base_"
 
-// function returns the function that the library enters for an algorithm.
+// function returns the name of the function that implements an algorithm.
 func function(c coll.Collective, name string) string {
 	switch {
 	case c == coll.ReduceScatterBlock && name == "basic_linear":
@@ -49,8 +49,8 @@ func function(c coll.Collective, name string) string {
 	return basePrefix + string(c) + "_intra_" + name
 }
 
-// functions that are not called as the enumerators of the parameters are,
-// underscores aside. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.
+// functions lists functions whose names differ from the parameter's enumerators in more than underscores.
+// Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.
 var functions = map[string]string{
 	"allgather bruck-k-fanout":         "k_bruck",
 	"allgather linear":                 "basic_linear",
@@ -73,6 +73,5 @@ var functions = map[string]string{
 	"reduce_scatter recursive_halving": "basic_recursive_halving",
 }
 
-// plain leaves the underscores and hyphens out of a name: the library is not of one
-// mind about them.
+// plain removes underscores and hyphens from a name. Open MPI's names for one algorithm differ in them.
 func plain(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }

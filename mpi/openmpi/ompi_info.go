@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ompiInfo is what ompi_info --parsable tells of collectives.
+// ompiInfo holds the facts about collectives in the output of ompi_info --parsable.
 type ompiInfo struct {
 	version    string                    // of Open MPI
 	checks     string                    // of arguments: on, off, or empty when it does not say
@@ -22,8 +22,7 @@ var (
 	tunedForm = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
 )
 
-// parseOmpiInfo reads the lines of ompi_info --parsable; what it does not know it
-// passes over.
+// parseOmpiInfo reads the output of ompi_info --parsable. It ignores unknown lines.
 func parseOmpiInfo(text string) ompiInfo {
 	told := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
 	for line := range strings.Lines(text) {
@@ -70,8 +69,8 @@ func (i *ompiInfo) seeColl(line, rest string) {
 	}
 }
 
-// above returns the components that outrank coll/tuned for the collectives of
-// whole programs, ascending.
+// above returns the components with a higher priority than coll/tuned for the collectives of whole
+// programs, ascending.
 func (i ompiInfo) above() []string {
 	mine, known := i.priorities["tuned"]
 	if !known {

@@ -41,15 +41,13 @@ func (library) Facts() mpi.Facts {
 // Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
 
-// table lists the algorithms of the component tuned by the numbers that its rules
-// and its control variables have for them. It was taken from the sources of the
-// releases named in it and checked by running each algorithm of 4.1.4 on 2 to 8
-// ranks with 1 to 4096 elements, and in every form of its call on 3 to 6.
+// table lists the algorithms of the component tuned by their numbers in rules and control variables. The
+// source of each row is the source code of the releases that it names. Each algorithm of 4.1.4 was run on 2
+// to 8 ranks with 1 to 4096 elements, and in every form of its call on 3 to 6 ranks.
 //
-// Rules know neither operations nor types, so nothing can be guarded: what is wrong
-// for some calls is not safe (op_safe). That is most algorithms that want operations
-// to commute; ring and segmented_ring of allreduce also write beyond their buffers when
-// a type has a gap before its data.
+// Rules do not depend on operations or types. An algorithm that is wrong for some of them is therefore
+// marked as not safe (op_safe). Most of these need operations that commute. The algorithms ring and
+// segmented_ring of allreduce also write beyond their buffers if a type has a gap before its data.
 //
 //go:embed algorithms.csv
 var table string

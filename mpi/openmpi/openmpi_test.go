@@ -17,7 +17,7 @@ import (
 	"tutti/selection"
 )
 
-// TestBetweenGridPoints replays points that were not tuned.
+// TestBetweenGridPoints replays calls at points that were not tuned.
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
@@ -37,7 +37,7 @@ func TestBetweenGridPoints(t *testing.T) {
 	}
 }
 
-// row builds a row of a bcast with times by name.
+// row returns a row of a bcast with the times of the named algorithms.
 func row(l coll.Layout, size int64, names []string, seconds ...float64) selection.Row {
 	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}}
 	for i, name := range names {
@@ -206,8 +206,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestTwoRanks: an algorithm for two ranks alone is never ruled for more,
-// though the next grid size is far away.
+// TestTwoRanks checks that an algorithm for exactly two ranks is not selected for more, even if the next
+// grid size is much larger.
 func TestTwoRanks(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	var rows []selection.Row

@@ -6,8 +6,8 @@ import (
 	"tutti/mpi"
 )
 
-// Recognise implements mpi.Library. The file keeps the revision of its repository, a
-// release's is its tag.
+// Recognise implements mpi.Library. The file contains the revision of its repository, which is a tag for a
+// release.
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {

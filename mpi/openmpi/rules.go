@@ -20,14 +20,14 @@ type classicCollective struct {
 	Blocks     []classicBlock
 }
 
-// classicBlock holds for communicators of that many ranks or more, up to the next
-// block; the first one for smaller communicators, too.
+// classicBlock applies to communicators of at least Ranks ranks, up to the next block. The first block also
+// applies to smaller communicators.
 type classicBlock struct {
 	Ranks int
 	Rules []rule
 }
 
-// rule holds for messages of that size or more, up to the next rule.
+// rule applies to messages of at least Size bytes, up to the next rule.
 type rule struct {
 	Size        int64
 	Algorithm   int // Open MPI's number; 0 leaves the decision to the library
@@ -41,15 +41,15 @@ type numbered struct {
 	id         int64
 }
 
-// ids are Open MPI's numbers of the collectives, from coll_tuned.h.
+// ids lists Open MPI's numbers of the collectives, from coll_tuned.h.
 var ids = []numbered{
 	{coll.Allgather, 0}, {coll.Allgatherv, 1}, {coll.Allreduce, 2}, {coll.Alltoall, 3}, {coll.Alltoallv, 4},
 	{coll.Barrier, 6}, {coll.Bcast, 7}, {coll.Exscan, 8}, {coll.Gather, 9}, {coll.Reduce, 11},
 	{coll.ReduceScatter, 12}, {coll.ReduceScatterBlock, 13}, {coll.Scan, 14}, {coll.Scatter, 15},
 }
 
-// header2 begins files whose rules may have a fifth number, the most requests. It
-// must be the first line: releases before 5.0.7 reject such a file without a word.
+// header2 is the first line of files whose rules may have a fifth number, the maximum number of requests.
+// Releases before 5.0.7 ignore such a file without a message.
 const header2 = "rule-file-version-2\n"
 
 // second reports whether the rules need the second version of the format.
@@ -64,9 +64,9 @@ func (r classicRules) second() bool {
 	return false
 }
 
-// Bytes returns the rules as a file, the same for the same rules, in the first
-// version of the format where that can say them. Numbers have no leading zeros:
-// Open MPI would read them as octal.
+// Bytes returns the rules as a file. Equal rules give equal bytes. It uses the first version of the format
+// if this version can express the rules. Numbers have no leading zeros, because Open MPI would read them as
+// octal.
 func (r classicRules) Bytes() []byte {
 	var b strings.Builder
 	fifth := ""
@@ -97,18 +97,16 @@ func (c classicCollective) id() int64 {
 	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
 }
 
-// errSyntax reports text that Open MPI would not take, or not as it looks.
+// errSyntax reports text that Open MPI would reject or misread.
 var errSyntax = errors.New("not a rules file")
 
 // parse reads a rules file. The error matches errSyntax and names the line.
 //
-// Numbers are read as Open MPI does, by C's %li: a leading 0 means octal, 0x
-// hexadecimal, text that is no number is skipped and # starts a comment. Stricter
-// than Open MPI, parse wants sizes in ascending order, known collectives, each
-// once, and nothing but comments after the last rule.
+// Like Open MPI, parse reads numbers with C's %li: a leading 0 means octal, 0x means hexadecimal. It skips
+// text that is not a number, and # begins a comment. Unlike Open MPI, it requires ascending sizes, known
+// collectives that occur once, and only comments after the last rule.
 //
-// Behind the first line rule-file-version-2 a rule may have a fifth number, on the
-// same line as the fourth.
+// After the first line rule-file-version-2, a rule may have a fifth number on the line of the fourth.
 func parse(text []byte) (classicRules, error) {
 	s := &scanner{text: string(text), line: 1}
 	if rest, ok := strings.CutPrefix(s.text, header2); ok {
@@ -170,8 +168,8 @@ func (s *scanner) next() (int64, bool, error) {
 	return 0, false, nil
 }
 
-// numberLength returns how much of the text C's strtol with base 0 takes: a sign,
-// then 0x and hexadecimal, 0 and octal, or decimal digits.
+// numberLength returns the number of bytes that C's strtol with base 0 reads: a sign, then hexadecimal
+// digits after 0x, octal digits after 0, or decimal digits.
 func numberLength(text string) int {
 	sign := 0
 	if text[0] == '-' || text[0] == '+' {
@@ -291,9 +289,9 @@ func (s *scanner) digitFollows() bool {
 	return s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'
 }
 
-// Find returns the rule that Open MPI follows on a communicator, and false when it
-// has none: the last block and rule that are not too large, where the first block
-// counts for smaller communicators, too.
+// Find returns the rule that Open MPI uses on a communicator: the last rule that is not too large, of the
+// last block that is not too large. The first block also applies to smaller communicators. Find returns
+// false if there is no rule.
 func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool) {
 	found, ok := rule{}, false
 	for _, x := range r.block(c, ranks) {
@@ -304,7 +302,7 @@ func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool
 	return found, ok
 }
 
-// block returns the rules of the block that governs a communicator, nil for none.
+// block returns the rules of the block that applies to a communicator, or nil.
 func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	for _, rules := range r {
 		if rules.Collective != c || len(rules.Blocks) == 0 {

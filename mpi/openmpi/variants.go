@@ -9,23 +9,23 @@ import (
 	"tutti/mpi"
 )
 
-// values are what is measured of an algorithm's parameters. The fixed decisions cut
-// messages into segments of 1 KiB to 1 MiB, most often 8 and 64 KiB
-// (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4); 0 does not cut. Chains
-// have a fan-out of 4 (coll_tuned_component.c), and requests are not limited (0).
+// values lists the values of parameters that are measured. Open MPI's own decisions use segments of 1 KiB
+// to 1 MiB, most often 8 and 64 KiB (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4); 0 means no
+// segments. Chains have a fan-out of 4 (coll_tuned_component.c). With 0 the number of requests is not
+// limited.
 var values = map[string][]string{
 	"segsize":      {"0", "8192", "65536"},
 	"faninout":     {"4", "2"},
 	"max_requests": {"0"},
 }
 
-// cut is for segmented_ring, which is the algorithm ring when it does not cut.
+// cut lists the segment sizes of segmented_ring in bytes. Without segments it would be the algorithm ring.
 var cut = map[string][]string{"segsize": {"8192", "65536"}}
 
-// radices are measured for algorithms that take a radix from faninout.
+// radices lists the radices of algorithms that read a radix from faninout.
 var radices = map[string][]string{"faninout": {"2", "4", "8"}}
 
-// variants lists an algorithm with a few values for each parameter.
+// variants returns an algorithm with a few values for each parameter.
 func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case e.Name == "segmented_ring":
