@@ -98,10 +98,10 @@ func newLearned(p export.Concluded) Learned {
 		out.Predictions = append(out.Predictions, predictionsAt(row, unit, measured)...)
 	}
 	slices.SortStableFunc(out.Selection.Choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Bytes, b.Bytes))
+		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.MsgBytes, b.MsgBytes))
 	})
 	slices.SortStableFunc(out.Predictions, func(a, b Prediction) int {
-		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Algorithm, b.Algorithm))
+		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.MsgBytes, b.MsgBytes), cmp.Compare(a.Algorithm, b.Algorithm))
 	})
 	return out
 }
@@ -118,7 +118,7 @@ func secondsPerUnit(row selection.Row, measured map[coll.Candidate]float64) floa
 }
 
 func choiceAt(row selection.Row, alg coll.Algorithm, unit float64) Choice {
-	c := Choice{Nodes: row.Point.Nodes, PPN: row.Point.PPN, Bytes: row.Point.MsgBytes, Algorithm: alg.String()}
+	c := Choice{Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes, Algorithm: alg.String()}
 	own, byDefault := predictionOf(row, alg), predictionOf(row, coll.Default)
 	c.Seconds = own * unit
 	if own > 0 && byDefault > 0 {
@@ -147,7 +147,7 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 	var out []Prediction
 	for _, o := range row.Options {
 		out = append(out, Prediction{
-			Nodes: row.Point.Nodes, PPN: row.Point.PPN, Bytes: row.Point.MsgBytes, Algorithm: o.Algorithm.String(),
+			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes, Algorithm: o.Algorithm.String(),
 			Seconds: o.Seconds * unit, Slowdown: o.Seconds / fastest,
 			Measured: measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}] > 0,
 		})

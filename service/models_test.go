@@ -33,7 +33,7 @@ func TestLearn(t *testing.T) {
 		}
 		choices := map[coll.Point]service.Choice{}
 		for _, c := range learned.Selection.Choices {
-			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.Bytes}] = c
+			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}] = c
 		}
 		if len(choices) != len(p.Rows) {
 			t.Errorf("%s: %d choices, want %d", p.Problem.Problem, len(choices), len(p.Rows))
@@ -77,14 +77,14 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 	}
 	least := map[[3]int64]float64{}
 	for i, q := range all {
-		at := [3]int64{int64(q.Nodes), int64(q.PPN), q.Bytes}
+		at := [3]int64{int64(q.Nodes), int64(q.PPN), q.MsgBytes}
 		if s, known := least[at]; !known || q.Slowdown < s {
 			least[at] = q.Slowdown
 		}
 		if q.Measured && q.Seconds == 0 {
 			t.Errorf("%+v was measured and has no time", q)
 		}
-		if i > 0 && slices.Compare(append(at[:], 0), []int64{int64(all[i-1].Nodes), int64(all[i-1].PPN), all[i-1].Bytes}) < 0 {
+		if i > 0 && slices.Compare(append(at[:], 0), []int64{int64(all[i-1].Nodes), int64(all[i-1].PPN), all[i-1].MsgBytes}) < 0 {
 			t.Errorf("%+v comes after %+v", q, all[i-1])
 		}
 	}

@@ -56,14 +56,14 @@ type Job struct {
 type Selection struct {
 	Problem journal.Problem `json:"problem"`
 	Round   int             `json:"round"`
-	Choices []Choice        `json:"choices"` // at every point, by nodes, ppn, bytes
+	Choices []Choice        `json:"choices"` // at every point, by nodes, ppn, msg_bytes
 }
 
 // Choice is the selected algorithm at a point.
 type Choice struct {
 	Nodes     int     `json:"nodes"`
 	PPN       int     `json:"ppn"`
-	Bytes     int64   `json:"bytes"`
+	MsgBytes  int64   `json:"msg_bytes"`
 	Algorithm string  `json:"algorithm"`           // library_default leaves the choice to the library
 	Default   string  `json:"default"`             // what the library runs by itself, "" when unknown
 	Seconds   float64 `json:"seconds"`             // measured or predicted; 0 where nothing was measured at the point
@@ -78,7 +78,7 @@ type Choice struct {
 type Prediction struct {
 	Nodes     int     `json:"nodes"`
 	PPN       int     `json:"ppn"`
-	Bytes     int64   `json:"bytes"`
+	MsgBytes  int64   `json:"msg_bytes"`
 	Algorithm string  `json:"algorithm"`
 	Seconds   float64 `json:"seconds"`  // 0 where nothing was measured at the point
 	Slowdown  float64 `json:"slowdown"` // time over that of the fastest algorithm at the point
@@ -95,14 +95,14 @@ type Comparison struct {
 // ComparedChoices compares two selections for one problem.
 type ComparedChoices struct {
 	Problem journal.Problem  `json:"problem"`
-	Points  []ComparedChoice `json:"points"` // that both campaigns have, by nodes, ppn, bytes
+	Points  []ComparedChoice `json:"points"` // that both campaigns have, by nodes, ppn, msg_bytes
 }
 
 // ComparedChoice compares the choices of two campaigns at one point.
 type ComparedChoice struct {
 	Nodes    int     `json:"nodes"`
 	PPN      int     `json:"ppn"`
-	Bytes    int64   `json:"bytes"`
+	MsgBytes int64   `json:"msg_bytes"`
 	A        string  `json:"a"` // algorithms
 	B        string  `json:"b"`
 	SecondsA float64 `json:"seconds_a"` // of A's choice, 0 when unknown
@@ -120,7 +120,7 @@ type Models interface {
 // Learned is the result of models for one problem.
 type Learned struct {
 	Selection   Selection
-	Predictions []Prediction // by nodes, ppn, bytes, algorithm
+	Predictions []Prediction // by nodes, ppn, msg_bytes, algorithm
 }
 
 // Feed returns the events of a campaign, the lines of its journal.
@@ -255,15 +255,15 @@ func compareChoices(a, b Selection) []ComparedChoice {
 	}
 	at := make(map[point]Choice, len(b.Choices))
 	for _, c := range b.Choices {
-		at[point{c.Nodes, c.PPN, c.Bytes}] = c
+		at[point{c.Nodes, c.PPN, c.MsgBytes}] = c
 	}
 	out := []ComparedChoice{}
 	for _, x := range a.Choices {
-		y, both := at[point{x.Nodes, x.PPN, x.Bytes}]
+		y, both := at[point{x.Nodes, x.PPN, x.MsgBytes}]
 		if !both {
 			continue
 		}
-		c := ComparedChoice{Nodes: x.Nodes, PPN: x.PPN, Bytes: x.Bytes, A: x.Algorithm, B: y.Algorithm, SecondsA: x.Seconds, SecondsB: y.Seconds}
+		c := ComparedChoice{Nodes: x.Nodes, PPN: x.PPN, MsgBytes: x.MsgBytes, A: x.Algorithm, B: y.Algorithm, SecondsA: x.Seconds, SecondsB: y.Seconds}
 		if x.Seconds > 0 && y.Seconds > 0 {
 			c.Ratio = y.Seconds / x.Seconds
 		}

@@ -256,7 +256,7 @@ func checkAnswer(t *testing.T, s *served, id string) {
 	told := map[string]string{}
 	for _, selection := range answer.Selections {
 		for _, c := range selection.Choices {
-			told[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.Bytes)] = c.Algorithm
+			told[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.MsgBytes)] = c.Algorithm
 		}
 	}
 	file := string(s.ask("GET", "/api/v1/campaigns/"+id+"/files/selection.csv", ""))

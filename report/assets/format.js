@@ -94,7 +94,7 @@ export function moment(text) {
 
 // point writes where a collective runs.
 export function point(p) {
-  return `${p.nodes}×${p.ppn}${nb}${bytes(p.msg_bytes ?? p.bytes)}`;
+  return `${p.nodes}×${p.ppn}${nb}${bytes(p.msg_bytes)}`;
 }
 
 function trimmed(x, decimals) {

@@ -23,7 +23,7 @@ rows('percent', f.percent, [[0, '0 %'], [0.0001, '<0.1 %'], [0.0144, '1.4 %'], [
 rows('count', f.count, [[0, '0'], [999, '999'], [1000, '1 000'], [1234567, '1 234 567']]);
 rows('plural', f.plural, [[[1, 'job'], '1 job'], [[2, 'job'], '2 jobs'], [[8, 'process', 'processes'], '8 processes']]);
 rows('age', f.age, [[[0, 1000], 'now'], [[0, 59000], '59 s ago'], [[0, 61000], '1 min ago'], [[0, 3 * 3600000], '3 h ago'], [[0, 30 * 3600000], '30 h ago'], [[0, 4 * 86400000], '4 d ago'], [[7200000, 0], 'in 2 h']]);
-rows('point', f.point, [[{ nodes: 16, ppn: 4, bytes: 65536 }, '16×4 64 KiB'], [{ nodes: 2, ppn: 1, msg_bytes: 8 }, '2×1 8 B']]);
+rows('point', f.point, [[{ nodes: 16, ppn: 4, msg_bytes: 65536 }, '16×4 64 KiB'], [{ nodes: 2, ppn: 1, msg_bytes: 8 }, '2×1 8 B']]);
 
 test("Go's zero time is no moment", () => {
   assert.equal(f.moment('0001-01-01T00:00:00Z'), null);

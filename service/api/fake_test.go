@@ -221,7 +221,7 @@ func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (servi
 	if p != bcast {
 		return service.Selection{}, service.ErrNotYet
 	}
-	return service.Selection{Problem: p, Round: 3, Choices: []service.Choice{{Nodes: 2, PPN: 4, Bytes: 8, Algorithm: "binomial"}}}, nil
+	return service.Selection{Problem: p, Round: 3, Choices: []service.Choice{{Nodes: 2, PPN: 4, MsgBytes: 8, Algorithm: "binomial"}}}, nil
 }
 
 func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
@@ -231,7 +231,7 @@ func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]s
 	if p != bcast {
 		return nil, service.ErrNoProblem
 	}
-	return []service.Prediction{{Nodes: 2, PPN: 4, Bytes: 8, Algorithm: "binomial", Seconds: 1e-6}}, nil
+	return []service.Prediction{{Nodes: 2, PPN: 4, MsgBytes: 8, Algorithm: "binomial", Seconds: 1e-6}}, nil
 }
 
 func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, error) {

@@ -302,7 +302,7 @@ func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, erro
 		for i := range before {
 			x, y := before[i], after[i]
 			d.Points = append(d.Points, service.ComparedChoice{
-				Nodes: x.Nodes, PPN: x.PPN, Bytes: x.Bytes, A: x.Algorithm, B: y.Algorithm,
+				Nodes: x.Nodes, PPN: x.PPN, MsgBytes: x.MsgBytes, A: x.Algorithm, B: y.Algorithm,
 				SecondsA: x.Seconds, SecondsB: y.Seconds, Ratio: y.Seconds / x.Seconds,
 			})
 		}
@@ -365,5 +365,5 @@ func (r *row) Ended() bool {
 }
 
 func byPoint(a, b service.Choice) int {
-	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Bytes, b.Bytes))
+	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.MsgBytes, b.MsgBytes))
 }

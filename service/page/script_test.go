@@ -214,7 +214,7 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 			for _, bytes := range sizes() {
 				for _, a := range algorithms(p) {
 					at, known := s.measured[key(p, a, nodes, ppn, bytes)]
-					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, Bytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && at <= lines})
+					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, MsgBytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && at <= lines})
 				}
 				here := out[len(out)-len(algorithms(p)):]
 				fastest := slices.MinFunc(here, func(a, b service.Prediction) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
@@ -242,7 +242,7 @@ func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 			best.Algorithm = "library_default"
 		}
 		out = append(out, service.Choice{
-			Nodes: best.Nodes, PPN: best.PPN, Bytes: best.Bytes, Algorithm: best.Algorithm, Default: shipped(p, best.Nodes*best.PPN, best.Bytes), Seconds: best.Seconds,
+			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Default: shipped(p, best.Nodes*best.PPN, best.MsgBytes), Seconds: best.Seconds,
 			Gain: usual / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
 		})
 	}

@@ -51,8 +51,7 @@ function drift(comparison) {
   const detail = el('div', { class: 'detail' });
   const maps = gridMaps((p) => showDetail(detail, p));
   const show = () => {
-    const { problem } = comparison.problems[Number(choice.value)];
-    const points = comparison.problems[Number(choice.value)].points.map((p) => ({ ...p, msg_bytes: p.bytes }));
+    const { problem, points } = comparison.problems[Number(choice.value)];
     const names = codes([], points.flatMap((p) => [p.a, p.b]));
     maps.show(keyOf(problem), points, layers(names));
     summary.textContent = inWords(points);

@@ -38,7 +38,7 @@ export function selectionPanel(id) {
   }, refresh);
 
   function draw() {
-    const points = selection?.choices.map(withSize) ?? [];
+    const points = selection?.choices ?? [];
     status.hidden = points.length > 0;
     maps.node.hidden = points.length === 0;
     if (points.length > 0) maps.show({ label: `${problem.library} ${problem.collective}`, title: problem.collective, points, algorithms: selection.algorithms, next });
@@ -52,7 +52,7 @@ export function selectionPanel(id) {
     predictions = { state, list: null };
     get(['campaigns', id, 'predictions'], { library: problem.library, collective: problem.collective }).then((answer) => {
       if (predictions.state !== state) return;
-      predictions.list = answer.predictions.map(withSize);
+      predictions.list = answer.predictions;
       maps.refresh();
     }).catch(() => {
       if (predictions.state !== state) return;
@@ -94,5 +94,3 @@ export function selectionPanel(id) {
     },
   };
 }
-
-const withSize = (p) => ({ ...p, msg_bytes: p.bytes });
