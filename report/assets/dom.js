@@ -1,4 +1,4 @@
-// Making elements. Text from outside becomes text nodes and attributes, never markup.
+// Functions that create elements. Names and messages become text or attributes, never markup.
 
 // el makes an element. Attributes: class, text, on (event handlers by name), data
 // (data-*), any property or attribute by its name; null and false leave one out.
@@ -18,15 +18,8 @@ function set(node, name, value) {
   else node.setAttribute(name, value === true ? '' : String(value));
 }
 
-// svg makes an SVG element with attributes.
-export function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
-// put writes text only where it changed, so that nothing blinks and no selection is lost.
+// put writes a text only when it has changed, so that nothing flickers and a selected text stays
+// selected.
 export function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -43,7 +36,7 @@ export function panel(title, attributes, extra, ...children) {
 export function table(caption, columns, attributes = {}) {
   const body = el('tbody');
   const head = columns.map((c) => el('th', { scope: 'col', class: c.class, text: c.text }));
-  const node = el('table', attributes, el('caption', { class: 'unseen', text: caption }),
+  const node = el('table', attributes, el('caption', { class: 'visually-hidden', text: caption }),
     el('thead', {}, el('tr', {}, head)), body);
   return { node: el('div', { class: 'wide' }, node), body, columns };
 }

@@ -6,8 +6,8 @@ import { bytes, plural } from './format.js';
 
 export const pointKey = (p) => `${p.nodes}/${p.ppn}/${p.msg_bytes}`;
 
-// gridMaps makes the maps of one problem. chosen(point) hears of the point that has the focus or
-// the pointer. show(label, points, layers) draws: a layer is {title, cell}, and cell(point) returns
+// gridMaps makes the maps of one problem. It calls chosen(point) when a point gets the focus or the
+// pointer. show(label, points, layers) draws: a layer is {title, cell}, and cell(point) returns
 // {text, class, label}.
 export function gridMaps(chosen) {
   const node = el('div', { class: 'maps' });

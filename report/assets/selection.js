@@ -27,8 +27,8 @@ const layerKinds = {
 const manyPoints = 1500; // above, only the maps of one number of processes per node are drawn
 
 // selectionMaps makes the maps. kinds names the second layers that are offered. detail(point, code)
-// returns nodes below the facts of a point; code(name) is the look of an algorithm. looked(point)
-// hears of the point in detail.
+// returns nodes below the facts of a point; code(name) is the look of an algorithm. looked is
+// called with the point in detail.
 export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
   const choice = el('select', { id: 'second-layer' });
   const ppns = el('select', { id: 'ppn' });

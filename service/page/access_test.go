@@ -59,7 +59,7 @@ const faults = `(() => {
   };
   let least = 21, texts = 0;
   for (const e of all) {
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || e.closest(".unseen, :disabled, option")) continue;
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || e.closest(".visually-hidden, :disabled, option")) continue;
     const [a, b] = [luminance(colour(getComputedStyle(e).color)), luminance(behind(e))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     texts++;

@@ -121,7 +121,7 @@ func TestKeyboard(t *testing.T) {
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
 	press(t, ctx, kb.Tab)
-	if got := focused(t, ctx); got != "Skip to the contents" {
+	if got := focused(t, ctx); got != "Skip to the content" {
 		t.Errorf("Tab leads first to %q", got)
 	}
 	tabTo(t, ctx, "first")

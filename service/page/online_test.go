@@ -53,9 +53,9 @@ func TestOnline(t *testing.T) {
 	pagetest.Until(t, ctx, learnt)
 	text := strings.ReplaceAll(pagetest.Eval[string](t, ctx, `document.querySelector("main").textContent`), "\u00a0", " ")
 	for _, want := range []string{
-		"21 480 calls of 37 jobs", "1 at work then", "took 1.2 % of the time", "0.780 of the default (0.760 to 0.800)", "1.430 1.380 to 1.480", "2 of 14",
+		"21 480 calls of 37 jobs", "1 running at that time", "took 1.2 % of the time", "0.780 of the default (0.760 to 0.800)", "1.430 1.380 to 1.480", "2 of 14",
 		"1.43 times as fast as library_default", "rabenseifner at allreduce 16×32 64 KiB takes 2.100 times as long", "12 candidates differ by 4.3 %",
-		"no such file or directory", "No table was made yet",
+		"no such file or directory", "There is no table yet",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -148,7 +148,7 @@ func slowJournal(t *testing.T, writes int) {
 	time.Sleep(500 * time.Millisecond) // longer than the page waits before it draws
 	close(gate)
 	pagetest.Until(t, ctx, drawn+` && document.querySelector(".loading") === null`)
-	wrong := []string{"The graph begins with the first evaluation.", "no batch yet", "No job yet.", "Recorded measurements: nothing is submitted.", "Nothing is learnt of this problem yet.", "Files are written when the campaign ends."}
+	wrong := []string{"The charts begin with the first evaluation.", "no batch yet", "No job yet.", "The campaign uses recorded measurements and submits no jobs.", "This problem has no measurements yet.", "Files are written when the campaign ends."}
 	for _, text := range pagetest.Eval[[]string](t, ctx, `window.heard`) {
 		if slices.Contains(wrong, text) {
 			t.Errorf("the page said %q of a campaign that is done", text)
@@ -163,7 +163,7 @@ func TestQueuedCampaign(t *testing.T) {
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
-	pagetest.Until(t, ctx, `document.querySelector(".loading")?.textContent === "The journal begins when the campaign does."`)
+	pagetest.Until(t, ctx, `document.querySelector(".loading")?.textContent === "The campaign has not started yet."`)
 }
 
 // What cannot be loaded is told, with a way to try again that leads to the view.

@@ -1,8 +1,8 @@
-// The service's API: requests, problems, login and streams of events.
+// The client of the service's API: requests, errors, login and event streams.
 
 const root = 'api/v1/';
 
-// Problem is an answer of kind problem+json. fields are {field, text}: what is wrong where.
+// Problem is an error answer (problem+json). fields lists the errors of fields as {field, text}.
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail || body.title || `the service answered ${status}`);
@@ -13,20 +13,20 @@ export class Problem extends Error {
 
 let login = async () => {};
 
-// onLogin says who asks for a token when the service wants one.
+// onLogin sets the function that asks the reader for a token.
 export function onLogin(f) {
   login = f;
 }
 
 let asking = null;
 
-// askOnce shows one login form however many requests were refused.
+// askOnce shows one login form for all requests that were refused.
 function askOnce() {
   asking ??= login().finally(() => { asking = null; });
   return asking;
 }
 
-// url is the address of a resource; the parts of the path are quoted.
+// url returns the address of a resource. It escapes the parts of the path.
 export function url(...path) {
   return root + path.map(encodeURIComponent).join('/');
 }
@@ -50,30 +50,31 @@ export function get(path, query = {}) {
   return request(url(...path) + (search && `?${search}`), {});
 }
 
-// post sends JSON. key makes a request that is sent twice count once.
+// post sends JSON. The service executes requests with the same key once.
 export function post(path, body, key) {
   const headers = { 'Content-Type': 'application/json' };
   if (key) headers['Idempotency-Key'] = key;
   return request(url(...path), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
 }
 
-// newKey makes an idempotency key of 128 random bits.
+// newKey returns an idempotency key of 128 random bits.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-// sendToken logs in; the answer is a cookie that scripts cannot read.
+// sendToken logs in. The service sets a cookie that scripts cannot read.
 export async function sendToken(token) {
   const answer = await fetch('login', { method: 'POST', body: new URLSearchParams({ token }) });
-  if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({ title: 'This token is not known.' })));
+  if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({ title: 'Invalid or revoked token.' })));
 }
 
 const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'grow', 'hpo', 'stop', 'resume', 'verify', 'campaign', 'schedule', 'online'];
-const again = 3000; // ms
+const retryDelay = 3000; // ms
 
-// stream reads the events after number last until it is closed or the row has ended: take(kind, data, seq) for each,
-// each once and in order, and state('live' | 'waiting' | 'ended') when that changes. The
-// browser connects again by itself after a break; after a refusal this does.
+// stream reads the events after the number last, until it is closed or the events have ended. It
+// calls take(kind, data, seq) once for each event, in order, and state('live' | 'waiting' | 'ended')
+// when the connection changes. The browser reconnects after a lost connection. stream reconnects
+// after a refused one.
 export function stream(path, take, state, last = 0) {
   let source;
   let timer = 0;
@@ -88,7 +89,7 @@ export function stream(path, take, state, last = 0) {
     source.onopen = () => state('live');
     source.onerror = () => {
       state('waiting');
-      if (source.readyState === EventSource.CLOSED) timer = setTimeout(probe, again);
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(probe, retryDelay);
     };
     for (const kind of kinds) {
       source.addEventListener(kind, (e) => {
@@ -103,7 +104,7 @@ export function stream(path, take, state, last = 0) {
       state('ended');
     });
   };
-  // probe asks in a way that leads to the login form when that is what is missing.
+  // probe sends a request that shows the login form where the login has expired.
   const probe = () => get(['bases']).catch(() => {}).then(() => { if (!over) open(); });
   open();
   return { close };

@@ -1,10 +1,10 @@
-// One campaign live: built from the records of its journal as they come.
+// The view of one campaign. It follows the events of the campaign and updates itself.
 
 import { get, stream, url } from './api.js';
 import { convergenceCharts, convergenceNote, problemTable } from './convergence.js';
 import { el, panel, put, row, table, throttle } from './dom.js';
 import { age, bytes, callTime, clock, count, duration, hours, moment, percent, point, ratio } from './format.js';
-import { inDoubt, jobsShown, Journal, last, resultOf } from './journal.js';
+import { batchByGain, Journal, resultOf, visibleJobs } from './journal.js';
 import { selectionPanel } from './learned.js';
 import { lineStyles } from './palette.js';
 import { buttons, isOver, pill } from './state.js';
@@ -15,9 +15,9 @@ export async function campaignView(main, [id], link) {
   view.drawCampaign();
   const source = stream(['campaigns', id, 'events'], (kind, record, seq) => view.take(kind, record, seq), (state) => {
     link(state);
-    if (state === 'ended') view.askCampaign();
+    if (state === 'ended') view.refresh();
   });
-  const timer = setInterval(() => view.askCampaign(), 5000);
+  const timer = setInterval(() => view.refresh(), 5000);
   return () => {
     source.close();
     clearInterval(timer);
@@ -30,11 +30,11 @@ class View {
     this.id = id;
     this.campaign = campaign;
     this.journal = new Journal();
-    this.there = campaign.progress.records; // lines that the journal has: before all have come, what lacks may be on its way
+    this.records = campaign.progress.records; // lines of the journal when the view was opened; before all have arrived nothing is called missing
     this.chosen = null; // key of a problem
     this.heading = el('h1');
     this.state = el('span');
-    this.about = el('p', { class: 'about' });
+    this.description = el('p', { class: 'about' });
     this.buttons = buttons((c) => { this.campaign = c; this.drawCampaign(); });
     this.figures = figures();
     this.problems = problemTable((key) => this.choose(key));
@@ -48,22 +48,22 @@ class View {
     this.body = el('div', { hidden: true }, el('div', { class: 'upper' }, panel('Problems', {}, null, this.problems.node), this.charts.node), this.selection.node,
       el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node));
     this.nodes = [
-      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node, this.loading, this.body];
+      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.description, this.figures.node, this.loading, this.body];
     this.draw = throttle(() => this.drawJournal(), 200);
-    this.askCampaign = throttle(() => this.ask(), 1500);
+    this.refresh = throttle(() => this.load(), 1500);
   }
 
   take(kind, record, seq) {
     this.journal.apply(kind, record, seq);
     this.draw();
-    if (kind !== 'trial') this.askCampaign();
+    if (kind !== 'trial') this.refresh();
   }
 
-  async ask() {
+  async load() {
     try {
       this.campaign = await get(['campaigns', this.id]);
     } catch {
-      return; // the stream says that the service is away
+      return; // the stream shows that the service cannot be reached
     }
     this.drawCampaign();
   }
@@ -81,15 +81,15 @@ class View {
     this.state.replaceChildren(pill(c));
     this.buttons.show(c);
     const ended = moment(c.ended);
-    put(this.about, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `made ${clock(c.created)}`,
+    put(this.description, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `created ${clock(c.created)}`,
       ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · '));
     this.figures.show(c, this.journal);
-    this.files.ask(c);
-    put(this.loading, c.progress.records > 0 ? 'Loading the journal …' : 'The journal begins when the campaign does.');
+    this.files.load(c);
+    put(this.loading, c.progress.records > 0 ? 'Loading the journal …' : 'The campaign has not started yet.');
   }
 
   drawJournal() {
-    if ((this.journal.log.at(-1)?.seq ?? 0) < this.there) return;
+    if ((this.journal.log.at(-1)?.seq ?? 0) < this.records) return;
     this.loading.remove();
     this.body.hidden = false;
     const problems = [...this.journal.problems.values()];
@@ -103,20 +103,20 @@ class View {
     this.next.show(problem, isOver(this.campaign));
     this.jobs.show(this.journal);
     this.log.show(this.journal.log);
-    this.selection.show(problem, isOver(this.campaign) || problem.stop || !problem.batch ? [] : problem.batch.asked);
+    this.selection.show(problem, isOver(this.campaign) || problem.stop || !problem.batch ? [] : problem.batch.candidates);
   }
 
   destroy() {
     this.draw.cancel();
-    this.askCampaign.cancel();
+    this.refresh.cancel();
     this.charts.destroy();
     this.selection.destroy();
   }
 }
 
-// figures are the readouts at the top.
+// figures shows the main figures of the campaign at the top.
 function figures() {
-  const names = ['machine time', 'node-hours', 'trials', 'rounds', 'problems converged', 'slowdown, worst', 'mistakes, worst', 'jobs open'];
+  const names = ['machine time', 'node-hours', 'trials', 'rounds', 'problems converged', 'largest slowdown', 'most mistakes', 'open jobs'];
   const values = new Map(names.map((n) => [n, el('dd')]));
   const bar = el('span', { class: 'meter wide-meter', 'aria-hidden': 'true' }, el('span'));
   const node = el('dl', { class: 'figures' }, names.map((n) => el('div', {}, el('dt', { text: n }), values.get(n), n === 'machine time' ? bar : null)));
@@ -133,9 +133,9 @@ function figures() {
       put(values.get('trials'), count(p.trials) + (p.failed_trials ? `, ${count(p.failed_trials)} failed` : ''));
       put(values.get('rounds'), count(p.rounds));
       put(values.get('problems converged'), `${p.converged} of ${p.problems}`);
-      put(values.get('slowdown, worst'), p.slowdown > 0 ? ratio(p.slowdown) : '–');
-      put(values.get('mistakes, worst'), p.slowdown > 0 ? percent(p.mistakes) : '–');
-      put(values.get('jobs open'), count(p.jobs));
+      put(values.get('largest slowdown'), p.slowdown > 0 ? ratio(p.slowdown) : '–');
+      put(values.get('most mistakes'), p.slowdown > 0 ? percent(p.mistakes) : '–');
+      put(values.get('open jobs'), count(p.jobs));
     },
   };
 }
@@ -147,34 +147,34 @@ function chartsPanel() {
   return {
     node: panel('Convergence', {}, el('small', { text: convergenceNote }), empty, charts.node),
     show(problems, styles, chosen, criteria) {
-      const any = problems.some((p) => p.evaluations.length > 0);
-      empty.hidden = any;
-      charts.node.hidden = !any;
-      if (any) charts.show(problems, styles, chosen, criteria);
+      const evaluated = problems.some((p) => p.evaluations.length > 0);
+      empty.hidden = evaluated;
+      charts.node.hidden = !evaluated;
+      if (evaluated) charts.show(problems, styles, chosen, criteria);
     },
     destroy: charts.destroy,
   };
 }
 
-const nextShown = 12;
+const maxNext = 12; // candidates in the list
 
-// nextPanel is the last batch of a problem and why each candidate was asked for.
+// nextPanel shows the last batch of a problem, why each candidate was chosen and its result.
 function nextPanel() {
-  const t = table('The last batch', [{ text: 'candidate', class: 'long' }, { text: 'why', class: 'long' }, { text: 'price', class: 'n' }, { text: 'result', class: 'n' }], { class: 'cards' });
+  const t = table('The last batch', [{ text: 'candidate', class: 'long' }, { text: 'why', class: 'long' }, { text: 'cost', class: 'n' }, { text: 'result', class: 'n' }], { class: 'cards' });
   const head = el('small');
   return {
     node: panel('Measured next', {}, head, t.node),
     show(problem, over) {
       const batch = problem.batch;
-      const still = batch && !problem.stop && !over;
-      put(head, !batch ? 'no batch yet' : `${problem.key}, round ${batch.round}${still ? '' : ', the last one'}`);
-      const all = batch ? inDoubt(batch) : [];
-      const rows = all.slice(0, nextShown).map((a) => {
+      const measuring = batch && !problem.stop && !over;
+      put(head, !batch ? 'no batch yet' : `${problem.key}, round ${batch.round}${measuring ? '' : ', the last one'}`);
+      const all = batch ? batchByGain(batch) : [];
+      const rows = all.slice(0, maxNext).map((a) => {
         const r = resultOf(problem, a);
         return row(t, [[`${point(a)}`, el('br'), el('b', { text: a.algorithm })], reasonText(a.reason), a.reason ? duration(a.reason.seconds) : '–',
           !r ? 'waiting' : r.state === 'failed' ? 'failed' : callTime(r.seconds)], { class: r ? 'known' : '' });
       });
-      if (all.length > nextShown) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - nextShown} more` })));
+      if (all.length > maxNext) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - maxNext} more` })));
       t.body.replaceChildren(...rows);
     },
   };
@@ -195,10 +195,10 @@ function jobsPanel() {
   return {
     node: panel('Jobs', {}, null, empty, t.node),
     show(journal) {
-      const jobs = jobsShown(journal.jobs, 8);
+      const jobs = visibleJobs(journal.jobs, 8);
       empty.hidden = jobs.length > 0;
       t.node.hidden = jobs.length === 0;
-      put(empty, journal.live ? 'No job yet.' : 'Recorded measurements: nothing is submitted.');
+      put(empty, journal.live ? 'No job yet.' : 'The campaign uses recorded measurements and submits no jobs.');
       t.body.replaceChildren(...jobs.map((j) => row(t, [
         [el('span', { title: j.name, text: shortName(j.name) }), j.id ? el('small', { text: `id ${j.id}` }) : null], j.state === 'ended' ? j.outcome ?? 'ended' : j.state,
         count(j.nodes), count(j.carries.length), duration(j.limit_seconds), j.state === 'ended' ? duration(j.spent?.queue ?? 0) : '…'],
@@ -207,30 +207,30 @@ function jobsPanel() {
   };
 }
 
-// shortName leaves out what all jobs of a campaign have in common.
+// shortName removes the prefix that all jobs of a campaign have in common.
 function shortName(name) {
   return name.replace(/^tutti-[^-]+-/, '');
 }
 
-const logShown = 200;
+const maxEvents = 200; // in the list
 
-// logPanel is the newest events, newest first; trials only when asked for.
+// logPanel lists events, the newest first. Trials are hidden until the reader selects them.
 function logPanel() {
   const trials = el('input', { type: 'checkbox', id: 'log-trials' });
   const list = el('ol', { class: 'log', tabindex: 0, 'aria-label': 'Events, newest first' });
   let entries = [];
-  let top = '';
+  let drawn = ''; // identifies the list that is drawn
   const draw = () => {
-    const shown = entries.filter((e) => trials.checked || e.kind !== 'trial').slice(-logShown).reverse();
+    const shown = entries.filter((e) => trials.checked || e.kind !== 'trial').slice(-maxEvents).reverse();
     const now = `${shown[0]?.seq} ${shown.length} ${trials.checked}`;
-    if (now === top) return;
-    top = now;
+    if (now === drawn) return;
+    drawn = now;
     list.replaceChildren(...shown.map((e) => el('li', { class: e.kind },
       el('span', { class: 'seq', text: String(e.seq) }), el('time', { datetime: e.time, text: clock(e.time).slice(11) }), el('span', { text: e.text }))));
   };
   trials.addEventListener('change', draw);
   return {
-    node: panel('Events', {}, el('span', { class: 'tools' }, trials, el('label', { for: 'log-trials', text: 'trials, too' })), list),
+    node: panel('Events', {}, el('span', { class: 'tools' }, trials, el('label', { for: 'log-trials', text: 'show trials' })), list),
     show(log) {
       entries = log;
       draw();
@@ -241,13 +241,13 @@ function logPanel() {
 function filesPanel(id) {
   const list = el('ul', { class: 'plain files' });
   const empty = el('p', { class: 'empty', text: 'Loading …' });
-  let known = '';
+  let loaded = ''; // state of the campaign to which the list belongs
   return {
     node: panel('Files', {}, el('small', {}, el('a', { href: `${url('campaigns', id, 'measurements')}?format=csv`, download: 'measurements.csv', text: 'measurements as CSV' })), empty, list),
-    async ask(c) {
+    async load(c) {
       const now = `${c.state} ${c.progress.rounds}`;
-      if (now === known) return;
-      known = now;
+      if (now === loaded) return;
+      loaded = now;
       try {
         const { files } = await get(['campaigns', id, 'files']);
         empty.hidden = files.length > 0;
@@ -256,7 +256,7 @@ function filesPanel(id) {
           el('a', { href: url('campaigns', id, 'files', ...f.name.split('/')), download: f.name.split('/').pop(), text: f.name }), el('small', { text: ` ${bytes(f.size)}` }))));
       } catch (error) {
         put(empty, error.message);
-        known = ''; // asked again with the next look at the campaign
+        loaded = ''; // the next call loads the list again
       }
     },
   };

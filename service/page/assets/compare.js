@@ -1,4 +1,4 @@
-// Two campaigns against each other: where the choice or its time changed.
+// The comparison of two campaigns: the points where the choice or its time differs.
 
 import { get } from './api.js';
 import { el, panel } from './dom.js';
@@ -10,9 +10,9 @@ import { codes, driftClass } from './palette.js';
 export async function compareView(main, [a, b], link) {
   document.title = 'tutti: compare';
   const { campaigns } = await get(['campaigns'], { limit: 1000 });
-  const learnt = campaigns.filter((c) => c.progress.rounds > 0);
-  const first = picker('a', 'Campaign A', learnt, a);
-  const second = picker('b', 'Campaign B', learnt, b);
+  const evaluated = campaigns.filter((c) => c.progress.rounds > 0);
+  const first = picker('a', 'Campaign A', evaluated, a);
+  const second = picker('b', 'Campaign B', evaluated, b);
   const go = () => {
     if (first.value && second.value) location.hash = `#/compare/${encodeURIComponent(first.value)}/${encodeURIComponent(second.value)}`;
   };
@@ -22,15 +22,15 @@ export async function compareView(main, [a, b], link) {
     el('button', { type: 'submit', class: 'main', text: 'Compare' }));
   main.append(el('h1', { text: 'Two campaigns' }), form);
   link('none');
-  if (learnt.length < 2) main.append(el('p', { class: 'empty', text: 'It takes two campaigns that have learnt something.' }));
-  if (a && b) main.append(await compared(a, b));
+  if (evaluated.length < 2) main.append(el('p', { class: 'empty', text: 'A comparison needs two campaigns with at least one round each.' }));
+  if (a && b) main.append(await comparison(a, b));
   return () => {};
 }
 
-// compared is what two campaigns amount to, or why that is not known yet.
-async function compared(a, b) {
+// comparison returns the comparison of two campaigns, or a text where there are no results yet.
+async function comparison(a, b) {
   try {
-    return drift(await get(['compare'], { a, b }));
+    return differences(await get(['compare'], { a, b }));
   } catch (error) {
     if (error.status !== 404) throw error;
     return el('p', { class: 'empty', text: error.message });
@@ -42,26 +42,26 @@ function picker(id, label, campaigns, chosen) {
     el('option', { value: c.id, selected: c.id === chosen, text: `${c.name || c.base}, ${c.machine}, ${clock(c.created)}` })));
 }
 
-// drift shows one problem of a comparison at a time.
-function drift(comparison) {
-  if (comparison.problems.length === 0) return el('p', { class: 'empty', text: 'These campaigns have no problem in common.' });
-  const choice = el('select', { id: 'problem' }, comparison.problems.map((p, i) => el('option', { value: i, text: keyOf(p.problem) })));
+// differences shows one problem of a comparison at a time.
+function differences({ problems }) {
+  if (problems.length === 0) return el('p', { class: 'empty', text: 'These campaigns have no problem in common.' });
+  const choice = el('select', { id: 'problem' }, problems.map((p, i) => el('option', { value: i, text: keyOf(p.problem) })));
   const summary = el('p', { class: 'total' });
   const legend = el('ul', { class: 'legend' });
   const detail = el('div', { class: 'detail' });
   const maps = gridMaps((p) => showDetail(detail, p));
   const show = () => {
-    const { problem, points } = comparison.problems[Number(choice.value)];
+    const { problem, points } = problems[Number(choice.value)];
     const names = codes([], points.flatMap((p) => [p.a, p.b]));
     maps.show(keyOf(problem), points, layers(names));
-    summary.textContent = inWords(points);
+    summary.textContent = summarize(points);
     drawLegend(legend, names, points);
     const worst = [...points].sort((x, y) => y.ratio - x.ratio)[0];
     if (worst) showDetail(detail, worst);
   };
   choice.addEventListener('change', show);
   show();
-  return panel('Drift', { class: 'selection' }, el('span', { class: 'tools' }, el('label', { for: 'problem', text: 'problem: ' }), choice),
+  return panel('Differences', { class: 'selection' }, el('span', { class: 'tools' }, el('label', { for: 'problem', text: 'problem: ' }), choice),
     summary, el('div', { class: 'split' }, el('div', {}, legend, maps.node), detail));
 }
 
@@ -74,17 +74,17 @@ function layers(names) {
 }
 
 function change(p) {
-  if (!(p.ratio > 0)) return { text: '', class: 'same', label: `${point(p)}: the change is not known, not both measured here` };
+  if (!(p.ratio > 0)) return { text: '', class: 'same', label: `${point(p)}: no ratio, because not both campaigns measured this point` };
   const text = p.ratio >= 9.95 ? String(Math.round(p.ratio)) : p.ratio.toFixed(1);
   return { text, class: `number ${driftClass(p.ratio)}`, label: `${point(p)}: B takes ${ratio(p.ratio)} times as long as A` };
 }
 
-function inWords(points) {
+function summarize(points) {
   const known = points.filter((p) => p.ratio > 0);
   const other = points.filter((p) => p.a !== p.b).length;
   const mean = Math.exp(known.reduce((sum, p) => sum + Math.log(p.ratio), 0) / Math.max(known.length, 1));
-  return `${count(points.length)} points: another algorithm at ${count(other)} (${percent(other / Math.max(points.length, 1))}). `
-    + (known.length > 0 ? `Where both measured, at ${count(known.length)}, B takes ${ratio(mean)} times as long as A in the geometric mean.` : 'Nowhere did both measure.');
+  return `The algorithm differs at ${count(other)} of ${count(points.length)} points (${percent(other / Math.max(points.length, 1))}). `
+    + (known.length > 0 ? `At the ${count(known.length)} points that both measured, B takes ${ratio(mean)} times as long as A (geometric mean).` : 'No point was measured by both.');
 }
 
 function drawLegend(legend, names, points) {

@@ -1,8 +1,9 @@
-// What the records of a campaign's journal add up to. Pure: records in, state out.
+// The state of a campaign, computed from the records of its journal. The functions have no side
+// effects.
 
 import { callTime, duration, percent, plural, point, ratio } from './format.js';
 
-// keyOf names a problem in one word, also in addresses.
+// keyOf returns the name of a problem.
 export function keyOf(problem) {
   return `${problem.library} ${problem.collective}`;
 }
@@ -20,19 +21,19 @@ export class Journal {
     this.log = []; // {seq, time, kind, text}, oldest first
   }
 
-  // apply takes the next record.
+  // apply adds the next record.
   apply(kind, record, seq) {
     const problem = record.problem ? this.problem(record.problem) : null;
     const take = {
       header: () => this.header(record),
-      batch: () => { problem.batch = { round: record.round, asked: asked(record), results: new Map() }; },
+      batch: () => { problem.batch = { round: record.round, candidates: withReasons(record), results: new Map() }; },
       job: () => this.jobs.set(record.job.name, record.job),
       trial: () => this.trial(problem, record.trial),
       evaluation: () => problem.evaluations.push(record.evaluation),
       stop: () => { if (problem) problem.stop = record.stop; },
     }[kind];
     take?.();
-    this.log.push({ seq, time: record.time ?? record.created, kind, text: words(kind, record) });
+    this.log.push({ seq, time: record.time ?? record.created, kind, text: describe(kind, record) });
     if (this.log.length > logLength) this.log.splice(0, this.log.length - logLength);
   }
 
@@ -44,7 +45,7 @@ export class Journal {
     return this.problems.get(key);
   }
 
-  // header reads what is wanted and lists the problems before anything is known of them.
+  // header reads the criteria and the problems of the campaign file.
   header(record) {
     const spec = record.spec ?? {};
     const stop = spec.stop ?? {};
@@ -60,7 +61,7 @@ export class Journal {
     problem.batch?.results.set(candidateKey(trial), trial);
   }
 
-  // machineSeconds is what all problems had spent by their last evaluations.
+  // machineSeconds returns the machine time of all problems at their last evaluations.
   machineSeconds() {
     let sum = 0;
     for (const p of this.problems.values()) sum += last(p)?.machine_seconds ?? 0;
@@ -68,64 +69,64 @@ export class Journal {
   }
 }
 
-// last is the newest evaluation of a problem, or undefined.
+// last returns the newest evaluation of a problem, or undefined.
 export function last(problem) {
   return problem.evaluations[problem.evaluations.length - 1];
 }
 
-function asked(record) {
+function withReasons(record) {
   return record.batch.map((candidate, i) => ({ ...candidate, reason: record.reasons?.[i] ?? null }));
 }
 
-// resultOf is the trial of a candidate of the problem's last batch, or undefined.
+// resultOf returns the trial of a candidate of the problem's last batch, or undefined.
 export function resultOf(problem, candidate) {
   return problem.batch.results.get(candidateKey(candidate));
 }
 
-// inDoubt is the batch with what lowers the average slowdown most for its price first;
-// without reasons it stays as it was asked for.
-export function inDoubt(batch) {
-  const worth = (a) => (a.reason ? a.reason.gain / Math.max(a.reason.seconds, 1e-9) : 0);
-  return [...batch.asked].sort((a, b) => worth(b) - worth(a));
+// batchByGain sorts the candidates of a batch by their expected gain per second of machine time,
+// the largest first. Without reasons it keeps their order.
+export function batchByGain(batch) {
+  const gainRate = (a) => (a.reason ? a.reason.gain / Math.max(a.reason.seconds, 1e-9) : 0);
+  return [...batch.candidates].sort((a, b) => gainRate(b) - gainRate(a));
 }
 
-// jobsShown are the jobs that have not ended, then the newest that have.
-export function jobsShown(jobs, ended) {
+// visibleJobs returns the jobs that have not ended, then the newest jobs that have ended.
+export function visibleJobs(jobs, ended) {
   const all = [...jobs.values()];
   const open = all.filter((j) => j.state !== 'ended');
   return open.concat(all.filter((j) => j.state === 'ended').reverse().slice(0, ended));
 }
 
-// words tells a record in a line.
-export function words(kind, r) {
+// describe describes a record in one line.
+export function describe(kind, r) {
   const head = r.problem?.library ? `${keyOf(r.problem)}: ` : '';
   switch (kind) {
     case 'header':
-      return `campaign ${r.campaign} begun by tutti ${r.version}, seed ${r.seed}`;
+      return `campaign ${r.campaign} started by tutti ${r.version}, seed ${r.seed}`;
     case 'batch':
-      return `${head}round ${r.round} asks for ${plural(r.batch.length, 'candidate')}`;
+      return `${head}round ${r.round}: ${plural(r.batch.length, 'candidate')} chosen`;
     case 'job':
-      return head + jobWords(r.job);
+      return head + describeJob(r.job);
     case 'trial':
-      return `${head}${point(r.trial)} ${r.trial.algorithm} ${trialWords(r.trial)}`;
+      return `${head}${point(r.trial)} ${r.trial.algorithm} ${describeTrial(r.trial)}`;
     case 'evaluation':
       return `${head}round ${r.round}: slowdown ${ratio(r.evaluation.slowdown)}, mistakes ${percent(r.evaluation.mistakes)}`
         + ` after ${duration(r.evaluation.machine_seconds)} of machine time`;
     case 'hpo':
-      return `${head}forests tried with other parameters: ${ratio(r.hpo?.value)} (trial ${r.hpo?.number})`;
+      return `${head}hyperparameter trial ${r.hpo?.number}: loss ${ratio(r.hpo?.value)}`;
     case 'stop':
       return `${head}stopped: ${r.stop}${r.note ? ` (${r.note})` : ''}`;
     case 'resume':
-      return 'goes on after a break';
+      return 'campaign resumed';
     default:
       return `${head}${kind}${r.note ? `: ${r.note}` : ''}`;
   }
 }
 
-function jobWords(job) {
+function describeJob(job) {
   switch (job.state) {
     case 'intended':
-      return `job ${job.name} is about to be submitted: ${plural(job.nodes, 'node')}, ${plural(job.carries.length, 'trial')}`;
+      return `job ${job.name} will be submitted: ${plural(job.nodes, 'node')}, ${plural(job.carries.length, 'trial')}`;
     case 'submitted':
       return `job ${job.name} submitted as ${job.id}, at most ${duration(job.limit_seconds)}`;
     default:
@@ -133,7 +134,7 @@ function jobWords(job) {
   }
 }
 
-function trialWords(trial) {
+function describeTrial(trial) {
   if (trial.state === 'failed') return `failed: ${trial.phase ?? ''} ${trial.error ?? ''}`.trim();
   const interval = trial.low > 0 ? ` (${callTime(trial.low)} to ${callTime(trial.high)})` : '';
   return `takes ${callTime(trial.seconds)}${interval}`;

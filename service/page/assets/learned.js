@@ -1,5 +1,5 @@
-// The panel of what a campaign has learned of a problem: asks the service for the selection and
-// the predictions, and draws them.
+// The panel with the selection of a problem. It loads the selection and the predictions from the
+// service and draws them.
 
 import { get } from './api.js';
 import { el, panel, throttle } from './dom.js';
@@ -17,22 +17,22 @@ export function selectionPanel(id) {
   let problem = null;
   let selection = null;
   let next = new Set();
-  let predictions = { state: '', list: null }; // state names the state of the campaign they belong to
-  let gone = false;
+  let predictions = { state: '', list: null }; // state identifies the state of the campaign
+  let destroyed = false;
 
   const load = throttle(async () => {
-    const asked = problem;
-    if (!asked) return;
+    const current = problem;
+    if (!current) return;
     try {
-      const { selections } = await get(['campaigns', id, 'selection'], { library: asked.library, collective: asked.collective });
-      if (asked !== problem) return;
+      const { selections } = await get(['campaigns', id, 'selection'], { library: current.library, collective: current.collective });
+      if (current !== problem) return;
       selection = selections[0] ?? null;
     } catch (error) {
-      if (asked !== problem) return;
+      if (current !== problem) return;
       selection = null;
       const early = error.status === 404 || error.status === 409;
-      status.textContent = early ? 'Nothing is known of this problem yet.' : error.message;
-      if (!early && !gone) load();
+      status.textContent = early ? 'This problem has no measurements yet.' : error.message;
+      if (!early && !destroyed) load();
     }
     draw();
   }, refresh);
@@ -42,7 +42,7 @@ export function selectionPanel(id) {
     status.hidden = points.length > 0;
     maps.node.hidden = points.length === 0;
     if (points.length > 0) maps.show({ label: `${problem.library} ${problem.collective}`, title: problem.collective, points, algorithms: selection.algorithms, next });
-    else if (!status.textContent) status.textContent = 'Nothing is known of this problem yet.';
+    else if (!status.textContent) status.textContent = 'This problem has no measurements yet.';
   }
 
   // loadPredictions requests the predictions once for each state of the campaign.
@@ -57,11 +57,11 @@ export function selectionPanel(id) {
     }).catch(() => {
       if (predictions.state !== state) return;
       predictions = { state: '', list: [] };
-      if (!gone) load(); // draws the selection, which requests the predictions again
+      if (!destroyed) load(); // draws the selection, which requests the predictions again
     });
   }
 
-  // bars are the times of all algorithms at a point, fastest first.
+  // bars draws the times of all algorithms at a point, the fastest first.
   function bars(c, code) {
     const here = (predictions.list ?? []).filter((p) => pointKey(p) === pointKey(c)).sort((a, b) => a.slowdown - b.slowdown);
     const longest = Math.max(...here.map((p) => p.slowdown));
@@ -70,8 +70,8 @@ export function selectionPanel(id) {
       bar.style.width = `${Math.max(2, (100 * p.slowdown) / longest)}%`;
       return el('li', {}, el('span', { class: `code ${code(p.algorithm).class}`, 'aria-hidden': 'true', text: code(p.algorithm).letter }),
         el('span', { text: p.algorithm }), el('span', { class: 'n', text: p.seconds > 0 ? callTime(p.seconds) : `×${ratio(p.slowdown)}` }), bar,
-        el('span', { class: 'unseen', text: p.measured ? 'measured' : 'predicted' }));
-    })), el('small', { text: 'Bars: time of a call. Filled bars are measured, hollow ones predicted.' })];
+        el('span', { class: 'visually-hidden', text: p.measured ? 'measured' : 'predicted' }));
+    })), el('small', { text: 'Bars show the time of a call: filled bars measured, hollow bars predicted.' })];
   }
 
   return {
@@ -89,7 +89,7 @@ export function selectionPanel(id) {
       load();
     },
     destroy: () => {
-      gone = true;
+      destroyed = true;
       load.cancel();
     },
   };

@@ -8,72 +8,73 @@ import { pill } from './state.js';
 
 const columns = [
   { text: 'state' }, { text: 'campaign', class: 'long' }, { text: 'machine', class: 'long' }, { text: 'converged', class: 'n' },
-  { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'made', class: 'n' },
+  { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'created', class: 'n' },
 ];
 
-const most = 1000; // campaigns in the list; older ones are told by the API
+const maxCampaigns = 1000; // in the list; the API has the older campaigns
 
 export async function listView(main, _, link) {
   document.title = 'tutti: campaigns';
-  const [bases, schedule, left, list] = await Promise.all([
-    get(['bases']), get(['schedule']), get(['node-hours']), get(['campaigns'], { limit: most })]);
+  const [bases, schedule, nodeHours, list] = await Promise.all([
+    get(['bases']), get(['schedule']), get(['node-hours']), get(['campaigns'], { limit: maxCampaigns })]);
   const campaigns = new Map(list.campaigns.map((c) => [c.id, c]));
   const t = table('Campaigns, newest first', columns, { class: 'cards' });
   const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
   const total = el('p', { class: 'total' });
   const form = startForm(bases.bases, () => [...campaigns.values()]);
-  const allowance = hoursPanel(left, bases.bases);
+  const budget = hoursPanel(nodeHours, bases.bases);
   const drawNow = () => {
     const sorted = [...campaigns.values()].sort((a, b) => Date.parse(b.created) - Date.parse(a.created));
     drawRows(t, sorted);
     empty.hidden = sorted.length > 0;
     t.node.hidden = sorted.length === 0;
-    total.textContent = totals(sorted) + (list.next ? `; older than the newest ${most} are left out` : '');
+    total.textContent = totals(sorted) + (list.next ? `; only the newest ${maxCampaigns} are listed` : '');
     form.campaignsChanged();
   };
   drawNow();
-  main.append(el('h1', { class: 'unseen', text: 'Campaigns' }), el('div', { class: 'two' },
+  main.append(el('h1', { class: 'visually-hidden', text: 'Campaigns' }), el('div', { class: 'two' },
     panel('Campaigns', { class: 'grow' }, total, empty, t.node),
-    el('div', { class: 'side' }, form.node, allowance.node, scheduleNode(schedule.schedule))));
+    el('div', { class: 'side' }, form.node, budget.node, scheduleNode(schedule.schedule))));
   const draw = throttle(drawNow, 250);
   const source = stream(['events'], (kind, c) => {
     if (kind !== 'campaign') return;
     campaigns.set(c.id, c);
     draw();
-    allowance.ask();
+    budget.refresh();
   }, link, list.seq);
-  const clockTimer = setInterval(() => { draw(); allowance.ask(); }, 15000);
+  const clockTimer = setInterval(() => { draw(); budget.refresh(); }, 15000);
   return () => {
     source.close();
     clearInterval(clockTimer);
     draw.cancel();
-    allowance.ask.cancel();
+    budget.refresh.cancel();
   };
 }
 
-// hoursPanel tells what is left of today's node-hours, where anything is measured.
+// hoursPanel shows the remaining node-hours of today. It is hidden where all campaign files use
+// recorded data.
 function hoursPanel(first, bases) {
-  const left = el('p');
-  const rest = el('small');
+  const remaining = el('p');
+  const details = el('small');
   const show = (h) => {
-    left.replaceChildren(el('strong', { text: hours(h.remaining) }), ` of today's ${hours(h.day)} remain`);
-    rest.textContent = `${hours(h.spent)} spent, ${hours(h.reserved)} reserved for running campaigns; `
+    remaining.replaceChildren(el('strong', { text: hours(h.remaining) }), ` of today's ${hours(h.day)} remain`);
+    details.textContent = `${hours(h.spent)} spent, ${hours(h.reserved)} reserved for running campaigns; `
       + `a campaign gets at most ${hours(h.campaign)}; a new day begins ${age(Date.parse(h.until), Date.now())}`;
   };
   show(first);
-  const node = panel('Node-hours', { class: 'hours' }, null, left, rest);
+  const node = panel('Node-hours', { class: 'hours' }, null, remaining, details);
   node.hidden = bases.every((b) => b.runner === 'replay');
-  const ask = throttle(async () => {
+  const refresh = throttle(async () => {
     try {
       show(await get(['node-hours']));
     } catch {
-      // the stream says that the service is away
+      // the stream shows that the service cannot be reached
     }
   }, 2000);
-  return { node, ask };
+  return { node, refresh };
 }
 
-// drawRows keeps the rows of campaigns that are there already, and the focus in them.
+// drawRows draws a row for each campaign and keeps the keyboard focus.
 function drawRows(t, campaigns) {
   const focused = document.activeElement?.closest('tr')?.dataset.id;
   t.body.replaceChildren(...campaigns.map((c) => campaignRow(t, c)));

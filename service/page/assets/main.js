@@ -1,4 +1,4 @@
-// The page's frame: which view the address names, the theme, the login form.
+// The frame of the page: it shows the view of the address, the theme and the login form.
 
 import { get, onLogin, sendToken } from './api.js';
 import { el, notice } from './dom.js';
@@ -9,11 +9,12 @@ import { onlineView } from './online.js';
 
 const byId = (id) => document.getElementById(id);
 
-// A view fills the main part and returns what ends it.
+// A view draws into the main element and returns a function that ends it.
 const views = { list: listView, campaign: campaignView, compare: compareView, online: onlineView };
 let leaveView = () => {};
 
-// parse reads #/campaigns/ID, #/compare/A/B, #/online and takes all else for the list.
+// parse returns the view of an address: #/campaigns/ID, #/compare/A/B or #/online. All other
+// addresses show the list.
 function parse(hash) {
   let parts;
   try {
@@ -51,18 +52,18 @@ async function show() {
     if (main.isConnected) leaveView = leave;
     else leave();
   } catch (error) {
-    if (main.isConnected) tellFailure(main, error);
+    if (main.isConnected) showFailure(main, error);
   }
 }
 
-// tellFailure says in place of a view why there is none.
-function tellFailure(main, error) {
+// showFailure shows an error instead of a view, and a button that tries again.
+function showFailure(main, error) {
   link('none');
   main.replaceChildren(el('h1', { text: 'This could not be loaded' }), el('p', { class: 'wrong', role: 'alert', text: error.message }),
     el('button', { type: 'button', class: 'again', text: 'Try again', on: { click: show } }));
 }
 
-// link shows how the stream of events is doing.
+// link shows the state of the event stream.
 function link(state) {
   const node = byId('link');
   node.className = `link ${state}`;
@@ -91,7 +92,7 @@ function startTheme() {
     .addEventListener('change', () => document.dispatchEvent(new Event('themechange')));
 }
 
-// askToken shows the login form until a token is taken.
+// askToken shows the login form until the service accepts a token.
 function askToken() {
   const dialog = byId('login');
   dialog.showModal();
@@ -128,7 +129,8 @@ addEventListener('hashchange', async () => {
   await show();
   if (location.hash !== '#main') byId('main').focus({ preventScroll: true });
 });
-// A page that the browser keeps for the way back would keep its streams open, of which a browser has few.
+// The browser may keep a page that the reader leaves. Its event streams are closed, because a
+// browser limits their number.
 addEventListener('pagehide', () => {
   leaveView();
   leaveView = () => {};

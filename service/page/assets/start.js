@@ -4,16 +4,15 @@ import { newKey, post, Problem } from './api.js';
 import { el, notice, panel } from './dom.js';
 import { clock } from './format.js';
 
-// Keys of the campaign file that the form offers, with what is allowed in them; measured
-// ones mean nothing for recorded data.
+// Keys of the campaign file that the form offers. Keys with measured do not apply to recorded data.
 const settings = [
-  { key: 'stop.slowdown', label: 'Average slowdown wanted', hint: 'a ratio above 1, such as 1.03', mode: 'decimal' },
-  { key: 'stop.mistakes', label: 'Mistakes allowed', hint: 'a part of the points, such as 0.05', mode: 'decimal' },
-  { key: 'stop.node_hours', label: 'Node-hours at most', hint: 'such as 2.5; empty: as in the file or as the service allows', mode: 'decimal', measured: true },
-  { key: 'stop.machine_time', label: 'Machine time at most', hint: 'such as 2h, 45m or 90s; empty: as in the file', mode: 'text' },
+  { key: 'stop.slowdown', label: 'Average slowdown at most', hint: 'a ratio above 1, such as 1.03', mode: 'decimal' },
+  { key: 'stop.mistakes', label: 'Mistakes at most', hint: 'a proportion of the points, such as 0.05', mode: 'decimal' },
+  { key: 'stop.node_hours', label: 'Node-hours at most', hint: 'such as 2.5; empty: the limit of the file or of the service', mode: 'decimal', measured: true },
+  { key: 'stop.machine_time', label: 'Machine time at most', hint: 'such as 2h, 45m or 90s; empty: the limit of the file', mode: 'text' },
 ];
 
-// startForm makes the form; known() lists the campaigns that one may start from.
+// startForm returns the form. known() lists the campaigns whose measurements can be used.
 export function startForm(bases, known) {
   if (bases.length === 0) {
     return { node: panel('Start a campaign', {}, null, el('p', { class: 'empty', text: 'The service is configured without campaign files.' })), campaignsChanged() {} };
@@ -31,10 +30,10 @@ export function startForm(bases, known) {
   const button = el('button', { type: 'submit', class: 'main operate', text: 'Start' });
   const wrong = el('p', { class: 'wrong', role: 'alert' });
   const form = el('form', { class: 'start', novalidate: true, 'aria-label': 'Start a campaign' },
-    labelled('Campaign file', base, 'base', about), collectives, labelled('Name, for people', name, 'name', wrongPlace('name')),
-    el('details', {}, el('summary', { text: 'When to stop, where from' }),
+    labelled('Campaign file', base, 'base', about), collectives, labelled('Name', name, 'name', wrongPlace('name')),
+    el('details', {}, el('summary', { text: 'Criteria, budget, earlier measurements' }),
       fields.map((f) => f.row),
-      labelled('Measurements it starts from', from, 'from', wrongPlace('from'))),
+      labelled('Start with the measurements of', from, 'from', wrongPlace('from'))),
     wrong, button);
 
   const chosen = () => bases.find((b) => b.name === base.value);
@@ -47,21 +46,21 @@ export function startForm(bases, known) {
     campaignsChanged();
   };
   let offered = '';
-  // campaignsChanged offers the campaigns on the same machine that are done.
+  // campaignsChanged lists the campaigns on the same machine that are done.
   function campaignsChanged() {
     const choices = known().filter((c) => c.state === 'done' && c.machine === chosen().machine);
     const now = choices.map((c) => c.id + c.name).join('\n');
     if (now === offered && from.options.length > 0) return;
     offered = now;
     const kept = from.value;
-    from.replaceChildren(el('option', { value: '', text: 'nothing: begin anew' }), ...choices.map((c) =>
+    from.replaceChildren(el('option', { value: '', text: 'no campaign' }), ...choices.map((c) =>
       el('option', { value: c.id, text: `${c.name || c.base}, ${clock(c.created)}` })));
     from.value = choices.some((c) => c.id === kept) ? kept : '';
   }
   base.addEventListener('change', showBase);
   showBase();
 
-  let key = newKey(); // the same until an answer came: a form sent twice starts one campaign
+  let key = newKey(); // changes after each answer, so that a form sent twice starts one campaign
   form.addEventListener('submit', async (e) => {
     e.preventDefault();
     clearFaults(form, wrong);
@@ -75,7 +74,7 @@ export function startForm(bases, known) {
     try {
       const c = await post(['campaigns'], request, key);
       key = newKey();
-      notice('Campaign made.');
+      notice('Campaign created.');
       location.hash = `#/campaigns/${encodeURIComponent(c.id)}`;
     } catch (error) {
       if (error instanceof Problem) key = newKey();
@@ -95,7 +94,7 @@ function wrongPlace(key) {
   return el('small', { class: 'wrong', id: `${key}-wrong` });
 }
 
-// read makes the request; null when no collective is chosen.
+// read returns the request of the form, null when no collective is selected.
 function read(form, base, fields) {
   const chosen = [...form.querySelectorAll('input[name=collective]:checked')].map((box) => box.value);
   if (chosen.length === 0) return null;
@@ -114,7 +113,7 @@ function clearFaults(form, wrong) {
   for (const node of form.querySelectorAll('[aria-invalid]')) node.removeAttribute('aria-invalid');
 }
 
-// showFaults puts what the service found beside the fields and goes to the first one.
+// showFaults writes each error next to its field and moves the focus to the first one.
 function showFaults(form, wrong, error) {
   wrong.textContent = error.message;
   let first = null;

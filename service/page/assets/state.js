@@ -1,24 +1,24 @@
-// How the state of a campaign looks, and what may be done in it.
+// The state of a campaign: its label and the actions that are possible.
 
 import { post } from './api.js';
 import { el, notice } from './dom.js';
 
-// A mark of its own for each state, so that colour is never needed.
+// Each state has its own symbol, so that readers need no colour.
 const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', done: '✓', failed: '✕', cancelled: '⊘' };
 
 export const isOver = (c) => ['done', 'failed', 'cancelled'].includes(c.state);
 
-// stateWords says it with what converged means.
-function stateWords(c) {
+// stateText returns the state. A campaign that is done has converged or not.
+function stateText(c) {
   if (c.state !== 'done') return c.state;
   return c.converged ? 'converged' : 'not converged';
 }
 
-// pill is the state as a small label.
+// pill returns the state as a small label.
 export function pill(c) {
   const kind = c.state === 'done' && !c.converged ? 'open' : c.state;
   return el('span', { class: `pill ${kind}` },
-    el('span', { 'aria-hidden': 'true', text: kind === 'open' ? '○' : marks[c.state] ?? '?' }), ` ${stateWords(c)}`);
+    el('span', { 'aria-hidden': 'true', text: kind === 'open' ? '○' : marks[c.state] ?? '?' }), ` ${stateText(c)}`);
 }
 
 const possible = {
@@ -27,7 +27,7 @@ const possible = {
   cancel: ['queued', 'running', 'stopping', 'paused'],
 };
 
-// buttons are pause, resume and cancel; changed(campaign) hears what became of it.
+// buttons returns the buttons pause, resume and cancel. It calls changed(campaign) after an action.
 export function buttons(changed) {
   const list = Object.keys(possible).map((action) => {
     const button = el('button', { type: 'button', class: `operate ${action === 'cancel' ? 'danger' : ''}`, text: action });
@@ -36,11 +36,11 @@ export function buttons(changed) {
   });
   let id = '';
   async function act(action, button, done) {
-    if (action === 'cancel' && !confirm('Cancel this campaign for good? Its jobs are cancelled; what was measured stays.')) return;
+    if (action === 'cancel' && !confirm('Cancel this campaign for good? Its jobs are cancelled. Its measurements are kept.')) return;
     button.disabled = true;
     try {
       done(await post(['campaigns', id, action]));
-      notice(`${action}: asked for`);
+      notice(`${action}: requested`);
     } catch (error) {
       button.disabled = false;
       notice(`${action}: ${error.message}`, true);
