@@ -16,36 +16,36 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Needs is what one campaign asks of the machine.
+// Needs describes what a campaign needs from the machine.
 type Needs struct {
 	Scheduler string // local, slurm or allocation
 	Program   string // native, osu, reprompi or imb
-	Nodes     int    // of its largest job
-	PPN       int    // of its fullest node
+	Nodes     int    // of the largest job
+	PPN       int    // most processes on a node
 	JobTime   time.Duration
-	Partition string   // empty: the site's default
-	Options   []string // of sbatch: account, QOS and the site's own
-	Bin       string   // folder of Slurm's commands; empty: the PATH
-	Env       []string // NAME=VALUE of every launch
-	Modules   []string // that it loads
-	Setup     []string // lines of bash that it runs behind them
-	Refused   []string // what of its grid cannot be measured, and why
+	Partition string   // empty for the site's default
+	Options   []string // options of sbatch, such as account and QOS
+	Bin       string   // folder of Slurm's commands; empty for PATH
+	Env       []string // NAME=VALUE, for every launch
+	Modules   []string // modules to load
+	Setup     []string // lines of bash to run after loading modules
+	Refused   []string // parts of the grid that cannot be measured, with reasons
 	Libraries []NeededLibrary
 }
 
-// NeededLibrary is one MPI build of a campaign. What is empty is left to choose.
+// NeededLibrary is one MPI library of a campaign. Empty fields allow any value.
 type NeededLibrary struct {
-	Name, Version string // as the catalogue has them
-	Path          string // of the library's file
-	Benchmark     string // program built with it, or the folder of several
+	Name, Version string // as in tutti's catalogue
+	Path          string // path of the library's file
+	Benchmark     string // program built with the library, or the folder of several programs
 	Launcher      string // srun, hydra or mpirun
 	LauncherPath  string
 	LauncherArgs  []string
-	PMI           string   // of srun
-	Env           []string // NAME=VALUE of its launches
+	PMI           string   // PMI plugin of srun
+	Env           []string // NAME=VALUE, for every launch of this library
 }
 
-// campaignChecker compares what a campaign needs with what was found.
+// campaignChecker compares the needs of a campaign with the results of the other checkers.
 type campaignChecker struct {
 	*session
 	slurm     *cluster
@@ -54,7 +54,7 @@ type campaignChecker struct {
 	programs  *programTester
 }
 
-// examineNeeds holds a campaign against what was found.
+// examine adds the checks of a campaign.
 func (x *campaignChecker) examine(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {
@@ -80,11 +80,11 @@ func (x *campaignChecker) examine(ctx context.Context) {
 	}
 }
 
-func need(name string, state State, cure string, details ...string) Check {
-	return Check{Campaign, name, state, details, cure}
+func need(name string, state State, fix string, details ...string) Check {
+	return Check{Campaign, name, state, details, fix}
 }
 
-// needLibrary finds the build that a campaign names; nil when it is not here.
+// checkLibrary checks that the campaign's library was found. It returns the library, or nil.
 func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) *Library {
 	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
 		return x.checkPreloaded(ctx, want)
@@ -119,7 +119,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// needLauncher looks for a launcher of the kind that was seen to work.
+// checkLauncher checks that the campaign's launcher was tried and works.
 func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
@@ -130,25 +130,25 @@ func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 		return
 	}
 	best := Missing
-	said := "no " + want.Launcher + " was found to start programs of " + lib.Name
+	detail := "no " + want.Launcher + " was found to start programs of " + lib.Name
 	for _, t := range x.launchers.tried {
 		if t.library != lib || !t.is(want) {
 			continue
 		}
-		said = t.launcher + ": " + string(t.state)
+		detail = t.launcher + ": " + string(t.state)
 		best = t.state
 		if t.state == OK {
 			break
 		}
 	}
-	cure := ""
+	fix := ""
 	if best == Missing || best == Warning {
-		cure = "see Launchers above; another launcher in the campaign file"
+		fix = "see Launchers above; another launcher in the campaign file"
 	}
-	x.add(need(name, best, cure, said))
+	x.add(need(name, best, fix, detail))
 }
 
-// is reports whether the launcher is the one that a campaign names.
+// is reports whether the trial used the launcher that a campaign names.
 func (t trial) is(want NeededLibrary) bool {
 	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
@@ -156,7 +156,8 @@ func (t trial) is(want NeededLibrary) bool {
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
-// needRoot tells of a launcher that starts nothing for root unless it is allowed to.
+// checkRoot adds a warning if root starts a launcher that needs special variables for root,
+// and one of them is not set.
 func (x *session) checkRoot(want NeededLibrary) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
@@ -181,15 +182,15 @@ func (x *session) checkRoot(want NeededLibrary) {
 	}
 }
 
-// needBenchmark looks for the program among those that were tried.
+// checkBenchmark checks that the campaign's program was tried and works.
 func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
-		cure := "build it, or look whether it is on the nodes"
+		fix := "build it, or look whether it is on the nodes"
 		if x.options.Needs.Program == "native" && lib != nil {
-			cure = x.buildCommand(lib, want.Benchmark)
+			fix = x.buildCommand(lib, want.Benchmark)
 		}
-		x.add(need(name, Missing, cure, "no file "+want.Benchmark+" here"))
+		x.add(need(name, Missing, fix, "no file "+want.Benchmark+" here"))
 		return
 	}
 	i := slices.IndexFunc(x.programs.found, func(p program) bool {
@@ -211,7 +212,7 @@ func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	}
 }
 
-// needPartition holds the largest job against the limits of the partition.
+// checkPartition compares the largest job with the limits of the partition.
 func (x *campaignChecker) checkPartition() {
 	n := x.options.Needs
 	if !x.slurm.reachable {
@@ -245,7 +246,7 @@ func (x *campaignChecker) checkPartition() {
 	x.add(need("partition", OK, "", p.String()))
 }
 
-// needSubmission asks Slurm whether it would take the largest job.
+// checkSubmission asks sbatch whether it would accept the largest job.
 func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	n := x.options.Needs
 	script := filepath.Join(x.temp, "job.sh")
@@ -264,7 +265,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	r := x.run(ctx, command{args: args, dir: x.temp, drop: inherited, limit: x.limits.ask})
 	text := fmt.Sprintf("%s x %s", count(n.Nodes, "node", "nodes"), count(n.PPN, "process", "processes"))
 	if r.Err != nil {
-		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.said()))
+		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.message()))
 		return
 	}
 	x.add(need("largest job", OK, "", text+": sbatch takes it"+startsIn(r.Stderr+r.Stdout, x.now())))
@@ -292,8 +293,8 @@ func (x *campaignChecker) checkProcessors() {
 	x.add(need("processors", OK, "", text))
 }
 
-// named returns the folders of the programs that a campaign names, and the
-// programs of tutti's own among them.
+// named returns the folders of the benchmark programs that a campaign names, and the paths of
+// tutti's own programs.
 func (n *Needs) named() (folders, own []string) {
 	if n == nil {
 		return nil, nil
@@ -313,29 +314,29 @@ func (n *Needs) named() (folders, own []string) {
 	return folders, own
 }
 
-// needPreloaded looks for the file of tutti's own library, and lets the benchmark program
-// measure one of its algorithms where programs may be run. It returns the MPI library
-// that the program loads; nil when that was not found.
+// checkPreloaded checks the file of tutti's own collective library, which is preloaded. With
+// Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
+// program loads, or nil.
 func (x *campaignChecker) checkPreloaded(ctx context.Context, want NeededLibrary) *Library {
 	name := want.Name + " " + want.Version
 	lib := x.libraries.of(ctx, want.Benchmark)
-	cure := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)
+	fix := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)
 	if lib != nil {
-		cure = fmt.Sprintf("tutti build runtime --mpicc %s -o %s", x.short(lib.Compilers[0]), want.Path)
+		fix = fmt.Sprintf("tutti build runtime --mpicc %s -o %s", x.short(lib.Compilers[0]), want.Path)
 	}
 	start := x.launchers.starter(lib)
 	switch {
 	case !exists(want.Path):
-		x.add(need(name, Missing, cure, "no file "+want.Path))
+		x.add(need(name, Missing, fix, "no file "+want.Path))
 	case lib == nil || start == nil || !x.options.Run || !exists(want.Benchmark):
 		x.add(need(name, Found, "", want.Path+": not tried"))
 	default:
-		x.add(x.tryPreloaded(ctx, need(name, Missing, cure, want.Path), want, start))
+		x.add(x.tryPreloaded(ctx, need(name, Missing, fix, want.Path), want, start))
 	}
 	return lib
 }
 
-// tryPreloaded measures one broadcast on two ranks by an algorithm of tutti's own library.
+// tryPreloaded measures one broadcast on two ranks with an algorithm of tutti's own library.
 func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want NeededLibrary, start *trial) Check {
 	plan := filepath.Join(x.temp, "plan-own")
 	if err := os.WriteFile(plan, []byte(planOf(start, " run=binomial")), 0o644); err != nil {
@@ -351,13 +352,13 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 	case why != "":
 		c.Details = append(c.Details, start.library.Name+": "+why)
 	default:
-		c.Details = append(c.Details, start.library.Name+": serves nothing: "+r.said())
+		c.Details = append(c.Details, start.library.Name+": serves nothing: "+r.message())
 	}
 	return c
 }
 
-// planOf is a plan of the benchmark program for one broadcast of 8 bytes; how says what
-// stands behind the communicator.
+// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. how is appended
+// to the case.
 func planOf(start *trial, how string) string {
 	nodes := max(1, len(start.hosts))
 	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nhopeless 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",

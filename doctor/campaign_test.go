@@ -11,8 +11,8 @@ import (
 	"tutti/csource"
 )
 
-// ready is a machine on which a campaign of MPICH and tutti's own program runs,
-// and the needs of that campaign.
+// ready creates a machine where a campaign with MPICH and tutti's benchmark program can run.
+// It returns the machine and the needs of the campaign.
 func ready(t *testing.T, environ ...string) (*machine, *Needs) {
 	m := newMachine(t, environ...)
 	m.cluster()
@@ -36,12 +36,12 @@ func TestNeedsAreMet(t *testing.T) {
 			t.Errorf("%+v, want ok", c)
 		}
 	}
-	if !r.Ready() || len(r.Lacks) > 0 {
-		t.Errorf("ready %v, lacks %v", r.Ready(), r.Lacks)
+	if !r.Ready() || len(r.MissingParts) > 0 {
+		t.Errorf("ready %v, lacks %v", r.Ready(), r.MissingParts)
 	}
 }
 
-// asRoot is Open MPI on the machine, which starts nothing for root unasked.
+// asRoot adds an Open MPI whose launcher refuses root by default.
 func asRoot(m *machine) NeededLibrary {
 	m.compiler("mpicc.openmpi", openMark)
 	m.launcher("mpirun.openmpi", orte, goodWorld)
@@ -56,7 +56,7 @@ func TestNeeds(t *testing.T) {
 		check   string
 		state   State
 		details string
-		cure    string
+		fix     string
 	}{
 		{"no such library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name = "openmpi" }, "openmpi 4.0.2", Missing, "no such library", "--mpi PREFIX"},
 		{"in a module", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name, n.Modules = "openmpi", []string{"ompi/4"} }, "openmpi 4.0.2", Missing, "no such library", "module load ompi/4"},
@@ -104,7 +104,7 @@ func TestNeeds(t *testing.T) {
 			m, n := ready(t, tc.environ...)
 			tc.change(m, n)
 			r := m.examine()
-			wantCheck(t, m.find(r, Campaign, tc.check), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(r, Campaign, tc.check), tc.state, tc.details, tc.fix)
 			if !strings.HasSuffix(tc.check, " as root") && r.Ready() == (tc.state == Missing) {
 				t.Errorf("ready %v with a check that is %s", r.Ready(), tc.state)
 			}
@@ -112,7 +112,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// What a campaign gives its benchmarks the doctor gives what it tries.
+// The doctor's commands see the campaign's modules, set-up and variables.
 func TestPrepare(t *testing.T) {
 	m, n := ready(t, "SITE=before")
 	n.Env = []string{"OF_RUNNER=1"}

@@ -1,6 +1,6 @@
-// Package doctor finds what a campaign on a real machine needs, tries each of it
-// once, and says what is missing and how to get it: MPI libraries with their
-// algorithms, launchers, benchmark programs, Slurm and the machine itself.
+// Package doctor finds and tries everything that a campaign needs on a real machine: MPI
+// libraries with their algorithms, launchers, benchmark programs, Slurm and the machine
+// itself. It reports what is missing and how to install it.
 //
 //	report, err := doctor.Examine(ctx, doctor.Options{
 //		Environ: os.Environ(), Dir: ".", Run: true,
@@ -11,9 +11,8 @@
 //	err = report.Text(os.Stdout, 80)
 //	fmt.Println(report.Ready(), report.Sets)
 //
-// What is found is believed only as far as it was seen to work: a compiler
-// wrapper has to compile, and a launcher has to start two processes that sum a
-// number together. Every command runs without a shell, in its own process group,
-// under a time limit; none is run with more than two processes. What libraries are,
-// and how they are found and started, it asks package mpi.
+// Everything is tested by use. A compiler wrapper has to compile a program, and a launcher has
+// to start two processes that add two numbers. Every command runs without a shell, in its own
+// process group and with a time limit. No parallel program has more than two processes.
+// Package mpi describes the libraries and their launchers.
 package doctor

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Options says where to look and how far to go.
+// Options control an examination.
 type Options struct {
-	Environ  []string // of the process: PATH, variables of modules and Slurm
-	Dir      string   // where campaigns shall write: seen by the nodes, if any
-	Prefixes []string // installations of MPI beside those the environment names
-	Folders  []string // of benchmark programs beside those the environment names
-	Needs    *Needs   // of one campaign; nil: of any
-	Run      bool     // start programs of two processes; without, nothing runs in parallel
+	Environ  []string // environment of the process
+	Dir      string   // folder where campaigns would write; the nodes should see it, too
+	Prefixes []string // MPI installations in addition to those of the environment
+	Folders  []string // folders of benchmark programs in addition to those of the environment
+	Needs    *Needs   // needs of a campaign; nil to examine the machine alone
+	Run      bool     // start programs with two processes; false starts no parallel program
 }
 
-// limits are the times after which a command is told as hanging.
+// limits are the longest run times of commands.
 type limits struct {
-	ask     time.Duration // versions and lists
-	compile time.Duration // of busy parallel file systems, too
-	launch  time.Duration // two processes
-	ping    time.Duration // a controller answers at once; where none is, all but the ping take 9 to 59 s to say so
+	ask     time.Duration // commands that print versions and lists
+	compile time.Duration // compilers, also on busy file systems
+	launch  time.Duration // launchers with two processes
+	ping    time.Duration // scontrol ping; without a controller, other Slurm commands take 9 to 59 s to fail
 }
 
 func defaultLimits() limits {
 	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
 }
 
-// session is what all checks share: the environment of commands, folders, time limits
-// and the results so far.
+// session holds what all checks share: the environment, folders, time limits and the results
+// so far.
 type session struct {
 	options Options
-	environ []string // of commands
-	root    string   // of /proc and /sys: "/", another folder in tests
-	temp    string   // folder of compiled programs; visible to the nodes if options.Dir is
+	environ []string // environment of the commands
+	root    string   // root of /proc and /sys: "/", or another folder in tests
+	temp    string   // folder of compiled programs; the nodes see it if they see options.Dir
 	now     func() time.Time
 	limits  limits
 	checks  []Check
@@ -60,8 +60,8 @@ func (x *session) begin(ctx context.Context) error {
 
 func (x *session) add(checks ...Check) { x.checks = append(x.checks, checks...) }
 
-// examination is a session with one checker for each section of the report. Later
-// checkers use what earlier ones found.
+// examination is a session with one checker for each section of the report. Later checkers use
+// the results of earlier ones.
 type examination struct {
 	*session
 	slurm     *slurmChecker
@@ -72,9 +72,9 @@ type examination struct {
 	campaign  *campaignChecker
 }
 
-// Examine looks for everything that a campaign needs and tries each once. It takes
-// seconds; a machine where every command hangs takes minutes. The error is that of the
-// context or of a folder that cannot be written.
+// Examine finds everything that a campaign needs and tries it once. It takes seconds, or
+// minutes if many commands hang. It returns ctx.Err(), or an error if no temporary folder can
+// be created.
 func Examine(ctx context.Context, opt Options) (*Report, error) {
 	return newExamination(opt, "/").examine(ctx)
 }
@@ -115,8 +115,8 @@ func (x *examination) examine(ctx context.Context) (*Report, error) {
 	return x.conclude(), nil
 }
 
-// makeTemp makes the folder of built programs in Dir, which nodes see if they see
-// anything of ours, or where temporary files go when Dir cannot be written.
+// makeTemp creates the folder of compiled programs in options.Dir, which nodes usually see. If
+// that fails, it uses the system's folder for temporary files.
 func (x *session) makeTemp() error {
 	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
 	if err != nil {

@@ -11,9 +11,9 @@ func ExampleReport_Text() {
 	report := doctor.Report{
 		Checks: []doctor.Check{
 			{Section: doctor.Libraries, Name: "/usr/lib/libmpich.so", State: doctor.OK, Details: []string{"MPICH 4.0.2"}},
-			{Section: doctor.Launchers, Name: "srun", State: doctor.Missing, Details: []string{"not in PATH"}, Cure: "load Slurm's module"},
+			{Section: doctor.Launchers, Name: "srun", State: doctor.Missing, Details: []string{"not in PATH"}, Fix: "load Slurm's module"},
 		},
-		Lacks: []doctor.Lack{{What: "a launcher", Cure: "load Slurm's module"}},
+		MissingParts: []doctor.MissingPart{{What: "a launcher", Fix: "load Slurm's module"}},
 	}
 	if err := report.Text(os.Stdout, 80); err != nil {
 		fmt.Println(err)

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// A machine made of scripts: only what a test puts into its folder is on the
-// PATH. The scripts use what a POSIX shell has built in.
+// machine is a fake machine. Its programs are shell scripts, and PATH contains only their
+// folder. The scripts use shell builtins only.
 type machine struct {
 	t   *testing.T
 	bin string
@@ -36,16 +36,16 @@ func (m *machine) put(name, body string) {
 	}
 }
 
-// compiler adds a wrapper that compiles the probe of a library; what it makes is
-// a script that carries the probe's marker.
+// compiler adds a wrapper that "compiles" the probe of a library to a script with the probe's
+// marker.
 func (m *machine) compiler(name, mark string) {
 	m.put(name, `echo '#!/bin/sh' > "$2"; echo '# tutti-doctor;`+mark+`end' >> "$2"; /bin/chmod +x "$2"`)
 }
 
 const mpichMark, openMark = "family=mpich;version=4.0.2;", "family=openmpi;version=4.1.4;"
 
-// launcher adds a launcher that says what it is and, given processes to start,
-// runs the body.
+// launcher adds a launcher that prints says for --version. Given processes to start, it runs
+// body.
 func (m *machine) launcher(name, says, body string) {
 	m.put(name, "case $1 in --version) echo '"+says+"'; exit 0;; esac\n"+body)
 }
@@ -60,7 +60,7 @@ echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 	hang          = `while :; do read line < /dev/zero; /bin/sleep 60; done`
 )
 
-// examine runs the examination to its end.
+// examine runs an examination.
 func (m *machine) examine() *Report {
 	m.t.Helper()
 	began := time.Now()
@@ -77,7 +77,7 @@ func (m *machine) examine() *Report {
 	return r
 }
 
-// find returns the check of that name.
+// find returns the check with this name.
 func (m *machine) find(r *Report, s Section, name string) Check {
 	m.t.Helper()
 	for _, c := range r.Checks {
@@ -89,20 +89,20 @@ func (m *machine) find(r *Report, s Section, name string) Check {
 	return Check{}
 }
 
-// wantCheck fails unless the check has the state, the words in its details and
-// the words in its cure.
-func wantCheck(t *testing.T, c Check, state State, details, cure string) {
+// wantCheck fails the test unless the check has the state and contains the details and the
+// advice.
+func wantCheck(t *testing.T, c Check, state State, details, fix string) {
 	t.Helper()
-	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Cure, cure) || cure == "" && c.Cure != "" {
-		t.Errorf("check %+v\nwant %s, details with %q, cure with %q", c, state, details, cure)
+	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Fix, fix) || fix == "" && c.Fix != "" {
+		t.Errorf("check %+v\nwant %s, details with %q, fix with %q", c, state, details, fix)
 	}
 }
 
 func TestNothingThere(t *testing.T) {
 	m := newMachine(t)
 	r := m.examine()
-	if r.Ready() || len(r.Lacks) != 3 {
-		t.Errorf("ready %v, lacks %q, want library, launcher and program", r.Ready(), r.Lacks)
+	if r.Ready() || len(r.MissingParts) != 3 {
+		t.Errorf("ready %v, lacks %q, want library, launcher and program", r.Ready(), r.MissingParts)
 	}
 	wantCheck(t, m.find(r, Libraries, "MPI"), Missing, "no compiler wrapper", "apt-get install mpich libmpich-dev")
 	wantCheck(t, m.find(r, Slurm, "Slurm"), Missing, "no Slurm commands", "slurm-client")
@@ -114,7 +114,8 @@ func TestNothingThere(t *testing.T) {
 	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info is there", "module avail")
 }
 
-// A whole set: the report names it, and no-run believes what is there.
+// TestComplete checks that the report of a complete machine has a set, with and without
+// Options.Run.
 func TestComplete(t *testing.T) {
 	for _, run := range []bool{true, false} {
 		m := newMachine(t)
@@ -145,7 +146,7 @@ esac`)
 
 func TestWrappers(t *testing.T) {
 	tests := []struct {
-		name, wrapper, body, details, cure string
+		name, wrapper, body, details, fix string
 	}{
 		{"no headers", "mpicc.mpich", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers (mpi.h) are not", "apt-get install libmpich-dev"},
 		{"no headers of Open MPI", "mpicc.openmpi", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "libopenmpi-dev"},
@@ -162,7 +163,7 @@ func TestWrappers(t *testing.T) {
 			m := newMachine(t)
 			m.put(tc.wrapper, tc.body)
 			r := m.examine()
-			wantCheck(t, m.find(r, Libraries, tc.wrapper), Missing, tc.details, tc.cure)
+			wantCheck(t, m.find(r, Libraries, tc.wrapper), Missing, tc.details, tc.fix)
 			if r.Ready() || len(r.Libraries) > 0 {
 				t.Errorf("ready %v with %v", r.Ready(), r.Libraries)
 			}
@@ -170,7 +171,7 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// Libraries are told apart by what they are, not by what a wrapper is called.
+// Libraries are distinguished by their headers, not by the name of a wrapper.
 func TestSeveralLibraries(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc.mpich", mpichMark)
@@ -201,7 +202,7 @@ func TestLaunchers(t *testing.T) {
 		name, body string
 		state      State
 		details    string
-		cure       string
+		fix        string
 	}{
 		{"good", goodWorld, OK, "two processes, one world", ""},
 		{"wrong launcher", oneRankWorlds, Missing, "2 worlds of one process", "not the launcher of MPICH 4.0.2"},
@@ -217,7 +218,7 @@ func TestLaunchers(t *testing.T) {
 			m := newMachine(t)
 			m.compiler("mpicc.mpich", mpichMark)
 			m.launcher("mpiexec.hydra", hydra, tc.body)
-			wantCheck(t, m.find(m.examine(), Launchers, "mpiexec.hydra"), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(m.examine(), Launchers, "mpiexec.hydra"), tc.state, tc.details, tc.fix)
 		})
 	}
 }
@@ -237,7 +238,7 @@ func TestPrograms(t *testing.T) {
 	tests := []struct {
 		name, body, shown string
 		state             State
-		details, cure     string
+		details, fix      string
 	}{
 		{"measures", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'", "OSU 7.4", OK, "measures a broadcast", ""},
 		{"built with another library", "echo 'This test requires at least two processes'", "OSU", Missing, "built with another library", "build it again"},
@@ -255,8 +256,8 @@ func TestPrograms(t *testing.T) {
 			m.x.environ = append(m.x.environ, "OSU_HOME="+m.bin+"/home")
 			r := m.examine()
 			c := m.find(r, Programs, tc.shown)
-			wantCheck(t, c, tc.state, tc.details, tc.cure)
-			wantCheck(t, c, tc.state, "programs of 1 of", tc.cure)
+			wantCheck(t, c, tc.state, tc.details, tc.fix)
+			wantCheck(t, c, tc.state, "programs of 1 of", tc.fix)
 			if r.Ready() != (tc.state == OK) {
 				t.Errorf("ready %v", r.Ready())
 			}
@@ -264,7 +265,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// What a hung command started goes with it.
+// Child processes of a hanging command are killed with it.
 func TestRunLeavesNothing(t *testing.T) {
 	m := newMachine(t)
 	pid := filepath.Join(m.bin, "pid")

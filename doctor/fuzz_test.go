@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// shown fails unless a text may go to a terminal as it is.
+// shown fails the test if a text contains control characters.
 func shown(t *testing.T, what, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > 300 || strings.ContainsFunc(s, unicode.IsControl) {

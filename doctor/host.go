@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// File systems by their magic numbers: linux/magic.h and the sources of those
-// outside the kernel. The shared ones are seen by other nodes.
+// fileSystems holds the names of file systems by magic number, and whether other nodes see
+// them. Sources: linux/magic.h and the file systems outside of the kernel.
 var fileSystems = map[uint32]struct {
 	name   string
 	shared bool
@@ -35,16 +35,16 @@ var fileSystems = map[uint32]struct {
 	0x2fc12fc1: {"zfs", false},
 }
 
-// shareCure is for a folder that other nodes do not see.
-const shareCure = "let output lie on a file system that all nodes see"
+// shareFix is the advice for a folder that other nodes do not see.
+const shareFix = "let output lie on a file system that all nodes see"
 
-// Limits of what is worth a word.
+// Thresholds of warnings.
 const (
-	leastSpace = 1 << 30         // bytes; a campaign writes a few MB a job
-	mostSkew   = 2 * time.Second // between this clock and that of the file system
+	leastSpace = 1 << 30         // bytes of free space; a campaign writes a few MB per job
+	mostSkew   = 2 * time.Second // difference between the clocks of this machine and of the file system
 )
 
-// hostChecker examines this machine: processors, output folder and clock.
+// hostChecker examines the machine: processors, output folder and clock.
 type hostChecker struct {
 	*session
 	slurm *cluster
@@ -54,7 +54,7 @@ func (x *hostChecker) examine(context.Context) {
 	x.add(x.processors(), x.folder(), x.clock())
 }
 
-// processors tells what computes here and what may disturb it.
+// processors reports the processors, the frequency governor and the load.
 func (x *hostChecker) processors() Check {
 	cores := runtime.NumCPU()
 	model := firstValue(x.read("proc/cpuinfo"), "model name")
@@ -77,7 +77,7 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// folder tells where campaigns would write.
+// folder checks the folder where campaigns would write.
 func (x *hostChecker) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)
@@ -107,13 +107,12 @@ func (x *hostChecker) folder() Check {
 		c = c.with(Warning, "make room, or choose another output folder")
 	}
 	if known && !kind.shared && x.slurm.reachable {
-		c = c.with(Warning, shareCure)
+		c = c.with(Warning, shareFix)
 	}
 	return c
 }
 
-// clock holds this machine's clock against that of the file system and against
-// the date of this program.
+// clock compares the machine's clock with the file system's clock and checks its year.
 func (x *hostChecker) clock() Check {
 	now := x.now()
 	c := ok(Host, "clock", now.Format("2006-01-02 15:04:05 MST"))
@@ -138,7 +137,7 @@ func (x *hostChecker) clock() Check {
 	return c
 }
 
-// read returns a small file below the root; empty when it cannot be read.
+// read returns the start of a small file below the root, or "" if it cannot be read.
 func (x *session) read(path string) string {
 	text, err := os.ReadFile(filepath.Join(x.root, path))
 	if err != nil {
@@ -147,7 +146,7 @@ func (x *session) read(path string) string {
 	return string(text[:min(len(text), 64<<10)])
 }
 
-// firstValue finds "name : value".
+// firstValue returns the first value of name in lines of the form "name : value".
 func firstValue(text, name string) string {
 	for line := range strings.Lines(text) {
 		key, value, is := strings.Cut(line, ":")

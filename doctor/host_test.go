@@ -10,7 +10,7 @@ import (
 	"tutti/mpi"
 )
 
-// kernel writes a file of /proc or /sys.
+// kernel writes a file below the fake /proc or /sys.
 func (m *machine) kernel(path, text string) {
 	m.t.Helper()
 	path = filepath.Join(m.x.root, path)
@@ -25,10 +25,10 @@ func (m *machine) kernel(path, text string) {
 func TestHost(t *testing.T) {
 	const governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 	tests := []struct {
-		name, check   string
-		change        func(*machine)
-		state         State
-		details, cure string
+		name, check  string
+		change       func(*machine)
+		state        State
+		details, fix string
 	}{
 		{"nothing can be read", "processors", func(*machine) {}, OK, "governor cannot be read", ""},
 		{"performance", "processors", func(m *machine) { m.kernel(governor, "performance\n") }, OK, "frequency governor performance", ""},
@@ -55,7 +55,7 @@ func TestHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantCheck(t, m.find(r, Host, tc.check), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(r, Host, tc.check), tc.state, tc.details, tc.fix)
 			if _, err := os.Stat(m.x.temp); err == nil {
 				t.Errorf("%s is left behind", m.x.temp)
 			}
@@ -63,7 +63,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Where Slurm answers, a folder that nodes do not see is worth a word.
+// With Slurm, an output folder on a local file system gives a warning.
 func TestLocalFolderOfCluster(t *testing.T) {
 	m := newMachine(t)
 	m.cluster()
@@ -73,7 +73,7 @@ func TestLocalFolderOfCluster(t *testing.T) {
 	}
 }
 
-// A program that loads another library than it was compiled for.
+// A program that loads another library than it was compiled for gives a warning.
 func TestTwoModules(t *testing.T) {
 	m := newMachine(t)
 	path := filepath.Join(t.TempDir(), "libmpich.so.12")

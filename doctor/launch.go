@@ -16,13 +16,13 @@ import (
 // launcher is a program that starts parallel programs.
 type launcher struct {
 	path    string
-	names   []string // under which it was found
-	family  string   // of the libraries whose programs it starts
-	version string   // as it says, with its name
+	names   []string // names of the same file
+	family  string   // family of the MPI libraries it belongs to; empty if unknown
+	version string   // name and version
 }
 
-// parseLauncher tells from the answer to --version whose launcher it is; the
-// family is empty when that is not known.
+// parseLauncher returns the library family and the version of a launcher from its output for
+// --version. The family is empty for unknown launchers.
 func parseLauncher(text string) (family, version string) {
 	for _, l := range libraries.All() {
 		facts := l.Facts()
@@ -36,7 +36,8 @@ func parseLauncher(text string) (family, version string) {
 	return "", ""
 }
 
-// launcherNames returns the names of launchers, those that say whose they are first.
+// launcherNames returns the possible names of launchers. Names that belong to one library come
+// first.
 func launcherNames() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -45,7 +46,7 @@ func launcherNames() []string {
 	return append(out, "mpirun", "mpiexec")
 }
 
-// launcherTester finds launchers and starts two processes of each library with each of its own.
+// launcherTester finds launchers and starts two processes with each launcher of each library.
 type launcherTester struct {
 	*session
 	slurm     *cluster
@@ -54,7 +55,8 @@ type launcherTester struct {
 	tried     []trial
 }
 
-// findLaunchers asks every launcher beside a compiler or on the PATH whose it is.
+// findLaunchers finds launchers next to compilers and in PATH, and asks each one for its
+// version.
 func (x *launcherTester) findLaunchers(ctx context.Context) {
 	var dirs []string
 	for _, lib := range x.libraries.found {
@@ -86,15 +88,15 @@ func (x *launcherTester) findLaunchers(ctx context.Context) {
 }
 
 func (x *launcherTester) addUnknown(l *launcher, r result) {
-	details := []string{"does not say whose launcher it is: " + r.said()}
+	details := []string{"does not say whose launcher it is: " + r.message()}
 	if r.TimedOut {
 		details = []string{"does not answer --version"}
 	}
 	x.add(Check{Launchers, l.path, Warning, details, "do not use it; tutti knows Hydra, Open MPI's mpirun and srun"})
 }
 
-// of returns the launchers for a library: the ones beside its compilers, else
-// the first on the PATH.
+// of returns the launchers of a library: those next to its compilers, otherwise the first one
+// in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
 	var beside, elsewhere []*launcher
 	for _, l := range x.found {
@@ -112,19 +114,19 @@ func (x *launcherTester) of(lib *Library) []*launcher {
 	return elsewhere[:min(1, len(elsewhere))]
 }
 
-// trial is one library's programs under one launcher.
+// trial is a test of one launcher with one library.
 type trial struct {
 	library  *Library
-	launcher string   // as campaigns and reports call it
-	args     []string // before the program
+	launcher string   // name in campaigns and reports
+	args     []string // arguments before the program
 	env      []string
 	drop     []string
-	slurm    bool // goes through Slurm
+	slurm    bool // the launcher is srun
 	state    State
-	hosts    []string // where two processes ran
+	hosts    []string // hosts of the two processes
 }
 
-// command runs a program with two processes.
+// command returns the command that runs a program with two processes.
 func (t trial) command(x *session, prog ...string) command {
 	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: x.limits.launch}
 }
@@ -151,8 +153,8 @@ func (x *launcherTester) examine(ctx context.Context) {
 	}
 }
 
-// describeLauncher tells what else a launcher is called: mpirun is Open MPI's on
-// one machine and MPICH's on the next.
+// describeLauncher returns the version of a launcher, its other names and, if needed, its
+// path. The name mpirun alone does not say which library it belongs to.
 func (x *launcherTester) describeLauncher(l *launcher) []string {
 	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
@@ -166,13 +168,13 @@ func (x *launcherTester) describeLauncher(l *launcher) []string {
 
 func (x *launcherTester) addNoLauncher(lib *Library) {
 	facts := lib.family.Facts()
-	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // mpiexec.hydra is mpiexec where no other library is
-	cure := fmt.Sprintf("apt-get install %s, or put the folder of its %s on the PATH", facts.Install.Runtime, name)
-	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, cure})
+	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // where Hydra is the only launcher, it is called mpiexec
+	fix := fmt.Sprintf("apt-get install %s, or put the folder of its %s on the PATH", facts.Install.Runtime, name)
+	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, fix})
 }
 
-// launchEnv is what a library's launcher needs for two processes on any machine,
-// one core and root included.
+// launchEnv returns the variables that a launcher needs to start two processes on one core,
+// also for root.
 func launchEnv(l mpi.Launcher) []string {
 	if os.Geteuid() != 0 {
 		return l.Env
@@ -180,7 +182,7 @@ func launchEnv(l mpi.Launcher) []string {
 	return slices.Concat(l.Env, l.RootEnv)
 }
 
-// launchEnv is that with the variables of the campaign in question.
+// launchEnv returns the variables of the library's launcher and of the campaign.
 func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
@@ -203,12 +205,12 @@ func (x *launcherTester) try(ctx context.Context, t trial, details []string) {
 	if env := t.library.launcher().RootEnv; len(env) > 0 && os.Geteuid() == 0 && v.State == OK && !t.slurm {
 		c.Details = append(c.Details, "as root: "+strings.Join(env, " "))
 	}
-	c.Cure = x.cureOfLaunch(t, v)
+	c.Fix = x.fixOfLaunch(t, v)
 	x.add(c)
 }
 
-// cureOfLaunch says how to fix a launcher that did not start two processes.
-func (x *launcherTester) cureOfLaunch(t trial, v pairing) string {
+// fixOfLaunch returns advice for a launcher that did not start two processes.
+func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 	switch own := t.library.launcher(); {
 	case v.State == OK:
 		return ""
@@ -226,8 +228,8 @@ func (x *launcherTester) cureOfLaunch(t trial, v pairing) string {
 
 var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
 
-// parsePlugins reads srun --mpi=list: one name on each line of its own, in older
-// releases behind "srun:".
+// parsePlugins parses the output of srun --mpi=list. Each line holds one name; older releases
+// put "srun:" before it.
 func parsePlugins(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -240,7 +242,7 @@ func parsePlugins(text string) []string {
 	return out
 }
 
-// trySrun tries the plugins of srun until one starts two processes.
+// trySrun tries srun's PMI plugins until one of them starts two processes.
 func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 	path := x.look("srun")
 	if path == "" {
@@ -277,19 +279,20 @@ func (x *launcherTester) addSrun(t trial, v pairing, failed []string) {
 	if len(v.Hosts) > 0 {
 		where = ", " + strings.Join(v.Hosts, ", ")
 	}
-	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.cureOfLaunch(t, v)}
-	if v.State == Missing && !v.OneRank { // it may be the cluster's fault, or its load
+	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.fixOfLaunch(t, v)}
+	if v.State == Missing && !v.OneRank { // the cluster may be faulty or busy
 		c.State = Warning
 		if !strings.Contains(v.Text, "No such file") {
-			c.Cure = "start with the library's own launcher inside the job"
+			c.Fix = "start with the library's own launcher inside the job"
 		}
 	}
 	c.Details = append(c.Details, failed...)
 	x.add(c)
 }
 
-// srunArgs asks for two processes on one node: inside an allocation as a step
-// beside whatever runs there, outside as a job of a minute that does not wait.
+// srunArgs returns the srun arguments for two processes on one node. Inside an allocation,
+// they start a step next to running ones. Outside, they start a job of one minute that may
+// wait only briefly.
 func (x *launcherTester) srunArgs(path, plugin string) []string {
 	args := []string{path, "--mpi=" + plugin, "--nodes=1", "--ntasks=2", "--input=none", "--time=1"}
 	if x.slurm.job == "" {
@@ -301,7 +304,7 @@ func (x *launcherTester) srunArgs(path, plugin string) []string {
 	return args
 }
 
-// inherited is what a job says of its steps; the check asks for what it wants.
+// inherited holds variables of a surrounding job that would change the checks.
 var inherited = []string{
 	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
 	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
@@ -314,19 +317,18 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Launchable is a library that can be measured, with a launcher that was seen to start
-// its programs.
+// Launchable is a library with a launcher that starts its programs.
 type Launchable struct {
 	Library  Library
-	Launcher string   // as campaigns call it: srun, hydra or mpirun
-	Path     string   // of the launcher; empty for srun
-	PMI      string   // of srun
-	Env      []string // NAME=VALUE that every launch needs here
+	Launcher string   // srun, hydra or mpirun
+	Path     string   // path of the launcher; empty for srun
+	PMI      string   // PMI plugin of srun
+	Env      []string // NAME=VALUE, needed for every launch
 }
 
-// Launchables looks for MPI libraries and starts two processes with each launcher of
-// each, as Examine does. Those that work come in the order of the libraries, srun first
-// inside an allocation. It takes seconds.
+// Launchables finds MPI libraries and starts two processes with each of their launchers. It
+// returns the working ones in the order of the libraries. Inside an allocation, srun comes
+// first. It takes seconds.
 func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
 	x := newExamination(opt, "/")
 	x.options.Run = true
@@ -343,7 +345,7 @@ func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
 	return x.launchers.launchables(), ctx.Err()
 }
 
-// launchables are the libraries of the catalogue with the launchers that worked.
+// launchables returns the working launchers of the libraries in tutti's catalogue.
 func (x *launcherTester) launchables() []Launchable {
 	var out []Launchable
 	for _, lib := range x.libraries.found {

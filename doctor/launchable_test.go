@@ -8,12 +8,12 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// TestLaunchables: what worked is offered, srun first where it has nodes, and nothing
-// else.
+// TestLaunchables checks that only working launchers are returned, srun first inside an
+// allocation.
 func TestLaunchables(t *testing.T) {
 	mpich := &Library{Family: "mpich", Catalogue: "4.0.2", family: familyOf("mpich")}
 	open := &Library{Family: "openmpi", Catalogue: "4.1.4", family: familyOf("openmpi")}
-	odd := &Library{Family: "mpich", family: familyOf("mpich")} // of no release that is known
+	odd := &Library{Family: "mpich", family: familyOf("mpich")} // not in tutti's catalogue
 	tried := []trial{
 		{library: mpich, launcher: "mpiexec.hydra", args: []string{"/bin/hydra", "-n", "2"}, state: OK},
 		{library: mpich, launcher: "srun --mpi=pmi2", args: []string{"/bin/srun"}, slurm: true, state: OK},
@@ -46,8 +46,8 @@ func TestLaunchables(t *testing.T) {
 	}
 }
 
-// TestLaunchablesUnknown: a library whose file tells no release is tried and not offered,
-// and no folder of probes is left.
+// TestLaunchablesUnknown checks that a library without a known release is not returned, and
+// that temporary files are removed.
 func TestLaunchablesUnknown(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc.mpich", mpichMark)

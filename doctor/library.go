@@ -17,29 +17,29 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Library is one MPI build.
+// Library is one MPI installation.
 type Library struct {
-	Name      string       `json:"name"`               // "MPICH 4.0.2", as reports call it
+	Name      string       `json:"name"`               // as in reports, for example "MPICH 4.0.2"
 	Family    string       `json:"family"`             // mpich, openmpi or other
-	Version   string       `json:"version"`            // of the family: an Intel MPI has an MPICH version
-	Compilers []string     `json:"compilers"`          // wrappers that compile for it
+	Version   string       `json:"version"`            // version within the family; Intel MPI has an MPICH version
+	Compilers []string     `json:"compilers"`          // compiler wrappers
 	Headers   bool         `json:"headers"`            // a program was compiled
-	File      mpi.Identity `json:"file"`               // of the library that the program loads
-	Device    string       `json:"device,omitzero"`    // of MPICH
-	Checks    string       `json:"checks,omitzero"`    // arguments and assertions: on, off, or empty when unknown
-	Catalogue string       `json:"catalogue,omitzero"` // release whose list of algorithms applies
-	Absent    []string     `json:"absent,omitempty"`   // algorithms of the catalogue that the build has not
-	Unlisted  []string     `json:"unlisted,omitempty"` // algorithms of the build that the catalogue has not
+	File      mpi.Identity `json:"file"`               // file that programs load
+	Device    string       `json:"device,omitzero"`    // network layer of MPICH
+	Checks    string       `json:"checks,omitzero"`    // checks of arguments and assertions: on, off, or empty if unknown
+	Catalogue string       `json:"catalogue,omitzero"` // release in tutti's catalogue of algorithms
+	Absent    []string     `json:"absent,omitempty"`   // algorithms that the catalogue lists and the library does not have
+	Unlisted  []string     `json:"unlisted,omitempty"` // algorithms that the library has and the catalogue does not list
 
-	family mpi.Measurable // nil for other
-	probe  string         // the compiled program
-	vendor string         // set when it is a relative of its family's library
+	family mpi.Measurable // nil for an unknown family
+	probe  string         // path of the compiled probe
+	vendor string         // vendor of a library derived from the family's, otherwise empty
 }
 
-// launchable reports whether programs can be built for the library.
+// launchable reports whether programs of the library can be built and started.
 func (l *Library) launchable() bool { return l.Headers && l.family != nil }
 
-// launcher is that of the family.
+// launcher returns the launcher of the library's family.
 func (l *Library) launcher() mpi.Launcher { return l.family.Facts().Launcher }
 
 // bins returns the folders of the library's compilers.
@@ -53,7 +53,7 @@ func (l *Library) bins() []string {
 	return out
 }
 
-// libraryFinder finds MPI builds by their compiler wrappers.
+// libraryFinder finds MPI libraries by their compiler wrappers.
 type libraryFinder struct {
 	*session
 	found []*Library
@@ -87,14 +87,14 @@ func (x *libraryFinder) addNoLibrary() {
 		}
 	}
 	first := libraries.All()[0].Facts().Install
-	cure := fmt.Sprintf("apt-get install %s %s, or give --mpi PREFIX", first.Runtime, first.Headers)
+	fix := fmt.Sprintf("apt-get install %s %s, or give --mpi PREFIX", first.Runtime, first.Headers)
 	if x.hasModules() {
-		cure = "module avail mpi, then module load one of them; or give --mpi PREFIX"
+		fix = "module avail mpi, then module load one of them; or give --mpi PREFIX"
 	}
-	x.add(Check{Libraries, "MPI", Missing, details, cure})
+	x.add(Check{Libraries, "MPI", Missing, details, fix})
 }
 
-// tools returns the programs that are there wherever a library is.
+// tools returns names of programs that every installation of a library has.
 func tools() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -109,7 +109,7 @@ func (x *session) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
-// examineWrapper compiles the probe: a wrapper's existence proves nothing.
+// examineWrapper compiles the probe with a wrapper and adds its library.
 func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, number int) {
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
 	args, err := csource.Pair.Unpack(x.temp, prog)
@@ -144,33 +144,34 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	x.found = append(x.found, lib)
 }
 
-// cannotCompile says why and what to install.
+// cannotCompile returns the check of a wrapper that does not compile, with the package to
+// install.
 func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
 	text := r.Stderr + r.Stdout
 	switch {
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", x.limits.compile)}
-		c.Cure = "try it by hand; a licence server or file system may not answer"
+		c.Fix = "try it by hand; a licence server or file system may not answer"
 	case strings.Contains(text, "mpi.h"):
 		c.Details = []string{"the wrapper is there, the headers (mpi.h) are not"}
-		c.Cure = getHeaders
+		c.Fix = getHeaders
 		if name := headersOf(filepath.Base(wrapper)); name != "" {
-			c.Cure = "apt-get install " + name
+			c.Fix = "apt-get install " + name
 		}
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
-		c.Details = []string{"compiles but does not link: " + r.said()}
-		c.Cure = getHeaders
+		c.Details = []string{"compiles but does not link: " + r.message()}
+		c.Fix = getHeaders
 	default:
-		c.Details = []string{"does not compile: " + r.said()}
-		c.Cure = "apt-get install gcc libc6-dev, or load the compiler's module"
+		c.Details = []string{"does not compile: " + r.message()}
+		c.Fix = "apt-get install gcc libc6-dev, or load the compiler's module"
 	}
 	return c
 }
 
 const getHeaders = "install the development files of this MPI, or load the module that has them"
 
-// headersOf returns the package with the headers of a wrapper that says whose it is.
+// headersOf returns the package with the headers of a library, given the name of its wrapper.
 func headersOf(wrapper string) string {
 	for _, l := range libraries.All() {
 		if install := l.Facts().Install; install.Compilers[0] == wrapper {
@@ -180,7 +181,7 @@ func headersOf(wrapper string) string {
 	return ""
 }
 
-// marker is what the probe says of its headers.
+// marker is the description of the MPI headers in a compiled probe.
 type marker struct{ family, version, vendor, release string }
 
 func (m marker) name() string {
@@ -193,8 +194,8 @@ func (m marker) name() string {
 	return "another MPI"
 }
 
-// familyOf returns the library that a family is called after; nil for others, and for
-// one that works above any.
+// familyOf returns the library with the given family name. It returns nil for unknown families
+// and for libraries that are preloaded above another MPI library.
 func familyOf(name string) mpi.Measurable {
 	lib, _ := libraries.Named(name)
 	family, ok := lib.(mpi.Measurable)
@@ -218,17 +219,18 @@ func parseMarker(program []byte) (marker, bool) {
 	return marker{clean(m[1]), clean(m[2]), clean(m[3]), clean(m[4])}, true
 }
 
-// loadedBy returns the file of the MPI library that a program would load, empty
-// when it loads none (linked statically) or what it needs is not found.
+// loadedBy returns the file of the MPI library that a program would load. It returns ""
+// if the program is linked statically or the library is not found.
 func (x *session) loadedBy(ctx context.Context, prog string) string {
 	args, env := []string{prog}, append(slices.Clone(x.options.Needs.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
-	if isLibrary(prog) { // it cannot be run: what a program loads with it
+	if isLibrary(prog) { // cannot be run, so another program preloads it
 		args, env = []string{"true"}, append(env, "LD_PRELOAD="+prog)
 	}
 	return parseLoaded(x.run(ctx, command{args: args, env: env, dir: x.temp, limit: x.limits.ask}).Stdout)
 }
 
-// isLibrary reports whether a file is a shared library: it names no dynamic loader.
+// isLibrary reports whether a file is a shared library. Unlike a program, a shared library
+// names no dynamic loader.
 func isLibrary(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -241,11 +243,11 @@ func isLibrary(path string) bool {
 
 var (
 	loadedForm = regexp.MustCompile(`^\s*(lib\S+) => (/\S.*) \(0x[0-9a-f]+\)$`)
-	binding    = regexp.MustCompile(`_(cxx|java|mpifh|usempi)`) // of other languages, beside the library
+	binding    = regexp.MustCompile(`_(cxx|java|mpifh|usempi)`) // language bindings
 	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
 )
 
-// parseLoaded finds the MPI library in what the dynamic loader lists.
+// parseLoaded returns the MPI library in the list of the dynamic loader, or "".
 func parseLoaded(list string) string {
 	for line := range strings.Lines(list) {
 		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
@@ -264,7 +266,7 @@ func (x *libraryFinder) compilers(lib *Library) []string {
 	return out
 }
 
-// examineBuild looks into the library and adds its check.
+// examineBuild inspects the library and adds its check.
 func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	switch {
@@ -296,9 +298,8 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	x.add(c)
 }
 
-// wrappers returns the names of the compiler wrappers of all libraries, the first of
-// each before the others. The wrapper of a Cray is called cc, which is any compiler
-// elsewhere.
+// wrappers returns the names of all libraries' compiler wrappers. Each library's first name
+// precedes all alternative names.
 func wrappers() []string {
 	var first, others []string
 	for _, l := range libraries.All() {
@@ -314,7 +315,7 @@ func wrappers() []string {
 	return out
 }
 
-// homes returns the variables of modules that name installations.
+// homes returns the variables by which modules name the folder of an installation.
 func homes() []string {
 	out := []string{"MPI_HOME", "MPI_ROOT", "MPI_DIR"}
 	for _, l := range libraries.All() {
@@ -323,7 +324,7 @@ func homes() []string {
 	return out
 }
 
-// prefixes returns the installations that options and environment name.
+// prefixes returns the folders of installations that options and environment name.
 func (x *session) prefixes() (given, fromModules []string) {
 	for _, name := range homes() {
 		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
@@ -338,8 +339,8 @@ func (x *session) prefixes() (given, fromModules []string) {
 	return given, fromModules
 }
 
-// findWrappers returns the compiler wrappers: of given prefixes, of modules, of
-// the PATH, each once.
+// findWrappers returns the different compiler wrappers in given installations, in those of
+// modules and in PATH. Cray's wrapper cc counts in Cray's environment only.
 func (x *session) findWrappers() []string {
 	given, fromModules := x.prefixes()
 	var dirs []string
@@ -365,23 +366,23 @@ func (x *session) findWrappers() []string {
 	return out
 }
 
-// toolsOf runs the programs of an installation.
+// toolsOf finds and runs the programs of an installation.
 type toolsOf struct {
 	x   *session
 	lib *Library
 }
 
-// Find implements mpi.Tools.
+// Find returns the path of a program, or "". It implements mpi.Tools.
 func (t toolsOf) Find(name string) string {
 	return lookIn(slices.Concat(t.lib.bins(), t.x.path()), name)
 }
 
-// Ask implements mpi.Tools.
+// Ask returns the program's standard output. It implements mpi.Tools.
 func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
 	return t.x.run(ctx, command{args: append([]string{path}, args...), limit: t.x.limits.ask}).Stdout
 }
 
-// inspect asks the build which algorithms it has.
+// inspect finds the algorithms of the library and adds them to the check.
 func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x.session, lib}})
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
@@ -397,7 +398,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	c.Details = append(c.Details, i.Rivals...)
 }
 
-// describe tells what the build has of its catalogue and sets the state of the check.
+// describe adds the differences between library and catalogue to the check.
 func (l *Library) describe(listed int, c *Check) {
 	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
 	if l.Catalogue != l.Version {
@@ -413,7 +414,7 @@ func (l *Library) describe(listed int, c *Check) {
 	}
 }
 
-// several names the first few.
+// several lists the first six names and the number of the others.
 func several(names []string) string {
 	const most = 6
 	if len(names) <= most {

@@ -12,13 +12,13 @@ import (
 	"tutti/internal/testutil"
 )
 
-// Debian's two MPI libraries, as they are called in names of files.
+// toolchains holds Debian's two MPI libraries by family.
 var toolchains = map[string]testutil.Toolchain{
 	"mpich":   {Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
 	"openmpi": {Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 }
 
-// requireMPI skips a test where one of the libraries is not installed.
+// requireMPI skips the test if one of the libraries is not installed.
 func requireMPI(t *testing.T) {
 	t.Helper()
 	for _, tc := range toolchains {
@@ -26,8 +26,8 @@ func requireMPI(t *testing.T) {
 	}
 }
 
-// programsFor builds tutti's program for a library, and one that prints what
-// OSU's does.
+// programsFor builds tutti's benchmark program for a library, and a program that prints the
+// output of osu_bcast.
 func programsFor(t *testing.T, family, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, family), 0o755); err != nil {
@@ -40,12 +40,12 @@ func programsFor(t *testing.T, family, dir string) {
 	}
 }
 
-// withoutSlurm is the environment of a machine without one.
+// withoutSlurm returns the environment of a machine without Slurm.
 func withoutSlurm() []string {
 	return append(without(os.Environ(), []string{"SLURM_CONF", "SLURM_JOB_ID"}), "SLURM_CONF=/none/slurm.conf")
 }
 
-// The two libraries of this machine, with their launchers and programs.
+// TestLive examines the two installed libraries with their launchers and programs.
 func TestLive(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()
@@ -86,8 +86,8 @@ func TestLive(t *testing.T) {
 		}
 	}
 
-	// Each library's program under the other's launcher: worlds of one process,
-	// and none of the two says that anything is wrong.
+	// Under the launcher of the other library, a program starts worlds of one process without
+	// an error.
 	t.Run("wrong launcher", func(t *testing.T) {
 		x := newExamination(Options{Environ: withoutSlurm(), Run: true}, "/")
 		x.temp = t.TempDir()
@@ -105,7 +105,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// A real Slurm: outside of a job, inside one, frozen, and down.
+// TestLiveSlurm examines a real Slurm outside of a job, inside a job, with a hanging and with
+// a stopped controller.
 func TestLiveSlurm(t *testing.T) {
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 2})
 	requireMPI(t)
@@ -140,7 +141,7 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	c.Run("scancel", id)
 
-	// What Slurm's troubles mean for the rest is tested with machines of scripts.
+	// Other tests cover the effects of these faults on fake machines.
 	trouble := func(want string) {
 		t.Helper()
 		x := newExamination(Options{Environ: c.Env()}, "/")

@@ -12,7 +12,7 @@ func TestNative(t *testing.T) {
 	tests := []struct {
 		name, version, runs string
 		state               State
-		details, cure       string
+		details, fix        string
 	}{
 		{"measures", "echo " + version, result, OK, "measures a broadcast", ""},
 		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti build benchmark --mpicc mpicc.mpich -o "},
@@ -32,7 +32,7 @@ func TestNative(t *testing.T) {
 			m.launcher("mpiexec.hydra", hydra, "case $3 in */tutti-native) ;; *) "+goodWorld+"; exit;; esac\n"+tc.runs)
 			m.put("tutti-native", tc.version)
 			r := m.examine()
-			wantCheck(t, m.find(r, Programs, nativeTitle), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(r, Programs, nativeTitle), tc.state, tc.details, tc.fix)
 			if r.Ready() != (tc.state == OK) {
 				t.Errorf("ready %v", r.Ready())
 			}
@@ -45,10 +45,10 @@ func TestNativeIsNotBuilt(t *testing.T) {
 	m.compiler("mpicc.mpich", mpichMark)
 	m.launcher("mpiexec.hydra", hydra, goodWorld)
 	r := m.examine()
-	const cure = "tutti build benchmark --mpicc mpicc.mpich -o tutti-native-mpich"
-	wantCheck(t, m.find(r, Programs, nativeTitle), Missing, "MPICH 4.0.2: not built yet", cure)
-	if len(r.Lacks) != 1 || r.Lacks[0].Cure != cure {
-		t.Errorf("lacks %v, want the program and how to build it", r.Lacks)
+	const fix = "tutti build benchmark --mpicc mpicc.mpich -o tutti-native-mpich"
+	wantCheck(t, m.find(r, Programs, nativeTitle), Missing, "MPICH 4.0.2: not built yet", fix)
+	if len(r.MissingParts) != 1 || r.MissingParts[0].Fix != fix {
+		t.Errorf("lacks %v, want the program and how to build it", r.MissingParts)
 	}
 }
 

@@ -6,32 +6,33 @@ import (
 	"tutti/topology/discover"
 )
 
-// NetworkFindings are what pairs of nodes tell of a machine.
+// NetworkFindings holds the measurements of a machine's network.
 type NetworkFindings struct {
 	Nodes      int
-	Latency    discover.SuspectReport // by empty messages
-	Bandwidth  discover.SuspectReport // by large ones
+	Latency    discover.SuspectReport // from empty messages
+	Bandwidth  discover.SuspectReport // from large messages
 	Bisections []Bisection
 	Gaps       []string
 }
 
-// Bisection is what the two halves of a switch exchange when all their nodes do at once.
+// Bisection is the throughput between the two halves of a switch's nodes, measured with all
+// pairs at once.
 type Bisection struct {
 	Switch   string
 	Pairs    int
-	Bytes    float64 // a second, in both directions together
-	Slowdown float64 // of a pair, over one pair alone
-	Chance   float64 // that pairs which do not disturb one another look like this
+	Bytes    float64 // bytes per second, both directions together
+	Slowdown float64 // time of a pair over the time of one pair alone
+	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Of a bisection that is worth a word.
+// Thresholds of an oversubscribed switch: least slowdown and largest probability.
 const (
 	leastOversubscribed = 1.5
 	mostChance          = 0.05
 )
 
-// NetworkChecks says what is slow: nodes, links, and switches whose halves get less
-// together than pairs do alone.
+// NetworkChecks returns warnings for slow nodes, slow links and oversubscribed switches. A
+// switch is oversubscribed if its pairs are slower together than alone.
 func NetworkChecks(f NetworkFindings) []Check {
 	checks := []Check{ok(Network, "nodes", fmt.Sprintf("%d nodes; noise of a pair %.2g %% (empty messages), %.2g %% (large ones)",
 		f.Nodes, 100*f.Latency.Noise, 100*f.Bandwidth.Noise))}
@@ -66,7 +67,7 @@ func (b Bisection) check() Check {
 	return c
 }
 
-// chance is a probability as nobody reads it too exactly.
+// chance formats a probability. It does not print values below 1e-9.
 func chance(p float64) string {
 	const least = 1e-9
 	if p < least {

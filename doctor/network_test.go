@@ -9,8 +9,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// A slow node, one that cannot be told from its partner and an oversubscribed switch are
-// warnings with their figures; a switch that is only noisy is none.
+// Slow nodes, unclear nodes and oversubscribed switches give warnings with figures. A noisy
+// switch gives none.
 func TestNetworkChecks(t *testing.T) {
 	slow := discover.Suspect{Component: discover.Component{Kind: topology.Node, Name: "n6"}, Slowdown: 1.9, Pairs: 6, Chance: 2e-20}
 	checks := doctor.NetworkChecks(doctor.NetworkFindings{

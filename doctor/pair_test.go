@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// world is what the probe prints in one world of n processes.
+// world returns the output of the probe for one world.
 func world(ranks string, size, sum int) string {
 	var b strings.Builder
 	for _, r := range strings.Fields(ranks) {
@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 		run     result
 		state   State
 		oneRank bool
-		text    string // a part
+		text    string // expected part
 	}{
 		{"two processes", result{Stdout: world("1 0", 2, 3) + bothEnded}, OK, false, "two processes, one world"},
 		{"behind tags", result{Stdout: "[1,0]<stdout>:" + world("0", 2, 3) + "[1,1]<stdout>:" + world("1", 2, 3)}, OK, false, "two processes"},

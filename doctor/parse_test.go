@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorded returns a text that a real program printed.
+// recorded returns the recorded output of a real program.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -204,7 +204,7 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-// Names that say whose a program is come before those that several libraries have.
+// Names that belong to one library come before names that several libraries share.
 func TestNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}, wrappers()); diff != "" {
 		t.Errorf("wrappers (-want +got):\n%s", diff)

@@ -16,10 +16,11 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Preflight checks what a campaign names: its benchmarks and the libraries that they load,
-// its launchers, its folder. It starts no parallel program and does not ask Slurm. It
-// takes about a second. It returns the checks that are not OK; no benchmark can run where
-// one is Missing.
+// Preflight checks the programs and folders that a campaign names: benchmarks with their MPI
+// libraries, launchers and the output folder. It starts no parallel program and does not call
+// Slurm, and takes about a second.
+//
+// It returns the checks that are not OK. A benchmark with state Missing cannot run.
 func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	x := &preflight{newSession(opt, "/")}
 	if err := x.begin(ctx); err != nil {
@@ -36,19 +37,19 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
 }
 
-// preflight is a session without parallel programs.
+// preflight is a session for Preflight.
 type preflight struct{ *session }
 
-// glanceBenchmark looks for the program and at the MPI library that it loads.
+// checkBenchmark checks the benchmark program and the MPI library that it loads.
 func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	name := want.Name + " benchmark"
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
-		cure := "fix benchmark in the campaign file"
+		fix := "fix benchmark in the campaign file"
 		if x.options.Needs.Program == "native" {
-			cure = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
+			fix = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
 		}
-		x.add(need(name, Missing, cure, fault))
+		x.add(need(name, Missing, fix, fault))
 		return
 	}
 	r := x.run(ctx, command{
@@ -56,7 +57,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	})
 	if absent := notFound(r.Stdout); len(absent) > 0 {
 		state := Missing
-		if x.options.Needs.Scheduler == "slurm" { // nodes may have what is not here
+		if x.options.Needs.Scheduler == "slurm" { // nodes may have other libraries
 			state = Warning
 		}
 		x.add(need(name, state, "runner.modules, or LD_LIBRARY_PATH in the env of the library", path+" does not find "+several(absent)))
@@ -64,15 +65,15 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	}
 	loads := parseLoaded(r.Stdout)
 	if loads == "" {
-		return // linked statically, or a script in front
+		return // linked statically, or a script
 	}
 	if id, err := libraries.Identify(loads); err == nil {
 		x.checkLibrary(want, path, id.Version)
 	}
 }
 
-// glanceLibrary holds the library that a program loads, as "MPICH 4.0.2", against the
-// one that the campaign is for.
+// checkLibrary compares the library that a program loads, such as "MPICH 4.0.2", with the
+// campaign's library.
 func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
@@ -87,8 +88,8 @@ func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	}
 }
 
-// Loaded returns the MPI library that a program would load in an environment; its path
-// is empty when it loads none.
+// Loaded returns the MPI library that a program would load in an environment. Path is empty if
+// it loads none.
 func Loaded(ctx context.Context, program string, environ []string) mpi.Identity {
 	x := newSession(Options{Environ: environ, Dir: "/"}, "/")
 	loads := x.loadedBy(ctx, program)
@@ -97,12 +98,12 @@ func Loaded(ctx context.Context, program string, environ []string) mpi.Identity 
 	}
 	id, err := libraries.Identify(loads)
 	if err != nil {
-		return mpi.Identity{Path: loads} // its name tells as much as it does
+		return mpi.Identity{Path: loads} // the path alone is known
 	}
 	return id
 }
 
-// knownTitle reports whether a library calls itself like one that can be measured.
+// knownTitle reports whether the name of a library begins like that of a supported one.
 func knownTitle(loads string) bool {
 	for _, l := range libraries.All() {
 		if family := familyOf(l.Facts().Family); family != nil && strings.HasPrefix(loads, family.Facts().Title+" ") {
@@ -112,8 +113,8 @@ func knownTitle(loads string) bool {
 	return false
 }
 
-// benchmarkOf returns the program of a library, of several the first, or what is wrong
-// with it.
+// benchmarkOf returns the path of a library's benchmark program, or the first of several
+// programs. Otherwise it returns the fault.
 func (x *preflight) benchmarkOf(want NeededLibrary) (path, fault string) {
 	path = want.Benchmark
 	if x.options.Needs.Program == "osu" {
@@ -145,10 +146,10 @@ func notFound(list string) []string {
 	return out
 }
 
-// glanceLauncher looks for the launcher where it runs on this machine.
+// checkLauncher checks that the launcher exists, unless it runs on Slurm's nodes.
 func (x *preflight) checkLauncher(want NeededLibrary) {
 	if x.options.Needs.Scheduler == "slurm" {
-		return // it runs on the nodes
+		return // the launcher runs on the nodes
 	}
 	program := want.LauncherPath
 	if program == "" && want.Launcher == "srun" {
@@ -161,13 +162,13 @@ func (x *preflight) checkLauncher(want NeededLibrary) {
 	}
 }
 
-// glanceFolder tells of a folder that nodes cannot see.
+// checkFolder adds a warning if the output folder is on a local file system.
 func (x *preflight) checkFolder() {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(x.options.Dir, &fs); err != nil {
 		return
 	}
 	if kind, known := fileSystems[uint32(fs.Type)]; known && !kind.shared {
-		x.add(need("output", Warning, shareCure, fmt.Sprintf("%s is on %s, which is local to this machine", x.options.Dir, kind.name)))
+		x.add(need("output", Warning, shareFix, fmt.Sprintf("%s is on %s, which is local to this machine", x.options.Dir, kind.name)))
 	}
 }

@@ -14,10 +14,10 @@ func TestPreflight(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*machine, *Needs)
-		check   string // empty: nothing to say
+		check   string // name of the expected check; empty for none
 		state   State
 		details string
-		cure    string
+		fix     string
 	}{
 		{"all there", func(*machine, *Needs) {}, "", "", "", ""},
 		{"no benchmark", func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc MPICC -o /none/bench"},
@@ -35,20 +35,20 @@ func TestPreflight(t *testing.T) {
 			m, n := ready(t)
 			n.Scheduler = "local"
 			tc.change(m, n)
-			checks := glanced(t, m)
+			checks := preflightChecks(t, m)
 			if tc.check == "" {
 				if len(checks) > 0 {
 					t.Errorf("checks %+v, want none", checks)
 				}
 				return
 			}
-			wantCheck(t, m.find(&Report{Checks: checks}, Campaign, tc.check), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(&Report{Checks: checks}, Campaign, tc.check), tc.state, tc.details, tc.fix)
 		})
 	}
 }
 
-// glanced returns the checks of a machine made of scripts.
-func glanced(t *testing.T, m *machine) []Check {
+// preflightChecks returns the checks of Preflight on a fake machine.
+func preflightChecks(t *testing.T, m *machine) []Check {
 	t.Helper()
 	checks, err := Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs})
 	if err != nil {
@@ -57,8 +57,9 @@ func glanced(t *testing.T, m *machine) []Check {
 	return checks
 }
 
-// A program of the other library is told by the file that it loads.
-func TestGlanceWrongLibrary(t *testing.T) {
+// A program that loads another MPI library gives a missing benchmark, and another version
+// gives a warning.
+func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := filepath.Join(t.TempDir(), "bench")
 	if _, err := csource.Build(t.Context(), csource.Bench, toolchains["openmpi"].Compiler, path); err != nil {
@@ -67,12 +68,12 @@ func TestGlanceWrongLibrary(t *testing.T) {
 	m, n := ready(t)
 	n.Scheduler = "local"
 	n.Libraries[0].Benchmark = path
-	wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
+	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
 	n.Libraries[0] = NeededLibrary{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
-	wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "openmpi benchmark"), Warning, "the campaign is for 5.0.5", "version: 4.1.4")
+	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Warning, "the campaign is for 5.0.5", "version: 4.1.4")
 }
 
-// A shared library cannot be run; what it loads is found all the same.
+// Loaded also works for a shared library, which cannot be run.
 func TestLoadedByLibrary(t *testing.T) {
 	requireMPI(t)
 	path := filepath.Join(t.TempDir(), "libtutti")
@@ -84,8 +85,8 @@ func TestLoadedByLibrary(t *testing.T) {
 	}
 }
 
-// A program whose library is not found runs nowhere on this machine; nodes may have it.
-func TestGlanceNotFound(t *testing.T) {
+// A program with a missing library cannot run on this machine, but may run on Slurm's nodes.
+func TestPreflightNotFound(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()
 	library, program := filepath.Join(dir, "libgone.so"), filepath.Join(dir, "bench")
@@ -105,11 +106,11 @@ func TestGlanceNotFound(t *testing.T) {
 	n.Libraries[0].Benchmark = program
 	for scheduler, state := range map[string]State{"local": Missing, "slurm": Warning} {
 		n.Scheduler = scheduler
-		wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "mpich benchmark"), state, "does not find", "LD_LIBRARY_PATH")
+		wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), state, "does not find", "LD_LIBRARY_PATH")
 	}
 	n.Scheduler = "local"
 	n.Libraries[0].Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(dir, "lib")}
-	if checks := glanced(t, m); len(checks) > 0 {
+	if checks := preflightChecks(t, m); len(checks) > 0 {
 		t.Errorf("with its folder in the env of the library: %+v", checks)
 	}
 }

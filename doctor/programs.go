@@ -16,25 +16,25 @@ import (
 	"tutti/csource"
 )
 
-// program is a benchmark program that was built with a library.
+// program is a benchmark program.
 type program struct {
 	name    string // osu, imb, reprompi or native
 	path    string
-	library *Library // nil when what it loads was not found
+	library *Library // library that the program loads; nil if it was not found
 	state   State
 }
 
-// suite is how a benchmark program is found, asked for the least it can measure,
-// and understood.
+// suite describes how to find a benchmark suite, run its shortest measurement and parse the
+// output.
 type suite struct {
 	name    string
 	title   string
-	files   []string // names of its program
-	home    string   // variable that names its installation
-	folders []string // below the home and given folders
-	args    []string // measures broadcasts of a few bytes, a few times
+	files   []string // names of its program for broadcasts
+	home    string   // variable with the path of the installation
+	folders []string // folders below the installation and below given folders
+	args    []string // arguments that measure a few small broadcasts
 	read    func(stdout string) (version string, processes int, measured bool)
-	get     string // how to get it
+	get     string // how to install the suite
 }
 
 func suites() []suite {
@@ -58,12 +58,12 @@ func suites() []suite {
 	}
 }
 
-// programTester finds benchmark programs and lets each measure a broadcast on two processes.
+// programTester finds benchmark programs and measures a broadcast with each on two processes.
 type programTester struct {
 	*session
 	libraries *libraryFinder
 	launchers *launcherTester
-	own       []string // tutti's programs that the campaign names
+	own       []string // paths of tutti's benchmark programs that the campaign names
 	found     []program
 }
 
@@ -80,7 +80,7 @@ func (x *programTester) examine(ctx context.Context) {
 	}
 }
 
-// findSuite returns the copies of a program, each once.
+// findSuite returns the different copies of a suite's program.
 func (x *programTester) findSuite(s suite) []string {
 	var dirs []string
 	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
@@ -105,7 +105,7 @@ func (x *programTester) findSuite(s suite) []string {
 	return out
 }
 
-// examineSuite finds whose program it is and lets it measure something tiny.
+// examineSuite finds the library of a program and measures a broadcast.
 func (x *programTester) examineSuite(ctx context.Context, s suite, path string) {
 	p := program{name: s.name, path: path, state: Found}
 	c := Check{Section: Programs, Name: s.title, State: Found}
@@ -138,7 +138,7 @@ func orNoMPI(path string) string {
 	return path
 }
 
-// suiteCheck says what came of two processes of the program.
+// suiteCheck returns the check for a run of a suite's program.
 func suiteCheck(c Check, s suite, r result, library string) Check {
 	version, n, measured := s.read(r.Stdout)
 	if version != "" {
@@ -153,7 +153,7 @@ func suiteCheck(c Check, s suite, r result, library string) Check {
 		c.Details = append(c.Details, library+": worlds of one process: it was built with another library")
 	case !measured || r.Err != nil:
 		c = c.with(Missing, "try it by hand with two processes")
-		c.Details = append(c.Details, library+": measures nothing: "+r.said())
+		c.Details = append(c.Details, library+": measures nothing: "+r.message())
 	default:
 		c.State = OK
 		c.Details = append(c.Details, fmt.Sprintf("%s: measures a broadcast, %.1f s", library, r.Took.Seconds()))
@@ -161,8 +161,7 @@ func suiteCheck(c Check, s suite, r result, library string) Check {
 	return c
 }
 
-// starter returns a launcher that works with the library: one that does not wait
-// for Slurm rather than one that does.
+// starter returns a working launcher of the library. It prefers launchers other than srun.
 func (x *launcherTester) starter(lib *Library) *trial {
 	var through *trial
 	for i, t := range x.tried {
@@ -177,7 +176,7 @@ func (x *launcherTester) starter(lib *Library) *trial {
 	return through
 }
 
-// others tells which of OSU's programs for collectives lie beside the first.
+// others reports how many of OSU's programs for collectives are in the same folder.
 func (x *programTester) others(s suite, path string) []string {
 	if s.name != "osu" {
 		return nil
@@ -206,8 +205,8 @@ var (
 	rpRow   = regexp.MustCompile(`(?m)^ *MPI_Bcast +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
 )
 
-// parseOSU reads the output of osu_bcast. It does not tell the processes; alone
-// it says that it needs two.
+// parseOSU parses the output of osu_bcast. The output contains no number of processes, but an
+// error message for a single process.
 func parseOSU(text string) (version string, processes int, measured bool) {
 	if strings.Contains(text, "requires at least two processes") {
 		processes = 1
@@ -218,19 +217,19 @@ func parseOSU(text string) (version string, processes int, measured bool) {
 	return version, processes, version != "" && osuRow.MatchString(text)
 }
 
-// parseIMB reads the output of IMB-MPI1 Bcast.
+// parseIMB parses the output of IMB-MPI1 Bcast.
 func parseIMB(text string) (version string, processes int, measured bool) {
 	if m := imbForm.FindStringSubmatch(text); m != nil {
 		version = m[1]
 	}
 	if m := imbSize.FindStringSubmatch(text); m != nil {
-		processes, _ = strconv.Atoi(m[1]) // digits by the form
+		processes, _ = strconv.Atoi(m[1]) // the pattern allows digits only
 	}
 	return version, processes, processes >= 2 && imbRow.MatchString(text)
 }
 
-// parseReproMPI reads the output of mpibenchmark, which spells its first line in
-// another way from one release to the next and tells no version.
+// parseReproMPI parses the output of mpibenchmark. It contains no version, but releases spell
+// the first line differently.
 func parseReproMPI(text string) (version string, processes int, measured bool) {
 	switch {
 	case strings.Contains(text, "#Command-line arguments:"):
@@ -239,15 +238,15 @@ func parseReproMPI(text string) (version string, processes int, measured bool) {
 		version = "development version"
 	}
 	if m := rpSize.FindStringSubmatch(text); m != nil {
-		processes, _ = strconv.Atoi(m[1]) // digits by the form
+		processes, _ = strconv.Atoi(m[1]) // the pattern allows digits only
 	}
 	return version, processes, processes >= 2 && rpRow.MatchString(text)
 }
 
 const nativeTitle = "tutti-native"
 
-// examineNative finds tutti's own program, built for whichever library, and says
-// how to build it for the libraries that have none.
+// examineNative tries tutti's own benchmark programs. For libraries without such a program, it
+// adds the command that builds one.
 func (x *programTester) examineNative(ctx context.Context) {
 	for _, path := range x.findNative() {
 		x.examineOwn(ctx, path)
@@ -262,8 +261,7 @@ func (x *programTester) examineNative(ctx context.Context) {
 	}
 }
 
-// buildNative is the command that builds the program for a library; a program
-// that is there is built anew.
+// buildCommand returns the command that builds tutti's benchmark program for a library.
 func (x *session) buildCommand(lib *Library, path string) string {
 	if path == "" {
 		path = nativeTitle + "-" + lib.Family
@@ -271,9 +269,8 @@ func (x *session) buildCommand(lib *Library, path string) string {
 	return fmt.Sprintf("tutti build benchmark --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
 }
 
-// findNative returns the programs that a campaign names, and the files whose names
-// begin like the program's: of folders that were given, of the working folder, of
-// the PATH.
+// findNative returns the benchmark programs that a campaign names, and programs of the same
+// name in given folders, the working folder and PATH.
 func (x *programTester) findNative() []string {
 	var out, seen []string
 	for _, path := range x.own {
@@ -299,21 +296,21 @@ func (x *programTester) findNative() []string {
 	return out
 }
 
-// examineOwn asks a program which source it was built from and lets it measure a
+// examineOwn checks that a program is built from this version's source, and measures a
 // broadcast.
 func (x *programTester) examineOwn(ctx context.Context, path string) {
 	p := program{name: "native", path: path, library: x.libraries.of(ctx, path), state: Missing}
-	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Cure: "tutti build benchmark --mpicc MPICC -o " + path}
+	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Fix: "tutti build benchmark --mpicc MPICC -o " + path}
 	if p.library != nil {
-		c.Cure = x.buildCommand(p.library, path)
+		c.Fix = x.buildCommand(p.library, path)
 	}
 	r := x.run(ctx, command{args: []string{path, "--version"}, dir: x.temp, limit: x.limits.ask})
-	said := strings.TrimSpace(r.Stdout)
+	answer := strings.TrimSpace(r.Stdout)
 	start := x.launchers.starter(p.library)
 	switch {
-	case r.Err != nil || !strings.HasPrefix(said, nativeTitle+" "):
-		c.Details = []string{"does not say that it is tutti's: " + r.said()}
-	case !strings.HasSuffix(said, " "+csource.Bench.Checksum()):
+	case r.Err != nil || !strings.HasPrefix(answer, nativeTitle+" "):
+		c.Details = []string{"does not say that it is tutti's: " + r.message()}
+	case !strings.HasSuffix(answer, " "+csource.Bench.Checksum()):
 		c.Details = []string{"built by another tutti"}
 	case p.library == nil:
 		c.Details = []string{"loads an MPI library that was not found here"}
@@ -334,8 +331,7 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	x.add(c)
 }
 
-// libraryOf returns the library that a program loads; nil when none of those
-// found is it.
+// of returns the library that a program loads, or nil if it was not found.
 func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 	loads := x.loadedBy(ctx, path)
 	for _, lib := range x.found {
@@ -343,7 +339,7 @@ func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 			return lib
 		}
 	}
-	if loads == "" && len(x.found) == 1 { // linked statically, or a script in front
+	if loads == "" && len(x.found) == 1 { // linked statically, or a script
 		return x.found[0]
 	}
 	return nil
@@ -367,13 +363,13 @@ func (x *programTester) tryNative(ctx context.Context, c Check, path string, sta
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second))}
 	default:
-		c.Details = []string{start.library.Name + ": measures nothing: " + r.said()}
+		c.Details = []string{start.library.Name + ": measures nothing: " + r.message()}
 	}
 	return c
 }
 
-// parseNative looks for a result, and for the reason why there is none, in the
-// lines of the program.
+// parseNative reports whether the output contains a result. why is the reason for a missing
+// result, if the program names one.
 func parseNative(text string) (measured bool, why string) {
 	for line := range strings.Lines(text) {
 		var e struct {

@@ -4,21 +4,21 @@ import (
 	"slices"
 )
 
-// State says how far a check came.
+// State is the result of a check.
 type State string
 
-// The states of a check.
+// States of a check.
 const (
-	OK      State = "ok"      // there, tried, works
-	Found   State = "found"   // there, not tried
-	Warning State = "warn"    // there, with something to know or to fix
-	Missing State = "missing" // not there, or it does not work
+	OK      State = "ok"      // present, tried and working
+	Found   State = "found"   // present, but not tried
+	Warning State = "warn"    // working, with advice
+	Missing State = "missing" // absent or not working
 )
 
-// Section is a group of checks.
+// Section is a group of checks in the report.
 type Section string
 
-// The sections, in the order of a report.
+// Sections in the order of the report.
 const (
 	Libraries Section = "MPI libraries"
 	Launchers Section = "Launchers"
@@ -33,16 +33,16 @@ func sections() []Section {
 	return []Section{Libraries, Launchers, Programs, Slurm, Host, Campaign, Network}
 }
 
-// Check is what was seen of one thing.
+// Check is the result for one program, library, folder or setting.
 type Check struct {
 	Section Section  `json:"section"`
 	Name    string   `json:"name"`
 	State   State    `json:"state"`
-	Details []string `json:"details"`       // the first is the summary
-	Cure    string   `json:"cure,omitzero"` // one line: how to get or fix it
+	Details []string `json:"details"`      // the first one is the summary
+	Fix     string   `json:"fix,omitzero"` // one line of advice
 }
 
-// Set is everything a campaign needs, by name.
+// Set names parts that work together in a campaign.
 type Set struct {
 	Library   string `json:"library"`
 	Launcher  string `json:"launcher"`
@@ -50,47 +50,46 @@ type Set struct {
 	Scheduler string `json:"scheduler"`
 }
 
-// Lack is what is missing for a first set.
-type Lack struct {
+// MissingPart is a missing part of the first Set.
+type MissingPart struct {
 	What string `json:"what"`
-	Cure string `json:"cure,omitzero"` // one line
+	Fix  string `json:"fix,omitzero"` // one line of advice
 }
 
-// Report is what an examination found.
+// Report is the result of an examination.
 type Report struct {
-	Sets      []Set     `json:"sets"` // all that go together
-	Lacks     []Lack    `json:"lacks"`
-	Libraries []Library `json:"libraries"`
-	Checks    []Check   `json:"checks"`
+	Sets         []Set         `json:"sets"` // all working combinations
+	MissingParts []MissingPart `json:"missing"`
+	Libraries    []Library     `json:"libraries"`
+	Checks       []Check       `json:"checks"`
 }
 
-// Ready reports whether a campaign could run here: the one that was named, else
-// any.
+// Ready reports whether the campaign, or without one any campaign, could run here.
 func (r *Report) Ready() bool {
 	return len(r.Sets) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.Section == Campaign && c.State == Missing
 	})
 }
 
-// ok returns a check that passed.
+// ok returns a check with state OK.
 func ok(s Section, name string, details ...string) Check {
 	return Check{Section: s, Name: name, State: OK, Details: details}
 }
 
-// with returns the check with another state and a cure.
-func (c Check) with(state State, cure string) Check {
-	c.State, c.Cure = state, cure
+// with returns the check with another state and advice.
+func (c Check) with(state State, fix string) Check {
+	c.State, c.Fix = state, fix
 	return c
 }
 
-// conclude returns the report: the checks by section, and all sets of a library, a
-// launcher that starts its programs, a program built with it, and a scheduler that the
-// launcher can run under. Without Options.Run, programs that were found count as usable.
+// conclude returns the report. Its sets combine a library, a launcher, a benchmark program and
+// a scheduler that work together. Without Options.Run, programs that were not tried count as
+// working.
 func (x *examination) conclude() *Report {
 	slices.SortStableFunc(x.checks, func(a, b Check) int {
 		return slices.Index(sections(), a.Section) - slices.Index(sections(), b.Section)
 	})
-	r := &Report{Sets: []Set{}, Lacks: []Lack{}, Libraries: []Library{}, Checks: x.checks}
+	r := &Report{Sets: []Set{}, MissingParts: []MissingPart{}, Libraries: []Library{}, Checks: x.checks}
 	for _, lib := range x.libraries.found {
 		r.Libraries = append(r.Libraries, *lib)
 	}
@@ -109,17 +108,17 @@ func (x *examination) conclude() *Report {
 		}
 	}
 	if len(r.Sets) == 0 {
-		r.Lacks = x.lacks(usable)
+		r.MissingParts = x.missingParts(usable)
 	}
 	for _, c := range r.Checks {
 		if c.Section == Campaign && c.State == Missing {
-			r.Lacks = append(r.Lacks, Lack{c.Name + ": " + c.Details[0], c.Cure})
+			r.MissingParts = append(r.MissingParts, MissingPart{c.Name + ": " + c.Details[0], c.Fix})
 		}
 	}
 	return r
 }
 
-// schedulers returns where a launcher that works can be used from here.
+// schedulers returns the schedulers that a working launcher can be used with.
 func (x *examination) schedulers(t trial) []string {
 	var out []string
 	switch {
@@ -144,25 +143,25 @@ func (x *examination) canSubmit() bool {
 	return false
 }
 
-// lacks names what is missing for a first set, most basic first.
-func (x *examination) lacks(usable func(State) bool) []Lack {
-	var out []Lack
+// missingParts returns the missing parts of a first set, the most basic first.
+func (x *examination) missingParts(usable func(State) bool) []MissingPart {
+	var out []MissingPart
 	lib := slices.IndexFunc(x.libraries.found, (*Library).launchable)
 	if lib < 0 {
-		out = append(out, Lack{"an MPI library that programs can be built with", ""})
+		out = append(out, MissingPart{"an MPI library that programs can be built with", ""})
 	}
 	if !slices.ContainsFunc(x.launchers.tried, func(t trial) bool { return usable(t.state) }) {
-		out = append(out, Lack{"a launcher that starts two processes of one world", ""})
+		out = append(out, MissingPart{"a launcher that starts two processes of one world", ""})
 	}
 	if !slices.ContainsFunc(x.programs.found, func(p program) bool { return usable(p.state) && p.library != nil }) {
-		lack := Lack{"a benchmark program built with the library", ""}
+		part := MissingPart{"a benchmark program built with the library", ""}
 		if lib >= 0 {
-			lack.Cure = x.buildCommand(x.libraries.found[lib], "")
+			part.Fix = x.buildCommand(x.libraries.found[lib], "")
 		}
-		out = append(out, lack)
+		out = append(out, part)
 	}
 	if len(out) == 0 {
-		out = append(out, Lack{"a program and a launcher of the same library", ""})
+		out = append(out, MissingPart{"a program and a launcher of the same library", ""})
 	}
 	return out
 }

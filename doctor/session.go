@@ -16,24 +16,24 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// longestOutput is what is kept of each stream, bytes; ompi_info writes 200 kB.
+// longestOutput is the number of bytes kept of each output stream. ompi_info writes 200 kB.
 const longestOutput = 4 << 20
 
-// grace is the time between the request to end and the order.
+// grace is the time between SIGTERM and SIGKILL.
 const grace = time.Second
 
-// result is what became of a command.
+// result is the outcome of a command.
 type result struct {
 	Stdout, Stderr string
-	Code           int // -1 when it did not start or a signal ended it
+	Code           int // exit code; -1 if the command did not start or a signal ended it
 	TimedOut       bool
-	Err            error // nil: it ran and ended with 0
+	Err            error // nil if the command ended with exit code 0
 	Took           time.Duration
 }
 
-// said returns the line that says what went wrong: the first that names an error
-// on stderr, else the first of both streams, else the error itself.
-func (r result) said() string {
+// message returns the most relevant line of the output. It prefers a line with "error" or "fatal"
+// on stderr, then the first line of either stream, then the error itself.
+func (r result) message() string {
 	var first string
 	for line := range strings.Lines(r.Stderr + "\n" + r.Stdout) {
 		line = strings.TrimSpace(line)
@@ -53,7 +53,7 @@ func (r result) said() string {
 
 func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// printable makes one short line of what a program said.
+// printable returns text without control characters, cut to 200 characters.
 func printable(s string) string {
 	const most = 200
 	s = strings.Map(func(r rune) rune {
@@ -71,17 +71,17 @@ func printable(s string) string {
 	return s
 }
 
-// command is what is run.
+// command describes a command to run.
 type command struct {
-	args  []string // args[0] is a path
-	env   []string // on top of the examiner's
-	drop  []string // names of the examiner's that it does not see
+	args  []string // args[0] is the path of the program
+	env   []string // variables in addition to those of the session
+	drop  []string // names of the session's variables to remove
 	dir   string
 	limit time.Duration
 }
 
-// run runs a command to its end or its time limit. A program that was just
-// compiled may be held open by a file system for a moment.
+// run runs a command to its end or its time limit. It retries while the file system still has
+// a freshly compiled program open for writing (ETXTBSY).
 func (x *session) run(ctx context.Context, c command) result {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
@@ -94,8 +94,8 @@ func (x *session) run(ctx context.Context, c command) result {
 	}
 }
 
-// runOnce asks the whole process group to end when the context does, so that
-// launchers clean up behind them, and makes it end a second later.
+// runOnce runs a command in its own process group. When ctx ends, the group gets SIGTERM, so
+// that launchers can clean up, and SIGKILL one second later.
 func (x *session) runOnce(ctx context.Context, c command) result {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Env = append(without(x.environ, c.drop), c.env...)
@@ -108,7 +108,7 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	began := time.Now()
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // kills remaining child processes
 	}
 	r := result{
 		Stdout: stdout.text.String(), Stderr: stderr.text.String(),
@@ -120,7 +120,7 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	return r
 }
 
-// without returns the variables whose names are not dropped.
+// without returns the variables whose names are not in drop.
 func without(environ, drop []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -128,14 +128,14 @@ func without(environ, drop []string) []string {
 	})
 }
 
-// quiet makes commands speak the language that the parsers read, in the format
-// they read.
+// quiet returns the environment in which programs print English, in the formats that the
+// parsers expect.
 func quiet(environ []string) []string {
 	drop := []string{"LC_ALL", "LANG", "LANGUAGE", "SLURM_TIME_FORMAT", "SINFO_FORMAT", "SQUEUE_FORMAT", "SLURM_CLUSTERS", "SLURM_DEBUG", "SLURM_LABELIO"}
 	return append(without(environ, drop), "LC_ALL=C")
 }
 
-// capped keeps the first bytes and takes the rest without a word.
+// capped is a writer that keeps the first longestOutput bytes and discards the others.
 type capped struct{ text bytes.Buffer }
 
 func (c *capped) Write(p []byte) (int, error) {
@@ -143,7 +143,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// getenv returns the last value of a variable; "" when it is not set.
+// getenv returns the last value of a variable, or "" if it is not set.
 func (x *session) getenv(name string) string {
 	for _, v := range slices.Backward(x.environ) {
 		if value, found := strings.CutPrefix(v, name+"="); found {
@@ -153,7 +153,7 @@ func (x *session) getenv(name string) string {
 	return ""
 }
 
-// path returns the folders of the PATH.
+// path returns the absolute folders in PATH.
 func (x *session) path() []string {
 	var out []string
 	for _, dir := range filepath.SplitList(x.getenv("PATH")) {
@@ -164,10 +164,10 @@ func (x *session) path() []string {
 	return out
 }
 
-// look returns the first program of that name on the PATH, "" when there is none.
+// look returns the first program with this name in PATH, or "".
 func (x *session) look(name string) string { return lookIn(x.path(), name) }
 
-// short returns the name of a program that the PATH leads to, else its path.
+// short returns the program's name if PATH leads to the program, otherwise its path.
 func (x *session) short(path string) string {
 	if name := filepath.Base(path); x.look(name) == path {
 		return name
@@ -189,7 +189,7 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// real follows symbolic links; a path that cannot be followed stays as it is.
+// real resolves symbolic links. It returns the path itself if that fails.
 func real(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -197,8 +197,7 @@ func real(path string) string {
 	return path
 }
 
-// prepare takes over what a campaign gives its benchmarks: what the modules and the
-// lines of bash make of the environment, run here as jobs run them, and its variables.
+// prepare sets up the environment of a campaign's jobs: modules, set-up lines and variables.
 func (x *session) prepare(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {
@@ -211,8 +210,7 @@ func (x *session) prepare(ctx context.Context) {
 	}
 }
 
-// setUp runs the modules and the lines of bash of a campaign and keeps the environment
-// that they leave.
+// setUp runs the modules and set-up lines of a campaign and keeps the resulting environment.
 func (x *session) setUp(ctx context.Context, n *Needs) {
 	if len(n.Modules)+len(n.Setup) == 0 {
 		return
@@ -224,15 +222,15 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 	case r.TimedOut:
 		x.add(need("set-up", Warning, "run its lines by hand", "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
 	case r.Err != nil || len(environ) < 2:
-		x.add(need("set-up", Warning, "run its lines by hand; what works on the nodes only is not seen here", "runner.modules and runner.setup do not work here: "+r.said()))
+		x.add(need("set-up", Warning, "run its lines by hand; what works on the nodes only is not seen here", "runner.modules and runner.setup do not work here: "+r.message()))
 	default:
 		x.environ = quiet(environ)
 		x.add(need("set-up", OK, "", "runner.modules and runner.setup work here"))
 	}
 }
 
-// setUpScript prints the environment behind the set-up, each variable with a zero byte
-// behind it; whatever the set-up prints goes to standard error.
+// setUpScript returns a script that runs the set-up and prints the environment, with a zero
+// byte after each variable. Output of the set-up goes to standard error.
 func setUpScript(n *Needs) string {
 	var b strings.Builder
 	b.WriteString("exec 3>&1 1>&2\n")
@@ -251,7 +249,7 @@ func setUpScript(n *Needs) string {
 	return b.String()
 }
 
-// envOf returns the variables that a campaign gives the programs of a library.
+// envOf returns the variables that a campaign sets for the programs of a library.
 func (n *Needs) envOf(library string) []string {
 	if n == nil {
 		return nil
@@ -263,7 +261,7 @@ func (n *Needs) envOf(library string) []string {
 	return n.Libraries[i].Env
 }
 
-// envFor returns the variables that a campaign gives a program that it names.
+// envFor returns the variables that a campaign sets for one of its benchmark programs.
 func (n *Needs) envFor(program string) []string {
 	if n == nil {
 		return nil

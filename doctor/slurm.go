@@ -13,29 +13,29 @@ import (
 	"tutti/benchrunner/slurm"
 )
 
-// cluster is what is known of Slurm.
+// cluster is the state of Slurm.
 type cluster struct {
 	reachable  bool // the controller answers
 	version    string
-	plugins    []string // of srun
-	job        string   // we are inside of, empty outside
+	plugins    []string // PMI plugins of srun
+	job        string   // ID of the surrounding job; empty outside of jobs
 	jobNodes   int
-	jobTasks   string // processes on its nodes, as Slurm writes them
+	jobTasks   string // processes per node of the job, in Slurm's notation
 	partitions []partition
 }
 
-// slurmChecker examines Slurm with its own commands.
+// slurmChecker examines Slurm by its own commands.
 type slurmChecker struct {
 	*session
 	cluster
 }
 
-// slurmCommands are what a campaign calls; sacct and scrontab may be missing.
+// slurmCommands are the Slurm commands that a campaign needs. sacct and scrontab are optional.
 var slurmCommands = []string{"sbatch", "squeue", "scontrol", "scancel", "srun", "sinfo"}
 
 func (x *slurmChecker) examine(ctx context.Context) {
 	x.job = x.getenv("SLURM_JOB_ID")
-	x.jobNodes, _ = strconv.Atoi(x.getenv("SLURM_JOB_NUM_NODES")) // told as it is, checked nowhere
+	x.jobNodes, _ = strconv.Atoi(x.getenv("SLURM_JOB_NUM_NODES")) // 0 if unknown; only printed
 	x.jobTasks = printable(x.getenv("SLURM_TASKS_PER_NODE"))
 	var there, absent []string
 	for _, name := range slurmCommands {
@@ -58,7 +58,7 @@ func (x *slurmChecker) examine(ctx context.Context) {
 	}
 }
 
-// ping asks whether the controller is there, and adds the check of Slurm itself.
+// ping asks the controller for an answer and adds the check of Slurm itself.
 func (x *slurmChecker) ping(ctx context.Context) bool {
 	scontrol := x.look("scontrol")
 	if scontrol == "" {
@@ -70,26 +70,26 @@ func (x *slurmChecker) ping(ctx context.Context) bool {
 	switch {
 	case strings.Contains(r.Stderr, "configuration source"), strings.Contains(r.Stderr, "slurm.conf"):
 		c.Details = []string{"the commands are there, a configuration is not"}
-		c.Cure = "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster"
+		c.Fix = "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster"
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping)}
-		c.Cure = "ask whether slurmctld runs; check SLURM_CONF"
+		c.Fix = "ask whether slurmctld runs; check SLURM_CONF"
 	case state == "UP":
 		x.reachable = true
 		x.version = parseSlurmVersion(x.ask(ctx, "sbatch", "--version"))
 		c.State, c.Details = OK, []string{fmt.Sprintf("%s, controller on %s answers in %d ms", x.version, host, r.Took.Milliseconds())}
 	case state != "":
 		c.Details = []string{"the controller on " + host + " is " + state}
-		c.Cure = "ask the operators; systemctl status slurmctld"
+		c.Fix = "ask the operators; systemctl status slurmctld"
 	default:
-		c.Details = []string{"scontrol ping: " + r.said()}
-		c.Cure = "ask the operators; check SLURM_CONF"
+		c.Details = []string{"scontrol ping: " + r.message()}
+		c.Fix = "ask the operators; check SLURM_CONF"
 	}
 	x.add(c)
 	return x.reachable
 }
 
-// ask returns what a command of Slurm prints, empty when it is not there or fails.
+// ask returns the output of a Slurm command, or "" if it is missing or fails.
 func (x *slurmChecker) ask(ctx context.Context, name string, args ...string) string {
 	path := x.look(name)
 	if path == "" {
@@ -105,7 +105,7 @@ func (x *slurmChecker) ask(ctx context.Context, name string, args ...string) str
 func (x *slurmChecker) examineCluster(ctx context.Context) {
 	if path := x.look("srun"); path != "" {
 		r := x.run(ctx, command{args: []string{path, "--mpi=list"}, limit: x.limits.ask})
-		x.plugins = parsePlugins(r.Stdout + r.Stderr) // one stream or the other, by release
+		x.plugins = parsePlugins(r.Stdout + r.Stderr) // the stream depends on Slurm's version
 	}
 	x.examinePartitions(ctx)
 	x.examineConfig(ctx)
@@ -144,7 +144,7 @@ func (x *slurmChecker) examinePartitions(ctx context.Context) {
 	x.add(c)
 }
 
-// examineConfig tells the settings that change how a campaign must behave.
+// examineConfig reports settings that affect campaigns.
 func (x *slurmChecker) examineConfig(ctx context.Context) {
 	config := parseConfig(x.ask(ctx, "scontrol", "show", "config"))
 	if len(config) == 0 {
@@ -179,7 +179,7 @@ func (x *slurmChecker) examineAccounting(ctx context.Context) {
 	case r.TimedOut:
 		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", x.limits.ask)}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
 	default:
-		x.add(Check{Slurm, "accounting", Warning, []string{"sacct: " + r.said()}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
+		x.add(Check{Slurm, "accounting", Warning, []string{"sacct: " + r.message()}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
 	}
 }
 
@@ -199,7 +199,7 @@ func (x *slurmChecker) examineAllocation(context.Context) {
 	x.add(c)
 }
 
-// testSubmission asks Slurm whether it would take a job, without submitting one.
+// testSubmission asks sbatch whether it would accept a job, without submitting one.
 func (x *slurmChecker) testSubmission(ctx context.Context) {
 	path := x.look("sbatch")
 	script := filepath.Join(x.temp, "job.sh")
@@ -211,7 +211,7 @@ func (x *slurmChecker) testSubmission(ctx context.Context) {
 		dir:  x.temp, drop: []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"}, limit: x.limits.ask,
 	})
 	if r.Err != nil {
-		x.add(Check{Slurm, "submitting", Warning, []string{"sbatch --test-only refuses a job of one node: " + r.said()}, "name partition, account or QOS in the campaign file"})
+		x.add(Check{Slurm, "submitting", Warning, []string{"sbatch --test-only refuses a job of one node: " + r.message()}, "name partition, account or QOS in the campaign file"})
 		return
 	}
 	c := ok(Slurm, "submitting", "sbatch would take a job of one node"+startsIn(r.Stderr+r.Stdout, x.now()))
@@ -257,8 +257,8 @@ func orUnknown(s string) string {
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
 
-// parsePing returns the state of the first controller that is up, else of the
-// first, and its host.
+// parsePing returns the state and host of the first controller that is up, otherwise of the
+// first controller.
 func parsePing(text string) (state, host string) {
 	for _, m := range pingForm.FindAllStringSubmatch(text, -1) {
 		if state == "" || m[3] == "UP" {
@@ -273,8 +273,8 @@ func parsePing(text string) (state, host string) {
 
 var slurmVersionForm = regexp.MustCompile(`^slurm(?:-wlm)? ([0-9][0-9A-Za-z.-]{0,31})`)
 
-// parseSlurmVersion reads what any command says to --version; empty when that is
-// something else.
+// parseSlurmVersion parses the output of a Slurm command for --version. It returns "" for
+// other text.
 func parseSlurmVersion(text string) string {
 	if m := slurmVersionForm.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -282,13 +282,13 @@ func parseSlurmVersion(text string) string {
 	return ""
 }
 
-// partition is where jobs go.
+// partition is a Slurm partition with its numbers of nodes.
 type partition struct {
 	slurm.Partition
-	idle, usable int // nodes
+	idle, usable int // numbers of nodes
 }
 
-// parsePartitions reads scontrol --oneliner show partition.
+// parsePartitions parses the output of scontrol --oneliner show partition.
 func parsePartitions(text string) []partition {
 	var out []partition
 	for _, p := range slurm.ParsePartitions(text) {
@@ -300,7 +300,7 @@ func parsePartitions(text string) []partition {
 	return out
 }
 
-// number reads a count; what is no count is 0.
+// number parses a count. It returns 0 for other text.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -309,11 +309,11 @@ func number(s string) int {
 	return n
 }
 
-// nodeCount is how many nodes of a partition are idle, and how many work at all.
+// nodeCount holds the numbers of idle nodes and of working nodes, idle ones included.
 type nodeCount struct{ idle, usable int }
 
-// parseSinfo reads sinfo --format=%R|%D|%t: partition, nodes, state. A state ends
-// in * when the node does not answer, and in ~ or # when it sleeps or wakes up.
+// parseSinfo parses lines of sinfo --format=%R|%D|%t: partition, nodes, state. A state may
+// have a suffix, such as * for a node that does not answer.
 func parseSinfo(text string) map[string]nodeCount {
 	out := map[string]nodeCount{}
 	for line := range strings.Lines(text) {
@@ -334,7 +334,7 @@ func parseSinfo(text string) map[string]nodeCount {
 	return out
 }
 
-// parseConfig reads the "Name = value" lines of scontrol show config.
+// parseConfig parses the "Name = value" lines of scontrol show config.
 func parseConfig(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -347,7 +347,7 @@ func parseConfig(text string) map[string]string {
 	return out
 }
 
-// seconds reads "300 sec".
+// seconds parses text such as "300 sec".
 func seconds(s string) (int, bool) {
 	number, unit, _ := strings.Cut(s, " ")
 	n, err := strconv.Atoi(number)
@@ -356,7 +356,7 @@ func seconds(s string) (int, bool) {
 
 var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
 
-// startsIn tells when sbatch --test-only thinks that a job could start.
+// startsIn returns the expected start of a job from the output of sbatch --test-only, or "".
 func startsIn(text string, now time.Time) string {
 	m := startForm.FindStringSubmatch(text)
 	if m == nil {

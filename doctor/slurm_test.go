@@ -10,7 +10,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// cluster puts a Slurm that works into a machine.
+// cluster adds a working Slurm to a machine.
 func (m *machine) cluster() {
 	m.t.Helper()
 	here, err := filepath.Abs("testdata")
@@ -49,7 +49,7 @@ func TestSlurm(t *testing.T) {
 	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "two processes, one world", "")
 }
 
-// What is wrong with a cluster is told in its own words, within the limits.
+// TestSlurmTroubles checks the report of faulty clusters, also with commands that hang.
 func TestSlurmTroubles(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -58,7 +58,7 @@ func TestSlurmTroubles(t *testing.T) {
 		check   string
 		state   State
 		details string
-		cure    string
+		fix     string
 	}{
 		{"controller down", nil, func(m *machine) {
 			m.put("scontrol", "echo 'Slurmctld(primary) at head is DOWN'; exit 1")
@@ -95,7 +95,7 @@ func TestSlurmTroubles(t *testing.T) {
 			m := newMachine(t, tc.environ...)
 			m.cluster()
 			tc.change(m)
-			wantCheck(t, m.find(m.examine(), Slurm, tc.check), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(m.examine(), Slurm, tc.check), tc.state, tc.details, tc.fix)
 		})
 	}
 }
@@ -106,14 +106,14 @@ func mustRemove(m *machine, name string) {
 	}
 }
 
-// srun starts one-rank worlds with plugins that the library does not speak: the
-// next one is tried, and what failed is told.
+// If srun starts worlds of one rank with a plugin, the next plugin is tried. The report names
+// the failed ones.
 func TestSrunPlugins(t *testing.T) {
 	const listing = "case $1 in --mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
 	tests := []struct {
 		name, mark, srun, check string
 		state                   State
-		details, cure           string
+		details, fix            string
 	}{
 		{"the second works", openMark, listing + "--mpi=pmix) " + oneRankWorlds + ";; *) " + goodWorld + ";; esac", "srun --mpi=pmi2", OK, "--mpi=pmix starts 2 worlds of one process", ""},
 		{"none works", mpichMark, listing + "esac\n" + oneRankWorlds, "srun --mpi=pmix", Missing, "2 worlds of one process", "mpiexec.hydra"},
@@ -128,13 +128,13 @@ func TestSrunPlugins(t *testing.T) {
 			m.cluster()
 			m.compiler("mpicc", tc.mark)
 			m.put("srun", tc.srun)
-			wantCheck(t, m.find(m.examine(), Launchers, tc.check), tc.state, tc.details, tc.cure)
+			wantCheck(t, m.find(m.examine(), Launchers, tc.check), tc.state, tc.details, tc.fix)
 		})
 	}
 }
 
-// Inside a job two processes are a step beside what runs there; outside they are
-// a job that does not wait.
+// Inside a job, two processes are a step next to other steps. Outside, they are a job that
+// does not wait.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
 	tests := []struct{ job, version, want, not string }{
@@ -152,8 +152,7 @@ func TestSrunArgs(t *testing.T) {
 	}
 }
 
-// With a scheduler sets are for it; where the caller is inside a job they are for
-// the allocation.
+// Sets name the scheduler slurm, or allocation inside a job.
 func TestSchedulers(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc", mpichMark)
@@ -175,7 +174,7 @@ func TestSchedulers(t *testing.T) {
 	}
 }
 
-// A machine full of commands that hang is examined all the same.
+// An examination ends even if all commands hang.
 func TestEverythingHangs(t *testing.T) {
 	m := newMachine(t)
 	if !testutil.AllCases() {

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Columns of the text: state, name and summary; the other details lie below the
-// name.
+// Columns of the text: state, name and summary. Other details are below the name.
 const (
 	stateWidth  = 7
 	nameWidth   = 17
@@ -17,8 +16,8 @@ const (
 	belowColumn = nameColumn + 2
 )
 
-// Text writes the report for people, lines no wider than width where words allow
-// it. A path is never broken.
+// Text writes the report as text. It breaks lines between words at the given width. Longer
+// words, such as paths, stay whole.
 func (r *Report) Text(w io.Writer, width int) error {
 	var b strings.Builder
 	for _, s := range sections() {
@@ -42,7 +41,7 @@ func (r *Report) Text(w io.Writer, width int) error {
 	return err
 }
 
-// WriteChecks writes some checks for people, as Text does.
+// WriteChecks writes checks in the format of Report.Text.
 func WriteChecks(w io.Writer, checks []Check, width int) error {
 	var b strings.Builder
 	for _, c := range checks {
@@ -52,8 +51,8 @@ func WriteChecks(w io.Writer, checks []Check, width int) error {
 	return err
 }
 
-// writeCheck writes a check: state, name and summary, details below, the cure
-// last, behind an arrow.
+// writeCheck writes a check: state, name and summary, then the details, then the fix after an
+// arrow.
 func writeCheck(b *strings.Builder, c Check, width int) {
 	head := fmt.Sprintf("  %-*s  %-*s  ", stateWidth, c.State, nameWidth, c.Name)
 	details := c.Details
@@ -67,12 +66,12 @@ func writeCheck(b *strings.Builder, c Check, width int) {
 	for _, d := range details {
 		writeHanging(b, below, d, belowColumn+2, width)
 	}
-	if c.Cure != "" {
-		writeHanging(b, below+"-> ", c.Cure, belowColumn+3, width)
+	if c.Fix != "" {
+		writeHanging(b, below+"-> ", c.Fix, belowColumn+3, width)
 	}
 }
 
-// writeHanging writes a text behind its head; further lines begin at the column.
+// writeHanging writes text after head. Further lines start at the given column.
 func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	first, rest := text, []string(nil)
 	if lines := wrap(text, width-utf8.RuneCountInString(head)); len(lines) > 1 {
@@ -85,7 +84,7 @@ func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	}
 }
 
-// wrap breaks a text between words.
+// wrap breaks text into lines between words.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
@@ -109,10 +108,10 @@ func (r *Report) writeSets(b *strings.Builder, width int) {
 			what = "This campaign cannot run here yet. What is missing:\n"
 		}
 		b.WriteString(what)
-		for _, l := range r.Lacks {
+		for _, l := range r.MissingParts {
 			writeHanging(b, "  ", l.What, 4, width)
-			if l.Cure != "" {
-				writeHanging(b, "    -> ", l.Cure, 7, width)
+			if l.Fix != "" {
+				writeHanging(b, "    -> ", l.Fix, 7, width)
 			}
 		}
 		return

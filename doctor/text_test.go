@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 
 func TestTextNotReady(t *testing.T) {
 	var b strings.Builder
-	r := &Report{Lacks: []Lack{
+	r := &Report{MissingParts: []MissingPart{
 		{"a launcher that starts two processes of one world", ""},
 		{"a benchmark program built with the library", "tutti build benchmark --mpicc mpicc -o tutti-native-mpich"},
 	}}

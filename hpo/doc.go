@@ -1,13 +1,11 @@
-// Package hpo tunes the hyperparameters of a random forest: a study runs one
-// trial after another, and each trial scores one set of hyperparameters by
-// cross-validation.
+// Package hpo tunes the hyperparameters of a random forest. A study runs trials one after
+// another. Each trial scores one set of hyperparameters by cross-validation.
 //
-// The search is goptuna's: its Study with the CMA-ES sampler. No other package
-// imports goptuna. CMA-ES learns from complete trials alone, eight a
-// generation, so no trial is cut short.
+// The search uses goptuna's Study with the CMA-ES sampler; no other package imports goptuna.
+// CMA-ES learns from complete trials only, so trials are not stopped early.
 //
-// Each trial is given to Spec.OnTrial as it ends. A study that continues from
-// these records is identical to one that was never interrupted.
+// Spec.OnTrial receives the record of each finished trial. A study resumed from these records
+// gives the same result as an uninterrupted one.
 //
 //	study := hpo.ForestStudy{Default: params, Folds: 5, Score: score}
 //	result, err := hpo.Forest(ctx, hpo.Spec{Trials: 100, Seed: 1}, study)

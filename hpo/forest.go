@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The range of each hyperparameter, both ends included. The ranges contain scikit-learn's
-// defaults: 100 trees, unlimited depth, splits of 2 rows, leaves of 1.
+// Ranges of the hyperparameters, both ends included. They contain scikit-learn's defaults: 100
+// trees, unlimited depth, splits of 2 rows, leaves of 1 row.
 const (
 	minTrees, maxTrees = 20, 300
 	minDepth, maxDepth = 2, 32
@@ -20,8 +20,8 @@ func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
-// ForestRange returns the lowest and the highest value of each number that a
-// study tries. A study also tries a depth of 0, which is unlimited.
+// ForestRange returns the lowest and the highest value of each number that a study tries. A
+// depth of 0, also tried, means unlimited.
 func ForestRange() (low, high ForestParams) {
 	return ForestParams{Trees: minTrees, MaxDepth: minDepth, MinSplit: minSplit, MinLeaf: minLeaf},
 		ForestParams{Trees: maxTrees, MaxDepth: maxDepth, MinSplit: maxSplit, MinLeaf: maxLeaf}
@@ -32,16 +32,16 @@ type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300
 	Criterion string `json:"criterion"` // one of Criteria
 	MaxDepth  int    `json:"max_depth"` // 2 to 32, or 0: unlimited
-	MinSplit  int    `json:"min_split"` // rows a node needs to be split, 2 to 16
-	MinLeaf   int    `json:"min_leaf"`  // rows of a leaf, 1 to 8
+	MinSplit  int    `json:"min_split"` // least number of rows of a split node, 2 to 16
+	MinLeaf   int    `json:"min_leaf"`  // least number of rows of a leaf, 1 to 8
 }
 
-// ForestStudy is the objective of a study.
+// ForestStudy describes the objective of a study.
 type ForestStudy struct {
 	Default  ForestParams // hyperparameters of the first trial
-	Criteria []string     // choices of Criterion; nil: all of Criteria
-	Folds    int          // folds of the cross-validation; ≥ 1
-	// Score returns the score of the forest on fold 0 ≤ fold < Folds; lower is better.
+	Criteria []string     // split criteria to choose from; nil means all of Criteria
+	Folds    int          // number of folds of the cross-validation; ≥ 1
+	// Score returns the forest's score on the given fold, 0 ≤ fold < Folds. Lower is better.
 	Score func(ctx context.Context, p ForestParams, fold int) (float64, error)
 }
 
@@ -115,7 +115,7 @@ func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, floa
 	return p, sum / float64(s.Folds), nil
 }
 
-// The scales of the coordinates of a study. Depths above maxDepth stand for unlimited depth.
+// Scales of the coordinates of a study. A value above maxDepth means unlimited depth.
 var (
 	treeScale  = scale{low: minTrees, high: maxTrees, log: true}
 	depthScale = scale{low: minDepth, high: 2 * maxDepth, log: true}
@@ -123,7 +123,7 @@ var (
 	leafScale  = scale{low: minLeaf, high: maxLeaf}
 )
 
-// criterionScale is the scale of the indices of the criteria.
+// criterionScale returns the scale of the index into s.Criteria.
 func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
 
 // params returns the hyperparameters at point x of the unit cube.
@@ -141,7 +141,7 @@ func (s ForestStudy) params(x []float64) ForestParams {
 	return p
 }
 
-// point returns a point of the unit cube at which params returns p.
+// point returns a point of the unit cube for which params returns p.
 func (s ForestStudy) point(p ForestParams) []float64 {
 	depth := p.MaxDepth
 	if depth == 0 {

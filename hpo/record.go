@@ -6,28 +6,30 @@ import (
 	"math"
 )
 
-// ErrRecord is matched by the error of a trial record that no study can have written.
+// ErrRecord is matched by errors about invalid trial records.
 var ErrRecord = errors.New("trial record")
 
-// State says how a trial ended.
+// State is the outcome of a trial.
 type State string
 
-// The states of a trial.
+// Outcomes of a trial.
 const (
-	Complete State = "complete" // has a value
-	Failed   State = "failed"   // has an error and no value
+	Complete State = "complete" // the trial has a value
+	Failed   State = "failed"   // the trial has an error and no value
 )
 
-// TrialRecord is a finished trial. The records of all trials so far are enough to resume a study.
+// TrialRecord is the record of a finished trial. The records of all trials suffice to resume a
+// study.
 type TrialRecord struct {
-	Number int          `json:"number"` // from 0, without gaps
+	Number int          `json:"number"` // counted from 0
 	State  State        `json:"state"`
 	Value  *float64     `json:"value,omitempty"` // mean score over the folds; nil for a failed trial
 	Params ForestParams `json:"params"`
 	Error  string       `json:"error,omitempty"`
 }
 
-// Check returns an error matching ErrRecord unless r can be the record of the given trial.
+// Check returns an error matching ErrRecord unless r is a valid record of the trial with this
+// number.
 func (r TrialRecord) Check(number int) error {
 	switch {
 	case r.Number != number:

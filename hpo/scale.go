@@ -2,9 +2,9 @@ package hpo
 
 import "math"
 
-// scale maps the coordinates 0 to 1 to the integers low to high, both included.
-// On a linear scale each integer has a cell of the same width. On a logarithmic
-// scale the cells shrink as the integers grow.
+// scale maps the coordinates 0 to 1 to the integers low to high, both included. On a linear
+// scale, each integer has an interval of the same width. On a logarithmic scale, intervals
+// shrink as the integers grow.
 type scale struct {
 	low, high int
 	log       bool
@@ -30,7 +30,7 @@ func (s scale) coordinate(v int) float64 {
 	return (x - from) / (to - from)
 }
 
-// ends returns the ends of the scale, half a step beyond low and high.
+// ends returns the ends of the scale, 0.5 below low and 0.5 above high, or their logarithms.
 func (s scale) ends() (from, to float64) {
 	from, to = float64(s.low)-0.5, float64(s.high)+0.5
 	if s.log {

@@ -11,40 +11,41 @@ import (
 
 // Errors of Forest.
 var (
-	// ErrSpec is matched by the error of a Spec or a ForestStudy that cannot be run.
+	// ErrSpec is matched by errors about an invalid Spec or ForestStudy.
 	ErrSpec = errors.New("study")
-	// ErrNoneComplete is matched by the error of a study all of whose trials failed.
+	// ErrNoneComplete is matched by the error of a study without a complete trial.
 	ErrNoneComplete = errors.New("no trial is complete")
 )
 
-// Spec says how a study runs.
+// Spec configures a study.
 type Spec struct {
-	Trials int    // number of trials, the earlier ones included; ≥ 1
+	Trials int    // number of trials, including earlier ones; ≥ 1
 	Seed   uint64 // seed of the sampler
-	// Earlier are the records of an interrupted study with the same seed and objective.
+	// Earlier holds the records of an interrupted study with the same seed and objective.
 	Earlier []TrialRecord
-	// OnTrial, unless nil, receives each new trial as it ends. Its error ends the study.
+	// OnTrial receives each new trial when it ends, unless OnTrial is nil. Its error ends the
+	// study.
 	OnTrial func(TrialRecord) error
 }
 
 // Result is the outcome of a study.
 type Result struct {
-	Best   TrialRecord   // the first of the complete trials with the lowest value; zero when none is complete
-	Trials []TrialRecord // by number, the earlier ones included
+	Best   TrialRecord   // the first complete trial with the lowest value; zero without a complete trial
+	Trials []TrialRecord // all trials by number, including earlier ones
 }
 
 // search minimises an objective over the unit cube of two or more dimensions.
 type search struct {
-	first []float64 // the point of trial 0, from which the search starts
-	// objective returns the hyperparameters that x stands for and their score.
+	first []float64 // point of trial 0 and centre of the initial distribution
+	// objective returns the hyperparameters at x and their score.
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
-// run runs the trials one after another and returns their records, with an error too.
+// run runs the trials one after another. It returns the records of finished trials, also with
+// an error.
 //
-// The sampler keeps its state in memory. A resumed study is therefore run from
-// its first trial, and an earlier trial ends as its record says, without a call
-// of the objective.
+// The sampler keeps its state in memory only. A resumed study therefore repeats all trials,
+// and earlier ones take their value from the record instead of the objective.
 //
 // Errors match ErrSpec, ErrRecord, ctx.Err() or the error of spec.OnTrial.
 func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
@@ -71,10 +72,10 @@ func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 	return records, nil
 }
 
-// trial runs trial n: trial 0 at s.first, the others where the sampler says.
+// trial runs trial n. Trial 0 is at s.first, and the sampler chooses the point of the others.
 //
-// The sampler's first distribution has its mean at s.first. goptuna divides by the
-// distance from the mean, so the sampler is not told about trial 0.
+// The sampler does not see trial 0. Its point is the mean of the initial distribution, and
+// goptuna divides by the distance from the mean.
 func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
 	if n == 0 {
 		return s.record(ctx, spec, n, s.first)
@@ -102,10 +103,10 @@ func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n in
 	return record, stop
 }
 
-// errFailed tells goptuna that a trial has failed. The sampler ignores failed trials.
+// errFailed makes goptuna record a failed trial, which the sampler ignores.
 var errFailed = errors.New("trial failed")
 
-// newStudy returns goptuna's study, with the default storage, which is in memory.
+// newStudy returns a goptuna study with storage in memory.
 func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 	space, mean := map[string]any{}, map[string]float64{}
 	for i, x := range s.first {
@@ -121,10 +122,10 @@ func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 // coordinate returns goptuna's name of coordinate i.
 func coordinate(i int) string { return fmt.Sprintf("x%d", i) }
 
-// record returns the record of trial n at x, an earlier one as it is. An objective that fails,
-// panics or returns a value that is not finite makes a failed trial.
+// record returns the record of trial n at x. It returns earlier records unchanged. A trial
+// fails if the objective fails, panics or returns a value that is not finite.
 //
-// Errors match that of ctx or of spec.OnTrial.
+// Errors match ctx.Err() or the error of spec.OnTrial.
 func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (TrialRecord, error) {
 	if n < len(spec.Earlier) {
 		return spec.Earlier[n], nil
@@ -143,7 +144,8 @@ func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (Tria
 	return record, spec.OnTrial(record)
 }
 
-// evaluate calls the objective. It returns an error for a panic and for a value that is not finite.
+// evaluate calls the objective. It returns an error for a panic and for a value that is not
+// finite.
 func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams, value float64, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -35,7 +35,8 @@ func sphere(x []float64) float64 {
 	return sum
 }
 
-// branin is the Branin function less its minimum, over x from 0 to 15; its first argument is x[0]-5.
+// branin is the Branin function minus its minimum. The first argument is x[0]-5, so that both
+// coordinates range from 0 to 15.
 func branin(x []float64) float64 {
 	u := x[0] - 5
 	b, c, s := 5.1/(4*math.Pi*math.Pi), 5/math.Pi, 1/(8*math.Pi)
@@ -43,8 +44,8 @@ func branin(x []float64) float64 {
 	return v*v + 10*(1-s)*math.Cos(u) + 10 - 0.39788735772973816
 }
 
-// TestQuality compares the median best value of 100 trials over 21 seeds with
-// figures measured with goptuna's CMA-ES sampler alone.
+// TestQuality checks that the median best value of 21 studies is near the value of goptuna's
+// CMA-ES sampler alone.
 func TestQuality(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -70,14 +71,14 @@ func TestQuality(t *testing.T) {
 			}
 			slices.Sort(bests)
 			t.Logf("median best %.4g, reference %.4g", bests[10], tc.want)
-			if bests[10] > 1.3*tc.want { // medians of 21 studies differ by such a factor
+			if bests[10] > 1.3*tc.want { // the median of 21 studies varies by this factor
 				t.Errorf("median best %g, more than 1.3 times %g", bests[10], tc.want)
 			}
 		})
 	}
 }
 
-// TestLongStudy runs studies far beyond the convergence of CMA-ES.
+// TestLongStudy checks that no trial fails after CMA-ES has converged.
 func TestLongStudy(t *testing.T) {
 	tests := []struct {
 		name string
@@ -102,7 +103,8 @@ func TestLongStudy(t *testing.T) {
 	}
 }
 
-// sometimesFailing is an objective over forests that fails, panics or has no finite value in some trials.
+// sometimesFailing returns a study whose objective fails, panics or returns NaN in some
+// trials.
 func sometimesFailing() ForestStudy {
 	n := 0
 	return ForestStudy{Default: usual, Folds: 2, Score: func(ctx context.Context, p ForestParams, fold int) (float64, error) {
@@ -151,7 +153,8 @@ func failed(r Result) int {
 	return n
 }
 
-// TestResume interrupts a study after k trials, reads the records from JSON and resumes.
+// TestResume checks that a study resumed from JSON records after k trials equals an
+// uninterrupted one.
 func TestResume(t *testing.T) {
 	spec := Spec{Trials: 60, Seed: 5}
 	whole, err := Forest(t.Context(), spec, sometimesFailing())

@@ -32,10 +32,10 @@ func TestDoctorFindsNothing(t *testing.T) {
 
 	stdout, _ = mustTutti(t, codeNotReady, "doctor", "--no-run", "--format", "json")
 	var got struct {
-		Ready bool
-		Lacks []doctor.Lack
+		Ready   bool
+		Missing []doctor.MissingPart
 	}
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Ready || len(got.Lacks) != 3 {
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Ready || len(got.Missing) != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
