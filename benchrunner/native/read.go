@@ -118,7 +118,7 @@ func (l listing) warnings() []string {
 	}
 	for _, h := range l.hellos[:min(1, len(l.hellos))] {
 		if h.Source != csource.Bench.Checksum() {
-			out = append(out, fmt.Sprintf("native: the program was buildDir from another source (%.12s): run tutti build benchmark", h.Source))
+			out = append(out, fmt.Sprintf("native: the program was built from another source (%.12s): run tutti build benchmark", h.Source))
 		}
 	}
 	return out

@@ -209,7 +209,7 @@ func TestReadRecorded(t *testing.T) {
 			r := program(t, options()).Read(s, benchrunner.Output{Ended: true, Wall: 10 * time.Second, Stdout: text})
 			for i, w := range r.Warnings {
 				if strings.Contains(w, "another source") {
-					r.Warnings[i] = "native: the program was buildDir from another source"
+					r.Warnings[i] = "native: the program was built from another source"
 				}
 			}
 			got, err := json.MarshalIndent(r, "", "  ")

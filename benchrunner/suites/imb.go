@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -40,21 +41,8 @@ func NewIMB(opt IMBOptions) (*IMB, error) {
 // Name returns imb.
 func (*IMB) Name() string { return "imb" }
 
-// imbNames maps the collectives that IMB can measure to IMB's names.
-var imbNames = map[coll.Collective]string{
-	coll.Allgather:          "Allgather",
-	coll.Allgatherv:         "Allgatherv",
-	coll.Allreduce:          "Allreduce",
-	coll.Alltoall:           "Alltoall",
-	coll.Alltoallv:          "Alltoallv",
-	coll.Barrier:            "Barrier",
-	coll.Bcast:              "Bcast",
-	coll.Gather:             "Gather",
-	coll.Reduce:             "Reduce",
-	coll.ReduceScatter:      "Reduce_scatter",
-	coll.ReduceScatterBlock: "Reduce_scatter_block",
-	coll.Scatter:            "Scatter",
-}
+// imbName returns IMB's name of a collective, "" if IMB cannot measure it.
+func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
 // Group implements benchrunner.Program. A group has all sizes of a collective and
 // algorithm; duplicates get their own launch.
@@ -66,15 +54,10 @@ func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // benchrunner.MinAllowance. IMB spends at most 10 s on each size.
 func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
-	repetitions := 1000
-	if p.opt.Iterations > 0 {
-		repetitions = p.opt.Iterations
-	}
-	total := time.Duration(0)
-	for _, c := range s.Cases {
-		total += min(benchrunner.CallsTimeout(c, repetitions), perSize+20*benchrunner.CallTimeout(c.Point))
-	}
-	return max(benchrunner.MinAllowance, total)
+	repetitions := cmp.Or(p.opt.Iterations, 1000)
+	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
+		return min(benchrunner.CallsTimeout(c, repetitions), perSize+20*benchrunner.CallTimeout(c.Point))
+	})
 }
 
 const imbLengthsFile = "lengths"
@@ -98,7 +81,7 @@ func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 		args = append(args, "-msglen", filepath.Join(s.Dir, imbLengthsFile))
 		cmd.Files = map[string][]byte{imbLengthsFile: []byte(lengths.String())}
 	}
-	cmd.Args = append(args, imbNames[first.Collective])
+	cmd.Args = append(args, imbName(first.Collective))
 	return benchrunner.ReportHosts(s.Dir, cmd), nil
 }
 
@@ -107,7 +90,7 @@ func checkIMB(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	ranks := int64(c.Ranks())
 	switch block := c.Collective == coll.ReduceScatterBlock; {
-	case imbNames[c.Collective] == "":
+	case imbName(c.Collective) == "":
 		return fmt.Errorf("IMB has no benchmark of %s", c.Collective)
 	case block && (c.MsgBytes%ranks != 0 || c.MsgBytes/ranks%element != 0):
 		return fmt.Errorf("IMB measures equal parts of whole elements of %d bytes: %d bytes for %d ranks", element, c.MsgBytes, ranks)
@@ -131,89 +114,37 @@ func imbLength(c benchrunner.Case) int64 {
 // Read implements benchrunner.Program.
 func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parseIMB(out.Lines())
-	if phase, text := p.unfit(s, out, l); text != "" {
+	want := s.Layout.Ranks()
+	var rows []row
+	ranks := 0
+	for _, section := range l.sections {
+		switch {
+		case section.benchmark != imbName(s.Cases[0].Collective):
+		case section.ranks == want:
+			rows = append(rows, section.rows...)
+		case ranks == 0:
+			ranks = section.ranks
+		}
+	}
+	if phase, text := checkWorld(s, out, p.opt.OneHost, l.worlds, ranks, nil); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
-	var reading benchrunner.Reading
-	rows := l.rows(imbNames[s.Cases[0].Collective], s.Layout.Ranks())
+	reading := benchrunner.Reading{Warnings: damagedLines("imb", l.damaged)}
 	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
-		var own []imbRow
-		for _, r := range rows {
-			if r.bytes == imbLength(c) || !c.Collective.Sized() {
-				own = append(own, r)
-			}
-		}
-		if len(own) != 1 {
-			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("IMB printed %d lines for the size", len(own))), len(own) > 1
-		}
-		o := imbOutcome(own[0])
-		reading.MeasureSeconds += o.CostSeconds
-		return o, true
+		return outcomeOf("IMB", rows, imbLength(c), func(r row) benchrunner.Outcome {
+			cost := r.max * float64(r.calls)
+			reading.MeasureSeconds += cost
+			return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: cost}
+		})
 	})
-	reading.Warnings = append(reading.Warnings, damagedLines("imb", l.damaged)...)
 	return reading
-}
-
-// unfit returns why all results are invalid, with the phase that failed. text is empty if the
-// results can be used.
-func (p *IMB) unfit(s benchrunner.Launch, out benchrunner.Output, l imbListing) (phase, text string) {
-	want := s.Layout.Ranks()
-	if refusal := out.Refusal(); refusal != "" {
-		return benchrunner.PhaseRun, refusal
-	}
-	if l.worlds == 0 { // without a banner the program may not have started
-		return "", ""
-	}
-	if l.worlds > 1 {
-		return benchrunner.PhaseLaunch, severalWorlds(l.worlds, want)
-	}
-	for _, sec := range l.sections {
-		if sec.ranks != want && sec.benchmark == imbNames[s.Cases[0].Collective] {
-			return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", sec.ranks, want)
-		}
-	}
-	if misplaced := out.PlacementError(s.Layout, p.opt.OneHost); misplaced != "" {
-		return benchrunner.PhaseLaunch, misplaced
-	}
-	return "", ""
-}
-
-// rows returns the rows of a benchmark with the given number of ranks.
-func (l imbListing) rows(benchmark string, ranks int) []imbRow {
-	var out []imbRow
-	for _, s := range l.sections {
-		if s.benchmark == benchmark && s.ranks == ranks {
-			out = append(out, s.rows...)
-		}
-	}
-	return out
-}
-
-func imbOutcome(r imbRow) benchrunner.Outcome {
-	switch {
-	case r.excuse != "":
-		return benchrunner.Failed(benchrunner.PhaseRun, "IMB left the size out: "+r.excuse)
-	case !(r.max > 0):
-		return benchrunner.Failed(benchrunner.PhaseParse, "IMB printed a time of 0.00 us")
-	case checkOrder(r.min, r.avg, r.max) != "":
-		return benchrunner.Failed(benchrunner.PhaseParse, checkOrder(r.min, r.avg, r.max))
-	}
-	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.repetitions, CostSeconds: r.max * float64(r.repetitions)}
-}
-
-// imbRow is one row of results in seconds.
-type imbRow struct {
-	bytes         int64 // message size; zero for a barrier
-	repetitions   int
-	min, max, avg float64
-	excuse        string // IMB's reason for not measuring the size
 }
 
 // imbSection has the results of one benchmark with one number of ranks.
 type imbSection struct {
 	benchmark string
 	ranks     int
-	rows      []imbRow
+	rows      []row
 }
 
 // imbListing is the content of an output.
@@ -266,32 +197,14 @@ func parseIMB(lines []string) imbListing {
 // parseIMBRow reads a row. It returns false if the number of fields is wrong or a field is not
 // a number. A size that IMB skips has a reason instead of times, such as "4194304 out-of-mem.;
 // needed X=  4.003 GB".
-func parseIMBRow(columns, fields []string) (imbRow, bool) {
-	var r imbRow
+func parseIMBRow(columns, fields []string) (row, bool) {
 	if len(fields) > 1 && columns[0] == "#bytes" && strings.HasSuffix(fields[1], ".;") {
 		n, err := strconv.ParseInt(fields[0], 10, 64)
-		return imbRow{bytes: n, excuse: strings.Join(fields[1:], " ")}, err == nil
+		return row{bytes: n, skipped: strings.Join(fields[1:], " ")}, err == nil
 	}
-	if len(fields) != len(columns) {
-		return imbRow{}, false
-	}
-	for i, name := range columns {
-		var err error
-		switch name {
-		case "#bytes":
-			r.bytes, err = strconv.ParseInt(fields[i], 10, 64)
-		case "#repetitions":
-			r.repetitions, err = strconv.Atoi(fields[i])
-		case "t_min[usec]":
-			r.min, err = parseMicros(fields[i])
-		case "t_max[usec]":
-			r.max, err = parseMicros(fields[i])
-		case "t_avg[usec]":
-			r.avg, err = parseMicros(fields[i])
-		}
-		if err != nil {
-			return imbRow{}, false
-		}
-	}
-	return r, r.bytes >= 0 && r.repetitions > 0
+	var r row
+	ok := parseFields(columns, fields, map[string]any{
+		"#bytes": &r.bytes, "#repetitions": &r.calls, "t_min[usec]": &r.min, "t_max[usec]": &r.max, "t_avg[usec]": &r.avg,
+	})
+	return r, ok && r.bytes >= 0 && r.calls > 0
 }

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -91,21 +92,17 @@ func parseOSURelease(s string) (osuRelease, error) {
 // Name returns osu.
 func (*OSU) Name() string { return "osu" }
 
-// osuTitles maps the collectives to the titles that their programs print. OSU has no programs
-// for other collectives.
-var osuTitles = map[coll.Collective]string{
-	coll.Allgather:          "Allgather",
-	coll.Allgatherv:         "Allgatherv",
-	coll.Allreduce:          "Allreduce",
-	coll.Alltoall:           "All-to-All Personalized Exchange",
-	coll.Alltoallv:          "All-to-Allv Personalized Exchange",
-	coll.Barrier:            "Barrier",
-	coll.Bcast:              "Broadcast",
-	coll.Gather:             "Gather",
-	coll.Reduce:             "Reduce",
-	coll.ReduceScatter:      "Reduce_scatter",
-	coll.ReduceScatterBlock: "Reduce_scatter_block",
-	coll.Scatter:            "Scatter",
+// osuTitle returns the title that OSU's program for a collective prints, "" if there is none.
+func osuTitle(c coll.Collective) string {
+	switch c {
+	case coll.Alltoall:
+		return "All-to-All Personalized Exchange"
+	case coll.Alltoallv:
+		return "All-to-Allv Personalized Exchange"
+	case coll.Bcast:
+		return "Broadcast"
+	}
+	return mpiName(c, coll.Exscan, coll.Scan)
 }
 
 // Group implements benchrunner.Program. A group has one collective and algorithm, and its
@@ -122,12 +119,10 @@ func doubles(a, b benchrunner.Case) bool {
 // Allowance returns the timeouts of all calls and as many barriers, at least
 // benchrunner.MinAllowance.
 func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
-	total := time.Duration(0)
-	for _, c := range s.Cases {
+	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
 		timed, warmup := p.calls(c)
-		total += benchrunner.CallsTimeout(c, timed+warmup)
-	}
-	return max(benchrunner.MinAllowance, total)
+		return benchrunner.CallsTimeout(c, timed+warmup)
+	})
 }
 
 // calls returns how many timed and warm-up calls OSU makes.
@@ -136,13 +131,7 @@ func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	if c.MsgBytes > 8192 {
 		timed, warmup = 100, 10
 	}
-	if p.opt.Iterations > 0 {
-		timed = p.opt.Iterations
-	}
-	if p.opt.Warmup > 0 {
-		warmup = p.opt.Warmup
-	}
-	return timed, warmup
+	return cmp.Or(p.opt.Iterations, timed), cmp.Or(p.opt.Warmup, warmup)
 }
 
 // Command implements benchrunner.Program. The cases must be one group of Group.
@@ -177,7 +166,7 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 func (p *OSU) check(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	switch {
-	case osuTitles[c.Collective] == "":
+	case osuTitle(c.Collective) == "":
 		return fmt.Errorf("OSU has no program for %s", c.Collective)
 	case c.Ranks() < 2:
 		return errors.New("OSU measures two ranks or more")
@@ -199,48 +188,26 @@ const osuOneRank = "This test requires at least two processes"
 // Read implements benchrunner.Program.
 func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
-	if phase, text := p.unfit(s, out, l, err); text != "" {
+	phase, text := checkWorld(s, out, p.opt.OneHost, l.headers, 0, err)
+	if phase != benchrunner.PhaseRun && strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank) {
+		phase, text = benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
+	}
+	if want := osuTitle(s.Cases[0].Collective); text == "" && l.headers == 1 && l.title != want {
+		phase, text = benchrunner.PhaseParse, fmt.Sprintf("the program measured %q, want %q", l.title, want)
+	}
+	if text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	var reading benchrunner.Reading
 	sec := chooseDatatype(l.sections, s.Cases[0].Collective)
 	reading.Outcomes = benchrunner.Outcomes(s, out, len(l.sections) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
-		rows := slices.DeleteFunc(slices.Clone(sec.rows), func(r osuRow) bool { return r.bytes != c.MsgBytes })
-		if len(rows) != 1 {
-			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("OSU printed %d lines for the size", len(rows))), len(rows) > 1
-		}
-		return p.outcome(c, rows[0], &reading), true
+		return outcomeOf("OSU", sec.rows, c.MsgBytes, func(r row) benchrunner.Outcome { return p.outcome(c, r, &reading) })
 	})
 	if c := s.Cases[0].Collective; c.Reduces() && sec.datatype != "" && sec.datatype != "MPI_FLOAT" && sec.datatype != "MPI_INT" {
 		reading.Warnings = append(reading.Warnings, fmt.Sprintf("osu_%s reduced elements of %s", c, sec.datatype))
 	}
 	reading.Warnings = append(reading.Warnings, damagedLines("osu", l.damaged)...)
 	return reading
-}
-
-// unfit returns why all results are invalid, with the phase that failed. text is empty if the
-// results can be used.
-func (p *OSU) unfit(s benchrunner.Launch, out benchrunner.Output, l osuListing, err error) (phase, text string) {
-	refusal := out.Refusal()
-	misplaced := ""
-	if l.headers > 0 { // without a header the program may not have started
-		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
-	}
-	switch want := osuTitles[s.Cases[0].Collective]; {
-	case refusal != "":
-		return benchrunner.PhaseRun, refusal
-	case strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank):
-		return benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
-	case err != nil:
-		return benchrunner.PhaseParse, err.Error()
-	case l.headers > 1:
-		return benchrunner.PhaseLaunch, severalWorlds(l.headers, s.Layout.Ranks())
-	case misplaced != "":
-		return benchrunner.PhaseLaunch, misplaced
-	case l.headers == 1 && l.title != want:
-		return benchrunner.PhaseParse, fmt.Sprintf("the program measured %q, want %q", l.title, want)
-	}
-	return "", ""
 }
 
 // chooseDatatype returns the section of the datatype that Command requests, or the only
@@ -262,19 +229,9 @@ func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 }
 
 // outcome returns the outcome of a row and adds its time to the reading.
-func (p *OSU) outcome(c benchrunner.Case, r osuRow, reading *benchrunner.Reading) benchrunner.Outcome {
-	switch {
-	case r.wrong:
-		return benchrunner.Failed(benchrunner.PhaseRun, "OSU found wrong data in the result")
-	case r.max == 0 && r.iterations == 0:
-		return benchrunner.Failed(benchrunner.PhaseParse, "not the full listing: option -f had no effect")
-	case !(r.max > 0):
-		return benchrunner.Failed(benchrunner.PhaseParse, "OSU printed a time of 0.00 us")
-	case checkOrder(r.min, r.avg, r.max) != "":
-		return benchrunner.Failed(benchrunner.PhaseParse, checkOrder(r.min, r.avg, r.max))
-	}
+func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
 	_, warmup := p.calls(c)
-	timed := float64(r.iterations) * r.max
+	timed := float64(r.calls) * r.max
 	before := float64(warmup) * r.max
 	reading.MeasureSeconds += timed
 	reading.WarmupSeconds += before
@@ -282,22 +239,13 @@ func (p *OSU) outcome(c benchrunner.Case, r osuRow, reading *benchrunner.Reading
 		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: mean %.2f us, median %.2f us: few calls were much slower than the others",
 			c.Candidate, r.avg*1e6, r.median*1e6))
 	}
-	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.iterations, CostSeconds: timed + before}
-}
-
-// osuRow is one row of results in seconds. Missing columns are zero.
-type osuRow struct {
-	bytes         int64 // message size; zero for a barrier
-	avg, min, max float64
-	median        float64 // over the calls, of the mean over the ranks
-	iterations    int
-	wrong         bool // the check of the data failed
+	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: timed + before}
 }
 
 // osuSection has the results for one datatype.
 type osuSection struct {
 	datatype string // such as MPI_CHAR; empty before 7.1
-	rows     []osuRow
+	rows     []row
 }
 
 // osuListing is the content of an output.
@@ -310,7 +258,7 @@ type osuListing struct {
 }
 
 // Releases for accelerators print -CUDA or a similar suffix after MPI.
-var osuTitle = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
+var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
 // parseOSU reads the lines of an output. It skips lines of libraries and launchers.
 func parseOSU(lines []string) (osuListing, error) {
@@ -318,7 +266,7 @@ func parseOSU(lines []string) (osuListing, error) {
 	var columns []string
 	for _, line := range lines {
 		// A warning about memory has no line end, so the title may follow in the same line.
-		if m := osuTitle.FindStringSubmatch(line); m != nil {
+		if m := osuHeader.FindStringSubmatch(line); m != nil {
 			l.headers++
 			l.title, l.version, columns = m[1], m[2], nil
 			continue
@@ -367,39 +315,17 @@ func osuColumns(text string) ([]string, error) {
 	return nil, fmt.Errorf("columns %q: want Avg Latency(us) among them", strings.Join(names, ", "))
 }
 
-var osuTail = regexp.MustCompile(`^P([0-9]+) Tail Lat\(us\)$`)
-
 // parseOSURow reads a row. It returns false if the number of fields is wrong or a field is
 // not a number.
-func parseOSURow(columns []string, text string) (osuRow, bool) {
+func parseOSURow(columns []string, text string) (row, bool) {
 	fields := strings.Fields(text)
-	if len(fields) != len(columns) {
-		return osuRow{}, false
+	var r row
+	ok := parseFields(columns, fields, map[string]any{
+		"Size": &r.bytes, "Avg Latency(us)": &r.avg, "Min Latency(us)": &r.min, "Max Latency(us)": &r.max,
+		"Iterations": &r.calls, "P50 Tail Lat(us)": &r.median,
+	})
+	if i := slices.Index(columns, "Validation"); ok && i >= 0 {
+		r.wrong = fields[i] != "Pass"
 	}
-	var r osuRow
-	for i, name := range columns {
-		var err error
-		switch name {
-		case "Size":
-			r.bytes, err = strconv.ParseInt(fields[i], 10, 64)
-		case "Avg Latency(us)":
-			r.avg, err = parseMicros(fields[i])
-		case "Min Latency(us)":
-			r.min, err = parseMicros(fields[i])
-		case "Max Latency(us)":
-			r.max, err = parseMicros(fields[i])
-		case "Iterations":
-			r.iterations, err = strconv.Atoi(fields[i])
-		case "Validation":
-			r.wrong = fields[i] != "Pass"
-		default:
-			if m := osuTail.FindStringSubmatch(name); m != nil && m[1] == "50" {
-				r.median, err = parseMicros(fields[i])
-			}
-		}
-		if err != nil {
-			return osuRow{}, false
-		}
-	}
-	return r, r.bytes >= 0 && r.iterations >= 0
+	return r, ok && r.bytes >= 0 && r.calls >= 0
 }

@@ -43,20 +43,12 @@ func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
 
-// reproNames maps the collectives that ReproMPI can measure to its names.
-var reproNames = map[coll.Collective]string{
-	coll.Allgather:          "MPI_Allgather",
-	coll.Allreduce:          "MPI_Allreduce",
-	coll.Alltoall:           "MPI_Alltoall",
-	coll.Barrier:            "MPI_Barrier",
-	coll.Bcast:              "MPI_Bcast",
-	coll.Exscan:             "MPI_Exscan",
-	coll.Gather:             "MPI_Gather",
-	coll.Reduce:             "MPI_Reduce",
-	coll.ReduceScatter:      "MPI_Reduce_scatter",
-	coll.ReduceScatterBlock: "MPI_Reduce_scatter_block",
-	coll.Scan:               "MPI_Scan",
-	coll.Scatter:            "MPI_Scatter",
+// reproName returns ReproMPI's name of a collective, "" if ReproMPI cannot measure it.
+func reproName(c coll.Collective) string {
+	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
+		return "MPI_" + name
+	}
+	return ""
 }
 
 // Group implements benchrunner.Program. A group has all sizes of a collective and
@@ -68,11 +60,7 @@ func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // Allowance returns the timeouts of all calls and as many barriers, at least
 // benchrunner.MinAllowance.
 func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
-	total := time.Duration(0)
-	for _, c := range s.Cases {
-		total += benchrunner.CallsTimeout(c, p.opt.Repetitions)
-	}
-	return max(benchrunner.MinAllowance, total)
+	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Repetitions) })
 }
 
 // Command implements benchrunner.Program. The cases must be one group of Group.
@@ -87,7 +75,7 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 		size, _ := reproSize(c)
 		sizes[i] = strconv.FormatInt(size, 10)
 	}
-	args := []string{p.opt.Path, "--calls-list=" + reproNames[first.Collective], "--msizes-list=" + strings.Join(sizes, ","),
+	args := []string{p.opt.Path, "--calls-list=" + reproName(first.Collective), "--msizes-list=" + strings.Join(sizes, ","),
 		"--nrep=" + strconv.Itoa(p.opt.Repetitions)}
 	if first.Collective.Reduces() {
 		args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
@@ -103,7 +91,7 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 func reproSize(c benchrunner.Case) (int64, error) {
 	element, size := c.Collective.ElementBytes(), c.MsgBytes
 	switch {
-	case reproNames[c.Collective] == "":
+	case reproName(c.Collective) == "":
 		return 0, fmt.Errorf("ReproMPI has no call for %s", c.Collective)
 	case !c.Collective.Sized():
 		return 1, nil // the list of sizes must not be empty
@@ -125,7 +113,7 @@ func reproSize(c benchrunner.Case) (int64, error) {
 // Read implements benchrunner.Program. It reads raw, verbose and summary listings.
 func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseReproMPI(out.Lines())
-	if phase, text := p.unfit(s, out, l, err); text != "" {
+	if phase, text := checkWorld(s, out, p.opt.OneHost, l.worlds, l.ranks, err); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	var reading benchrunner.Reading
@@ -149,29 +137,6 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 	return reading
 }
 
-// unfit returns why all results are invalid, with the phase that failed. text is empty if the
-// results can be used.
-func (p *ReproMPI) unfit(s benchrunner.Launch, out benchrunner.Output, l reproListing, err error) (phase, text string) {
-	refusal, want := out.Refusal(), s.Layout.Ranks()
-	misplaced := ""
-	if l.worlds > 0 { // without this line the program may not have started
-		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
-	}
-	switch {
-	case refusal != "":
-		return benchrunner.PhaseRun, refusal
-	case err != nil:
-		return benchrunner.PhaseParse, err.Error()
-	case l.worlds > 1 || l.worlds == 1 && l.ranks == 1 && want > 1:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds of %d ranks, want one of %d: the launcher is not the library's", max(l.worlds, want), l.ranks, want)
-	case l.worlds == 1 && l.ranks != want:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", l.ranks, want)
-	case misplaced != "":
-		return benchrunner.PhaseLaunch, misplaced
-	}
-	return "", ""
-}
-
 // find returns the result of a case, nil if there is none.
 func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	want, err := reproSize(c)
@@ -179,7 +144,7 @@ func (l *reproListing) find(c benchrunner.Case) *reproResult {
 		return nil
 	}
 	for k, r := range l.results {
-		if k.call == reproNames[c.Collective] && (!c.Collective.Sized() || l.bytes(k.count) == want) {
+		if k.call == reproName(c.Collective) && (!c.Collective.Sized() || l.bytes(k.count) == want) {
 			return r
 		}
 	}

@@ -50,11 +50,51 @@ package suites
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tutti/benchrunner"
+	"tutti/coll"
 )
+
+// mpiNames maps collectives to the names of their MPI functions without the prefix MPI_.
+var mpiNames = map[coll.Collective]string{
+	coll.Allgather:          "Allgather",
+	coll.Allgatherv:         "Allgatherv",
+	coll.Allreduce:          "Allreduce",
+	coll.Alltoall:           "Alltoall",
+	coll.Alltoallv:          "Alltoallv",
+	coll.Barrier:            "Barrier",
+	coll.Bcast:              "Bcast",
+	coll.Exscan:             "Exscan",
+	coll.Gather:             "Gather",
+	coll.Reduce:             "Reduce",
+	coll.ReduceScatter:      "Reduce_scatter",
+	coll.ReduceScatterBlock: "Reduce_scatter_block",
+	coll.Scan:               "Scan",
+	coll.Scatter:            "Scatter",
+}
+
+// mpiName returns the name of a collective, "" if a suite cannot measure it. missing lists the
+// collectives that the suite lacks.
+func mpiName(c coll.Collective, missing ...coll.Collective) string {
+	if slices.Contains(missing, c) {
+		return ""
+	}
+	return mpiNames[c]
+}
+
+// sumAllowance returns the allowance of a launch: the sum of the times of its cases, at least
+// benchrunner.MinAllowance.
+func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Duration) time.Duration {
+	total := time.Duration(0)
+	for _, c := range s.Cases {
+		total += timeOf(c)
+	}
+	return max(benchrunner.MinAllowance, total)
+}
 
 // checkLaunch returns an error unless a program can measure the cases of a launch in their
 // order: check accepts each case, and follows accepts each pair of neighbours.
@@ -73,9 +113,30 @@ func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Ca
 	return nil
 }
 
-// severalWorlds is the error of a program that started as several parallel programs.
-func severalWorlds(worlds, want int) string {
-	return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", worlds, want)
+// checkWorld returns why no result of a launch can be used, with the phase that failed. text is
+// empty if the results can be used. worlds is the number of MPI worlds that printed a header.
+// ranks is the number of ranks in the header, 0 if the suite does not print one. err is the
+// error of the parser.
+func checkWorld(s benchrunner.Launch, out benchrunner.Output, oneHost bool, worlds, ranks int, err error) (phase, text string) {
+	refusal, want := out.Refusal(), s.Layout.Ranks()
+	switch {
+	case refusal != "":
+		return benchrunner.PhaseRun, refusal
+	case err != nil:
+		return benchrunner.PhaseParse, err.Error()
+	case worlds == 0: // the program may not have started
+		return "", ""
+	case ranks == 1 && want > 1:
+		return benchrunner.PhaseLaunch, severalWorlds(max(worlds, want), want)
+	case worlds > 1:
+		return benchrunner.PhaseLaunch, severalWorlds(worlds, want)
+	case ranks != 0 && ranks != want:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", ranks, want)
+	}
+	if misplaced := out.PlacementError(s.Layout, oneHost); misplaced != "" {
+		return benchrunner.PhaseLaunch, misplaced
+	}
+	return "", ""
 }
 
 // damagedLines returns a warning for each damaged line.
@@ -87,13 +148,74 @@ func damagedLines(program string, lines []string) []string {
 	return out
 }
 
-// checkOrder returns why three times in seconds cannot be a minimum, mean and maximum, ""
-// if they can. It detects listings whose columns are in another order.
-func checkOrder(low, mean, high float64) string {
-	if low <= mean && mean <= high {
-		return ""
+// severalWorlds is the error of a program that started as several parallel programs.
+func severalWorlds(worlds, want int) string {
+	return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", worlds, want)
+}
+
+// row is one row of results. Columns that a listing lacks are zero.
+type row struct {
+	bytes         int64 // message size; zero for a barrier
+	calls         int
+	min, avg, max float64 // seconds: mean times of the ranks
+	median        float64 // seconds: median over the calls of the mean over the ranks
+	wrong         bool    // the check of the data failed
+	skipped       string  // reason for which the suite did not measure the size
+}
+
+// outcomeOf returns the outcome of a size and whether the rows contain the size. done returns
+// the outcome of a valid row.
+func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.Outcome) (benchrunner.Outcome, bool) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.bytes != size })
+	if len(rows) != 1 {
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", suite, len(rows))), len(rows) > 1
 	}
-	return fmt.Sprintf("times %.4g ≤ %.4g ≤ %.4g us do not hold", low*1e6, mean*1e6, high*1e6)
+	if phase, text := rows[0].fault(suite); text != "" {
+		return benchrunner.Failed(phase, text), true
+	}
+	return done(rows[0]), true
+}
+
+// fault returns why a row is no result, with the phase that failed; text is empty if it is one.
+// Times in a wrong order mean that the columns of the listing have another order.
+func (r row) fault(suite string) (phase, text string) {
+	switch {
+	case r.skipped != "":
+		return benchrunner.PhaseRun, suite + " left the size out: " + r.skipped
+	case r.wrong:
+		return benchrunner.PhaseRun, suite + " found wrong data in the result"
+	case r.max == 0 && r.calls == 0:
+		return benchrunner.PhaseParse, "not the full listing: option -f had no effect"
+	case !(r.max > 0):
+		return benchrunner.PhaseParse, suite + " printed a time of 0.00 us"
+	case r.min > r.avg || r.avg > r.max:
+		return benchrunner.PhaseParse, fmt.Sprintf("times %.4g ≤ %.4g ≤ %.4g us do not hold", r.min*1e6, r.avg*1e6, r.max*1e6)
+	}
+	return "", ""
+}
+
+// parseFields reads the fields of a row into variables by the names of the columns. Pointers to
+// float64 get seconds. It returns false if the number of fields is wrong or a field is not a
+// number.
+func parseFields(columns, fields []string, variables map[string]any) bool {
+	if len(fields) != len(columns) {
+		return false
+	}
+	for i, name := range columns {
+		var err error
+		switch v := variables[name].(type) {
+		case *int64:
+			*v, err = strconv.ParseInt(fields[i], 10, 64)
+		case *int:
+			*v, err = strconv.Atoi(fields[i])
+		case *float64:
+			*v, err = parseMicros(fields[i])
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // decimal is a time as the suites print it. The user's locale may use a comma.
