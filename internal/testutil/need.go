@@ -14,7 +14,7 @@ const HangTimeout = 4 * time.Minute
 // TUTTI_TEST_ALL is 1. Otherwise a test runs few of its cases.
 func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
 
-// NeedAllCases skips a test that belongs to make test-all alone, unless every case is wanted.
+// NeedAllCases skips a test that only make test-all runs.
 func NeedAllCases(t testing.TB) {
 	t.Helper()
 	if !AllCases() {
@@ -22,7 +22,8 @@ func NeedAllCases(t testing.TB) {
 	}
 }
 
-// Need is the name of an environment variable that demands something of the machine.
+// Need is the name of an environment variable. If it is 1, a test fails where the machine lacks something,
+// instead of being skipped.
 type Need string
 
 const (

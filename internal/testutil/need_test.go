@@ -29,7 +29,7 @@ func TestAllCases(t *testing.T) {
 	}
 }
 
-// outcome keeps how a test was ended.
+// outcome records how a test ended.
 type outcome struct {
 	testing.TB
 	failed bool

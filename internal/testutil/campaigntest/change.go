@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Change returns a journal with something changed, and what that was: bits, bytes,
-// digits or whole lines. It may be readable all the same.
+// Change returns a copy of a journal with one random change, and a description of the change. It changes
+// bits, bytes, digits or whole lines. The result may still be a valid journal.
 func Change(journal []byte, rng *rand.Rand) (out []byte, how string) {
 	out = slices.Clone(journal)
 	at := rng.IntN(len(out))
@@ -36,7 +36,8 @@ func Change(journal []byte, rng *rand.Rand) (out []byte, how string) {
 	return slices.Concat(slices.Insert(lines, i, lines[i])...), fmt.Sprintf("line %d twice", i+1)
 }
 
-// changeDigit changes the next digit from a place on; without one it cuts there.
+// changeDigit changes the first digit at or after a position. If there is none, it truncates the text at
+// the position.
 func changeDigit(out []byte, at int, rng *rand.Rand) ([]byte, string) {
 	const digits = "0123456789-.eE"
 	for k := at; k < len(out); k++ {

@@ -11,8 +11,8 @@ import (
 //go:embed small.yaml fake
 var files embed.FS
 
-// Small puts a campaign into a folder, small.yaml with recorded data beside it in data,
-// and returns its file. It tunes allreduce for MPICH and Open MPI and converges.
+// Small writes a campaign into a folder: the file small.yaml, and recorded data in the folder data. It
+// returns the path of the file. The campaign tunes allreduce for MPICH and Open MPI, and converges.
 func Small(t testing.TB, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "small.yaml")
@@ -23,10 +23,10 @@ func Small(t testing.TB, dir string) (file string) {
 	return file
 }
 
-// Fake puts a campaign that runs jobs into a folder, small.yaml with a launcher and
-// benchmarks beside it, and returns its file. Scheduler is local or slurm. What a
-// candidate takes never changes. The file osu/ledger says which start measured what;
-// with a file osu/slow, of seconds, each size takes so long.
+// Fake writes a campaign that runs jobs into a folder: the file small.yaml, a launcher and benchmarks. It
+// returns the path of the file. The scheduler is local or slurm. The benchmarks print constant times for
+// each candidate. The file osu/ledger records each launch and its measurements. If the file osu/slow
+// exists, each message size takes the seconds that it contains.
 func Fake(t testing.TB, dir, scheduler string) (file string) {
 	t.Helper()
 	osu := filepath.Join(dir, "osu")
@@ -42,7 +42,7 @@ func Fake(t testing.TB, dir, scheduler string) (file string) {
 	return file
 }
 
-// put writes one of the files that come with the package.
+// put writes one of the embedded files of this package.
 func put(t testing.TB, name, to string) {
 	t.Helper()
 	content, err := files.ReadFile(name)
@@ -54,8 +54,7 @@ func put(t testing.TB, name, to string) {
 	}
 }
 
-// Recorded returns the folder of the recorded data, data/simgrid of the repository that
-// the working directory belongs to.
+// Recorded returns the folder data/simgrid of the repository that contains the working directory.
 func Recorded(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -72,7 +71,7 @@ func Recorded(t testing.TB) string {
 	}
 }
 
-// Read returns what a file holds.
+// Read returns the content of a file.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(path)

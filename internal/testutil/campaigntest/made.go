@@ -11,16 +11,15 @@ import (
 	"tutti/coll"
 )
 
-// Made is a machine with made-up times of a broadcast by one library: small messages
-// like a tree, large ones a ring, and the library's own choice is a third slower than
-// the best of the two.
+// Made is a synthetic machine with times of bcast for one library. A tree is the fastest for small
+// messages, a ring for large ones. The library's default takes a third longer than the best of the two.
 type Made struct {
 	Library, Version string
 	Tree, Ring       string                       // as the library calls them
 	Factor           func(coll.Candidate) float64 // of times; nil: 1 everywhere
 }
 
-// MadeMPICH, MadeOpenMPI, MadeIntel and MadeMVAPICH are machines of the four libraries.
+// MadeMPICH, MadeOpenMPI, MadeIntel and MadeMVAPICH are synthetic machines of four libraries.
 var (
 	MadeMPICH   = Made{Library: "mpich", Version: "4.0.2", Tree: "binomial", Ring: "scatter_ring_allgather"}
 	MadeOpenMPI = Made{Library: "openmpi", Version: "4.1.4", Tree: "binomial", Ring: "scatter_allgather_ring"}
@@ -28,8 +27,8 @@ var (
 	MadeMVAPICH = Made{Library: "mvapich2", Version: "2.3", Tree: "knomial", Ring: "scatter_ring_allgather"}
 )
 
-// Put puts a campaign on the machine into a folder, made.yaml with its data beside it,
-// and returns its file.
+// Put writes a campaign for the machine into a folder: the file made.yaml and its data. It returns the path
+// of the file.
 func (m Made) Put(t testing.TB, dir string) (file string) {
 	t.Helper()
 	m.Record(t, dir)
@@ -50,8 +49,8 @@ hpo: {trials: 0}
 	return file
 }
 
-// Record writes the times of the machine as the recorded data of a campaign that Put
-// has put there: the machine may have changed since.
+// Record writes the times of the machine as the recorded data of a campaign that Put has written. Call it
+// again after a change of the machine.
 func (m Made) Record(t testing.TB, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666); err != nil {

@@ -12,7 +12,7 @@ import (
 	"tutti/journal"
 )
 
-// Load reads a campaign file with keys set, each as KEY=VALUE.
+// Load reads a campaign file and sets keys, each given as KEY=VALUE.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
 	cfg, err := config.Load(file, config.Layers{Set: set})
@@ -22,7 +22,7 @@ func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	return cfg
 }
 
-// New makes the campaign of a file with keys set.
+// New returns the campaign of a file with keys set.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
 	c, err := assembly.New(Load(t, file, set...))
@@ -46,8 +46,7 @@ func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	return j
 }
 
-// Run tunes a campaign to its end and returns its folder, which holds the journal and,
-// where jobs ran, their folders.
+// Run tunes a campaign to its end. It returns its folder with the journal and the folders of its jobs.
 func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	t.Helper()
 	c, err := assembly.New(cfg)
@@ -67,7 +66,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	return cfg.Output
 }
 
-// Reread returns the campaign of a folder and what it found.
+// Reread returns the campaign of a folder and its results.
 func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	t.Helper()
 	c, results, _, err := assembly.Reread(dir)
@@ -77,8 +76,8 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	return c, results
 }
 
-// Conclude returns what the campaign of a folder concludes, after change, where it is not
-// nil, has changed the campaign.
+// Conclude returns the conclusions of the campaign of a folder. If change is not nil, it is applied to the
+// campaign first.
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)

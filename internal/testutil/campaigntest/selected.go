@@ -11,8 +11,8 @@ import (
 	"tutti/selection"
 )
 
-// Selected reads a table of selections, selection.csv, as rows of one library whose only
-// option is what is selected.
+// Selected reads the file selection.csv as rows of one library. The only option of each row is the selected
+// algorithm.
 func Selected(t testing.TB, text []byte, library string) []selection.Row {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()

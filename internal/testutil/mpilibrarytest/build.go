@@ -20,10 +20,10 @@ import (
 	"tutti/selection"
 )
 
-// Dir is the folder that the settings of Told name.
+// Dir is the folder in the settings of exports that Told returns.
 const Dir = "/a b's folder"
 
-// opened are the releases of a library that selections can be made for here.
+// opened is a release of a library for which selections can be made on this machine.
 type opened struct {
 	cat   *mpi.Catalogue
 	build mpi.Build
@@ -44,8 +44,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds: whatever the rows, files lead where the selection does, at every row, and the
-// selection keeps its promises.
+// testBuilds checks for many kinds of rows that exported files select at every row what the selection does,
+// and that the selection keeps its guarantees.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -65,9 +65,8 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testPromises: nothing is selected that is predicted to be slower than the default,
-// or not predicted at all. A library that can leave no size to itself may lose as much
-// as merging may.
+// testPromises checks that no selected algorithm is predicted to be slower than the default, and that each
+// one is predicted. A library that cannot leave a size to itself may lose as much as merging may.
 func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, maxLoss float64) {
 	t.Helper()
 	for _, r := range rows {
@@ -83,7 +82,7 @@ func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, m
 	}
 }
 
-// testSafety: nothing is selected that is wrong for an operation that does not commute.
+// testSafety checks that no selected algorithm is wrong for an operation that does not commute.
 func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -94,7 +93,7 @@ func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows 
 	}
 }
 
-// testSame: the rows in another order give the same export.
+// testSame checks that the order of the rows does not change the export.
 func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt mpi.FitOptions) {
 	t.Helper()
 	shuffled := slices.Clone(rows)
@@ -105,10 +104,9 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 	}
 }
 
-// testWriting: one export after another is written into the same folder. Nothing of
-// an earlier one is left, the settings name what is there, and the snippet sets for a
-// shell what the settings say, in jobs of every layout and outside of any. The patterns
-// of the facts match every file, and each matches one.
+// testWriting writes one export after another into the same folder. No file of an earlier export remains,
+// and settings name only files that exist. The snippet sets the settings in a shell, in jobs of every
+// layout and outside of jobs. The patterns of the facts match every file, and each matches at least one.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -143,7 +141,7 @@ func testWriting(t *testing.T, lib mpi.Library) {
 	testPatterns(t, lib.Facts().Files, slices.Sorted(maps.Keys(written)))
 }
 
-// testPatterns: each name is matched by a pattern, and each pattern matches a name.
+// testPatterns checks that a pattern matches each name, and that each pattern matches a name.
 func testPatterns(t *testing.T, patterns, names []string) {
 	t.Helper()
 	idle := slices.Clone(patterns)
@@ -165,8 +163,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	}
 }
 
-// testNamed: each file is named by a setting, and no setting names a file that is not
-// there.
+// testNamed checks that a setting names each file, and that each setting names a file that exists.
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
@@ -188,7 +185,7 @@ func testNamed(t *testing.T, x mpi.Export, dir string) {
 	}
 }
 
-// filesIn returns the files below a folder in order, and folders without any.
+// filesIn returns the files and the empty folders below a folder, in order.
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
@@ -239,8 +236,8 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 	}
 }
 
-// testPorting: what was measured with one release is told to another one that lacks
-// some of it; those points keep what both have, or the default.
+// testPorting exports the measurements of one release for another one that lacks some algorithms. The
+// points of these algorithms get an algorithm that both releases have, or the default.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
@@ -261,7 +258,7 @@ func testPorting(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// Told fits rows and exports the selection. The files must lead where the selection does.
+// Told fits rows and exports the selection. It checks that the files select what the selection does.
 func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
 	sel, err := b.Fit(rows, opt)
@@ -278,8 +275,8 @@ func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (
 	return sel, x
 }
 
-// Sourced writes a selection into a folder of its own and returns the settings of the
-// snippet as a shell understands it outside of any job, as NAME=VALUE.
+// Sourced writes a selection into a new folder. It returns the variables that the snippet sets in a shell
+// outside of any job, as NAME=VALUE.
 func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -296,8 +293,7 @@ func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	return source(t, filepath.Join(dir, x.Snippet))
 }
 
-// source returns the variables that a snippet sets in an environment that has those
-// given alone.
+// source returns the variables that a snippet sets in an environment with only the given variables.
 func source(t testing.TB, path string, env ...string) []string {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)

@@ -9,10 +9,11 @@ import (
 	"tutti/mpi"
 )
 
-// mostAlgorithms of one collective are little enough to be measured.
+// mostAlgorithms is the number of algorithms of one collective that a campaign can measure in reasonable
+// time.
 const mostAlgorithms = 80
 
-// testCatalogues: releases are in order, and what they list can be asked for.
+// testCatalogues checks that releases are in order, and that every listed algorithm can be looked up.
 func testCatalogues(t *testing.T, lib mpi.Library) {
 	all := lib.Releases()
 	if len(all) == 0 {
@@ -32,16 +33,15 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// inOrder reports whether a release may follow another one. One that works above others
-// has several of each, told apart by what they work above.
+// inOrder reports whether a release may follow another one. A library that works above other libraries has
+// several catalogues for each release, one for each library below it.
 func inOrder(lib mpi.Library, before, after string) bool {
 	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after
 }
 
-// CheckListed holds a library against the algorithms that releases are measured with,
-// by release and collective, as one text; after … anything:
-//
+// CheckListed compares the algorithms of a library with lists by release and collective. After … any
+// algorithms may follow:
 //	"4.1.4 barrier": "linear double_ring recursive_doubling …"
 func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
 	t.Helper()
@@ -78,8 +78,8 @@ func testEntries(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	}
 }
 
-// testAlgorithms: what is to be measured can be looked up, says the same when it is
-// read back, and stands once.
+// testAlgorithms checks the algorithms to be measured: each can be looked up, is equal after formatting and
+// parsing, and is listed once.
 func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	t.Helper()
 	list := cat.Algorithms(c)

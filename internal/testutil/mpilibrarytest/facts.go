@@ -7,8 +7,8 @@ import (
 	"tutti/mpi"
 )
 
-// testFacts: whoever finds, starts and names a library is told what that takes, and
-// what is not there is not taken for a library.
+// testFacts checks the facts with which tutti finds, launches and names a library, and that other files are
+// not recognised as the library.
 func testFacts(t *testing.T, lib mpi.Library) {
 	f := lib.Facts()
 	needed := map[string]string{
@@ -41,7 +41,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testNothing: nothing is known of a build with neither file nor tools.
+// testNothing checks that the inspection of a build without file and tools finds nothing.
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})

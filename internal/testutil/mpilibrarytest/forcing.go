@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// testForcing: on a small grid every candidate that can run is forced, the default
-// by no setting at all.
+// testForcing checks on a small grid that every candidate that can run is forced, and that the default
+// needs no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
@@ -31,8 +31,8 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// forced tests how one candidate is forced. Candidates that share a start write the
-// same switches, so that none inherits from its neighbour, with other values.
+// forced checks how one candidate is forced. Candidates that share a launch must write the same control
+// variables with different values, so that no candidate inherits a value from the previous one.
 func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
 	feasible := cat.Check(c) == nil
@@ -67,7 +67,8 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 	}
 }
 
-// testSettings: the default needs none, anything else some, each once.
+// testSettings checks that the default needs no setting, and that other algorithms have settings with
+// distinct names.
 func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forcing) {
 	t.Helper()
 	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
@@ -82,8 +83,7 @@ func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forc
 	}
 }
 
-// Forced says how a candidate on 2x2 processes with 4 KiB is forced: variables and
-// switches as NAME=VALUE.
+// Forced lists the variables and switches, as NAME=VALUE, of a candidate on 2x2 processes with 4 KiB.
 type Forced struct {
 	Name                string
 	Release             string
@@ -93,7 +93,7 @@ type Forced struct {
 	NewComm             bool
 }
 
-// CheckForced holds a library against the ways that its algorithms are forced.
+// CheckForced compares the forcing of a library's algorithms with the expected one.
 func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	t.Helper()
 	for _, tc := range tests {
@@ -111,8 +111,8 @@ func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	}
 }
 
-// CheckRefused holds a library against a table of what it is not forced to run: the
-// lines of Check with a part of the error behind them.
+// CheckRefused checks candidates that a library must refuse to force. The table has the lines of Check,
+// each followed by a part of the error.
 func CheckRefused(t *testing.T, lib mpi.Library, table string) {
 	t.Helper()
 	for _, tc := range parse(t, table) {
@@ -145,7 +145,7 @@ func Switches(list []mpi.Switch) []string {
 	return out
 }
 
-// Candidate makes a candidate.
+// Candidate returns a candidate.
 func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algorithm string) coll.Candidate {
 	t.Helper()
 	return coll.Candidate{
@@ -164,8 +164,8 @@ func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) 
 	return f
 }
 
-// Everything returns the default and every entry of a release that can run on a
-// layout with 4 KiB, each parameter 1.
+// Everything returns the default and every algorithm of a release that can run on a layout with 4 KiB. Each
+// parameter is 1.
 func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidate {
 	t.Helper()
 	var out []coll.Candidate
@@ -189,8 +189,8 @@ func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidat
 	return out
 }
 
-// Groups returns the arguments that make the test program for forcing write the
-// switches of each candidate before its call.
+// Groups returns arguments for the test program of forcing. With them, the program writes the switches of
+// each candidate before its call.
 func Groups(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, candidates []coll.Candidate) []string {
 	t.Helper()
 	var args []string

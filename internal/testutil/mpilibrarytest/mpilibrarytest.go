@@ -1,5 +1,4 @@
-// Package mpilibrarytest is the suite that every MPI library passes, over the port
-// alone.
+// Package mpilibrarytest tests every MPI library through the interfaces of package mpi.
 //
 //	func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, mpich.Library) }
 package mpilibrarytest
@@ -48,9 +47,8 @@ func Algorithm(t testing.TB, text string) coll.Algorithm {
 	return a
 }
 
-// Check holds catalogues against a table: a line has a release, a point, its bytes,
-// an algorithm, and whether the release runs it there, cannot, or knows no such
-// algorithm:
+// Check compares catalogues with a table. A line has a release, a point, its bytes, an algorithm and a
+// result: runs, cannot (the release has the algorithm but not for this point) or unknown:
 //
 //	4.0.2 allgather 6x1 8 recursive_doubling cannot # a comment
 func Check(t *testing.T, lib mpi.Library, table string) {

@@ -10,7 +10,7 @@ import (
 	"tutti/selection"
 )
 
-// layouts have numbers of processes that several share, and some that are no powers
+// layouts returns layouts of which several have the same number of processes. Some numbers are not powers
 // of two.
 func layouts() []coll.Layout {
 	return []coll.Layout{
@@ -19,7 +19,7 @@ func layouts() []coll.Layout {
 	}
 }
 
-// family makes rows of one kind.
+// family generates rows of one kind.
 type family struct {
 	name    string
 	layouts []coll.Layout
@@ -71,8 +71,7 @@ func allFamilies() []family {
 	}
 }
 
-// rows makes the rows of a family for a release; in a family with changes some points
-// are missing.
+// rows returns the rows of a family for a release. Families with a change function omit some points.
 func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var out []selection.Row
@@ -96,9 +95,9 @@ func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return out
 }
 
-// Rows makes rows of all collectives, on layouts of which several have as many
-// processes and disagree. Times are random between 1 and 2, the default's between 1.3
-// and 2.3 and a delay.
+// Rows returns rows of all collectives. Several layouts have the same number of processes and different
+// best algorithms. Times are uniform between 1 and 2 seconds. Times of the default are uniform between 1.3
+// and 2.3 seconds, plus delay.
 func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	rows := allFamilies()[0].rows(cat, seed)
 	for _, r := range rows {
@@ -107,8 +106,8 @@ func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	return rows
 }
 
-// randomRow has a random time for everything that can run at a point, the default
-// last and among the slower ones.
+// randomRow returns random times for every algorithm that can run at a point. The default is last and one
+// of the slower ones.
 func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 	r := selection.Row{Point: p}
 	for _, a := range cat.Algorithms(p.Collective) {

@@ -1,5 +1,4 @@
-// Package pagetest drives the page in a real headless Chromium. It is imported by tests
-// alone.
+// Package pagetest drives the service's page in a headless Chromium. Only tests import it.
 //
 //	ctx := pagetest.Browse(t, "http://127.0.0.1:8372")
 //	pagetest.Do(t, ctx, chromedp.Navigate("http://127.0.0.1:8372/"))
@@ -26,18 +25,16 @@ import (
 	"tutti/internal/testutil"
 )
 
-// chromium is the one browser of all tests of a binary; each test has a profile of its
-// own in it.
+// chromium is the browser of all tests of a test binary. Each test has a browser profile of its own.
 var chromium struct {
 	sync.Mutex
 	ctx context.Context // nil before the first test and after Close
 }
 
-// Browse opens a tab of 1440 x 1000 px for the service at home, without cookies or
-// storage of other tests. The test is skipped when there is no browser, and under go
-// test -short. At its end it fails for every fault that the console told, and for
-// every request to another place than home. The browser stays for the next test; Close
-// ends it.
+// Browse opens a tab of 1440 x 1000 px for the service at home, without cookies or storage of other tests.
+// It skips the test if there is no browser, and under go test -short. At the end of the test, each error on
+// the console and each request to another host is a failure. The browser keeps running for the next test
+// until Close.
 func Browse(t *testing.T, home string) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -60,7 +57,7 @@ func Browse(t *testing.T, home string) context.Context {
 	return ctx
 }
 
-// start returns the context of the browser, which it starts when there is none.
+// start returns the context of the browser. It starts the browser if none runs.
 func start(path string) (context.Context, error) {
 	chromium.Lock()
 	defer chromium.Unlock()
@@ -88,8 +85,7 @@ func Close() error {
 	return chromedp.Cancel(ctx)
 }
 
-// watch collects what the console says and where requests go, and judges it at the end
-// of the test.
+// watch collects console messages and requests, and checks them at the end of the test.
 func watch(t *testing.T, ctx context.Context, home string) {
 	var mu sync.Mutex
 	var faults []string
@@ -135,13 +131,13 @@ func watch(t *testing.T, ctx context.Context, home string) {
 	})
 }
 
-// isFault leaves out hints and the lines that the browser itself writes for every
-// answer that is an error: tests provoke those.
+// isFault reports whether a console message is an error. Debug messages are not, nor is the browser's own
+// line for a response with an error status, because tests cause such responses.
 func isFault(m chromedp.ConsoleMessage) bool {
 	return m.Type != chromedp.ConsoleDebug && !(m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of"))
 }
 
-// Do runs steps; when they fail the message says what the page shows.
+// Do runs steps. If one fails, the message contains the text of the page.
 func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
@@ -151,7 +147,7 @@ func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// Eval returns the value of an expression, of a promise what it comes to.
+// Eval returns the value of an expression. If the value is a promise, it waits for the result.
 func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 	t.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
@@ -161,7 +157,7 @@ func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 	return v
 }
 
-// Until waits for an expression to be true.
+// Until waits until an expression is true.
 func Until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
 	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
@@ -179,7 +175,7 @@ func shown(ctx context.Context) string {
 	return text
 }
 
-// Download clicks a link and returns what the browser saved under which name.
+// Download clicks a link and returns the name and content of the saved file.
 func Download(t *testing.T, ctx context.Context, link string) (name string, contents []byte) {
 	t.Helper()
 	dir, events := t.TempDir(), true
