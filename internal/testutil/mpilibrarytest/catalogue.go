@@ -42,6 +42,7 @@ func inOrder(lib mpi.Library, before, after string) bool {
 
 // CheckListed compares the algorithms of a library with lists by release and collective. After … any
 // algorithms may follow:
+//
 //	"4.1.4 barrier": "linear double_ring recursive_doubling …"
 func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
 	t.Helper()
