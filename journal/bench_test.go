@@ -9,8 +9,8 @@ import (
 	"tutti/journal"
 )
 
-// manyRecords are about 100 000 records of one problem: rounds of ten jobs, each with ten
-// trials, and a verification of as many rounds.
+// manyRecords returns about 100 000 records of one problem: rounds of ten jobs, each with ten
+// trials, and a verification of equally many rounds.
 func manyRecords() []journal.Record {
 	var out []journal.Record
 	for round := 1; round <= 400; round++ {
@@ -39,7 +39,7 @@ func manyRecords() []journal.Record {
 	return out
 }
 
-// BenchmarkReplay folds a journal of 100 000 records.
+// BenchmarkReplay restores the state from a journal of 100 000 records.
 func BenchmarkReplay(b *testing.B) {
 	records := manyRecords()
 	for b.Loop() {
@@ -47,7 +47,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkMeasurements gathers the last measurements of 40 000 candidates.
+// BenchmarkMeasurements collects the last measurements of 40 000 candidates.
 func BenchmarkMeasurements(b *testing.B) {
 	p := journal.Replay(manyRecords()).Problem(bcast)
 	for b.Loop() {

@@ -44,7 +44,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	filler := bytes.Repeat([]byte("x"), 64<<10)
-	_ = os.WriteFile(filepath.Join(dir, "filler"), filler, 0o600) // takes what is left
+	_ = os.WriteFile(filepath.Join(dir, "filler"), filler, 0o600) // fills the rest of the disk
 	if _, _, err := Open(dir); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Open on a full disk = %v, want %v", err, syscall.ENOSPC)
 	}
@@ -68,7 +68,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		return
 	}
-	// Modes do not stop root: let another user try.
+	// File modes do not restrict root, so another user runs the test.
 	for parent := dir; len(parent) > len(os.TempDir()); parent = filepath.Dir(parent) {
 		if parent != dir {
 			if err := os.Chmod(parent, 0o755); err != nil {
@@ -84,7 +84,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const nobody = 65534 // the customary number of the user without rights
+	const nobody = 65534 // the customary number of the user without permissions
 	cmd := exec.Command(binary)
 	cmd.Env = []string{holdEnv + "=" + dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

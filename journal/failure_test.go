@@ -12,7 +12,7 @@ import (
 
 var stopRecord = Record{Kind: KindStop, Time: time.Unix(0, 0).UTC(), Stop: "budget"}
 
-// failing is a file whose next calls fail once, a write after half of its bytes.
+// failing is a file whose next call fails once. A failing write writes half of its bytes.
 type failing struct {
 	file
 	write, sync, truncate error
@@ -48,7 +48,7 @@ func TestFailedAppend(t *testing.T) {
 		name     string
 		faults   failing
 		want     error
-		goesOn   bool // the same journal takes the next record
+		goesOn   bool // whether the same journal accepts the next record
 		warnings int  // of the next Open
 	}{
 		{"disk full", failing{write: syscall.ENOSPC}, syscall.ENOSPC, true, 0},
@@ -90,7 +90,7 @@ func TestFailedAppend(t *testing.T) {
 			if len(contents.Warnings) != tc.warnings {
 				t.Errorf("warnings %q, want %d", contents.Warnings, tc.warnings)
 			}
-			// Whole records of a group whose write was cut short may be there.
+			// After an interrupted write, the file may contain complete records of the group.
 			if got := len(contents.Records); got != want && !(tc.warnings > 0 && got == want+1) {
 				t.Errorf("%d records, want %d", got, want)
 			}

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// writeSynced creates or replaces a file and returns when it is on disk.
+// writeSynced creates or replaces a file and waits until it is on disk.
 func writeSynced(path string, contents []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -16,7 +16,7 @@ func writeSynced(path string, contents []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// syncDir makes the entries of a folder durable.
+// syncDir waits until the entries of a folder are on disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

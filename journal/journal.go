@@ -16,19 +16,19 @@ import (
 
 // Journal is a journal that is open for writing. It is safe for concurrent use.
 type Journal struct {
-	// Now stamps records whose Time is zero. Create and Open set it to time.Now;
-	// replace it before the first Append to have the same file every time.
+	// Now returns the time of records whose Time is zero. Create and Open set it to time.Now.
+	// Replace it before the first Append to get reproducible files.
 	Now func() time.Time
 
 	mu     sync.Mutex
 	path   string
 	file   file
-	size   int64 // of the complete lines
+	size   int64 // length of the complete lines in bytes
 	lock   *lock
-	broken error // why records cannot be appended; nil while they can
+	broken error // why records cannot be appended; nil if they can
 }
 
-// file is the part of os.File the journal writes through.
+// file is the part of os.File that the journal needs for writing.
 type file interface {
 	io.WriterAt
 	Truncate(size int64) error
@@ -37,15 +37,15 @@ type file interface {
 	Close() error
 }
 
-// NewID returns the ID of a new campaign, 40 random bits.
+// NewID returns a random ID of 40 bits for a new campaign.
 func NewID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// Create creates the journal of the folder dir, and the folder if it is missing, and locks it. It
-// sets the header's Schema, Created if it is zero, and ID if it is empty. The header is on disk
+// Create creates and locks the journal of the folder dir, and creates the folder if it is missing.
+// It sets the header's Schema, Created if it is zero, and ID if it is empty. The header is on disk
 // when Create returns; a crash before that leaves no journal.
 //
-// The error matches ErrExists when the folder has a journal and ErrLocked when
-// another process is creating one.
+// The error matches ErrExists if the folder has a journal, and ErrLocked if another process is
+// creating one.
 func Create(dir string, h Header) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
@@ -82,7 +82,7 @@ func create(path string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal header: %w", err)
 	}
-	// The header is complete before the journal gets its name.
+	// The file gets the journal's name only after the header is complete.
 	temp := path + ".new"
 	if err := writeSynced(temp, line); err != nil {
 		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
@@ -100,10 +100,11 @@ func create(path string, h Header) (*Journal, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: int64(len(line))}, nil
 }
 
-// Open locks and reads the journal of the folder dir and returns it for further records. An
-// incomplete last line is cut off the file and reported in Contents.Warnings.
+// Open locks and reads the journal of the folder dir and returns it for further records. It removes
+// an incomplete last line from the file and reports that in Contents.Warnings.
 //
-// Errors match those of Read, and ErrLocked when another writer has the journal.
+// The error matches ErrLocked if another process has locked the journal. Other errors are those of
+// Read.
 func Open(dir string) (*Journal, *Contents, error) {
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); err != nil {
@@ -137,13 +138,12 @@ func open(path string) (*Journal, *Contents, error) {
 }
 
 // Append writes the records as a group with one write and one fsync. All of them are on disk when
-// it returns nil. Records with a zero Time get Now.
+// it returns nil. Records with a zero Time get the time of Now.
 //
-// When it fails none of the records is in the journal: the file is cut back to
-// its last whole record. A full disk can be tried again once there is room. After
-// a failed fsync or a failed cut the state of the disk is unknown, so the journal
-// refuses to go on; Open finds what is there. The error matches ErrLocked when
-// the lock was taken away.
+// If Append fails, none of the records is in the journal: the file is truncated to its last
+// complete record. After a full disk Append may be tried again. After a failed fsync or a failed
+// truncation the state of the disk is unknown, so the journal refuses further records; Open reads
+// what is on disk. The error matches ErrLocked if the lock was removed.
 func (j *Journal) Append(recs ...Record) error {
 	if len(recs) == 0 {
 		return nil
@@ -165,9 +165,8 @@ func (j *Journal) Append(recs ...Record) error {
 		return fmt.Errorf("append to %s: %w", j.path, j.cutBack(err))
 	}
 	if err := j.file.Sync(); err != nil {
-		// Linux may drop the dirty pages of a failed fsync and report the next one
-		// as fine: Rebello et al., Can Applications Recover from fsync Failures?,
-		// USENIX ATC 2020. So a failed fsync is final.
+		// A failed fsync is final: Linux may drop the dirty pages and report success for the next
+		// fsync (Rebello et al., Can Applications Recover from fsync Failures?, USENIX ATC 2020).
 		j.broken = fmt.Errorf("an earlier fsync failed, open the journal again: %w", err)
 		return fmt.Errorf("append to %s: %w", j.path, j.cutBack(err))
 	}
@@ -194,7 +193,7 @@ func (j *Journal) encodeGroup(recs []Record) ([]byte, error) {
 	return lines, nil
 }
 
-// checkAlone returns an error if the lock was taken away or another process wrote.
+// checkAlone returns an error if the lock was removed or another process wrote to the journal.
 func (j *Journal) checkAlone() error {
 	if err := j.lock.check(); err != nil {
 		return err
@@ -209,7 +208,7 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack removes the part of a failed write and returns the cause of the failure.
+// cutBack removes the incomplete part of a failed write and returns the cause of the failure.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {
@@ -219,7 +218,7 @@ func (j *Journal) cutBack(cause error) error {
 	return errors.Join(cause, j.broken)
 }
 
-// Close releases the lock. Append fails afterwards; a second Close does nothing.
+// Close releases the lock. Later calls of Append fail; later calls of Close do nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -232,7 +231,7 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// encode returns v as one line with its newline.
+// encode returns v as one line of JSON, including the newline.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)

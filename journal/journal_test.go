@@ -43,7 +43,7 @@ func trial(nodes int) journal.Record {
 	}
 }
 
-// everyKind has one record of each kind.
+// everyKind returns one record of each kind.
 func everyKind(t *testing.T) []journal.Record {
 	t.Helper()
 	alg, err := coll.ParseAlgorithm("pipeline(segsize=8192)")
@@ -93,7 +93,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := j.Append(want[3:]...); err != nil {
 		t.Fatal(err)
 	}
-	got, err := journal.Read(dir) // beside the open journal
+	got, err := journal.Read(dir) // while the journal is open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestOpenGoesOn(t *testing.T) {
 func TestCreateAgain(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
-	for range 2 { // with the first one open, and closed
+	for range 2 { // while the first journal is open, and after it is closed
 		if _, err := journal.Create(dir, journal.Header{}); !errors.Is(err, journal.ErrExists) {
 			t.Errorf("Create = %v, want %v", err, journal.ErrExists)
 		}
@@ -245,7 +245,7 @@ func TestAppendConcurrently(t *testing.T) {
 	if len(got.Records) != 160 {
 		t.Fatalf("%d records, want 160", len(got.Records))
 	}
-	for i := 0; i < len(got.Records); i += 2 { // groups stay together
+	for i := 0; i < len(got.Records); i += 2 { // the records of a group are adjacent
 		if a, b := got.Records[i].Trial.Nodes, got.Records[i+1].Trial.Nodes; b != a+100 {
 			t.Errorf("records %d and %d: nodes %d and %d, want a pair", i, i+1, a, b)
 		}

@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 )
 
-// LockName is the name of the lock file next to the journal. It exists while a process may write.
+// LockName is the name of the lock file next to the journal. The file exists while a process may
+// write.
 const LockName = "journal.lock"
 
-// maxTakeover limits the depth of locks left by crashed takeovers. Each level needs one more crash
-// between the removal of a lock and its replacement.
+// maxTakeover limits the number of nested locks that crashed takeovers leave. Each further level
+// needs another crash between the removal of a lock and its replacement.
 const maxTakeover = 3
 
 // lock is a lock file that this process created.
@@ -22,8 +23,8 @@ type lock struct {
 	me   owner
 }
 
-// acquire takes the lock of a folder. It replaces the lock of a process that is certainly dead.
-// Any other lock gives an error matching ErrLocked that names its owner.
+// acquire locks a folder. It replaces a lock whose process has certainly ended. Any other lock
+// gives an error that matches ErrLocked and names the owner.
 func acquire(dir string) (*lock, error) {
 	me, err := self()
 	if err != nil {
@@ -33,7 +34,7 @@ func acquire(dir string) (*lock, error) {
 }
 
 func acquirePath(path string, me owner, depth int) (*lock, error) {
-	for range 2 { // the second time after a takeover
+	for range 2 { // the second attempt follows a takeover
 		err := writeLock(path, me)
 		if err == nil {
 			return &lock{path: path, me: me}, nil
@@ -43,13 +44,13 @@ func acquirePath(path string, me owner, depth int) (*lock, error) {
 		}
 		holder, err := readLock(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // released in between
+			continue // the lock was released meanwhile
 		}
 		if err != nil {
 			return nil, err
 		}
 		if !holder.surelyDead(me) || depth >= maxTakeover {
-			return nil, held(path, holder)
+			return nil, lockedError(path, holder)
 		}
 		if err := removeDead(path, holder, me, depth); err != nil {
 			return nil, err
@@ -58,9 +59,9 @@ func acquirePath(path string, me owner, depth int) (*lock, error) {
 	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
 }
 
-// removeDead removes the lock of a dead process. Two processes may find the same dead lock, and
-// the later one would remove the new lock of the other. So the removal takes a lock of its own,
-// named after the dead one, and checks again.
+// removeDead removes the lock of a process that has ended. Two processes may find the same old
+// lock, and the later one must not remove the new lock of the earlier one. So the removal takes a
+// lock of its own, named after the old lock, and checks again.
 func removeDead(path string, dead, me owner, depth int) error {
 	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
 	if err != nil {
@@ -73,17 +74,17 @@ func removeDead(path string, dead, me owner, depth int) error {
 	return errors.Join(ignoreMissing(err), guard.release())
 }
 
-// held returns an error that names the owner of the lock and says how to remove it.
-func held(path string, holder owner) error {
+// lockedError returns an error that names the owner of a lock and says how to remove the lock.
+func lockedError(path string, holder owner) error {
 	return fmt.Errorf("%w: %v; if that process is gone for certain, remove %s", ErrLocked, holder, path)
 }
 
 // writeLock creates the lock file with its contents in one step, or fails with fs.ErrExist.
 //
-// The contents are written under a name of their own which is then linked to
-// path. link(2) fails when path exists on every file system, and over NFS it may
-// have worked even though it reports an error, which the number of links tells:
-// open(2), O_EXCL. Where there are no hard links the file is made with O_EXCL.
+// It writes the contents to a temporary file and links that file to path. On every file system
+// link(2) fails if path exists. Over NFS it may report an error although it succeeded; then the
+// number of links shows the success (open(2), O_EXCL). Without hard links the file is created with
+// O_EXCL.
 func writeLock(path string, me owner) error {
 	contents, err := encode(me)
 	if err != nil {
@@ -140,7 +141,8 @@ func readLock(path string) (owner, error) {
 	return o, nil
 }
 
-// check returns an error matching ErrLocked if the lock file no longer belongs to this lock.
+// check returns an error matching ErrLocked if another process has replaced or removed the lock
+// file.
 func (l *lock) check() error {
 	holder, err := readLock(l.path)
 	switch {
@@ -149,7 +151,7 @@ func (l *lock) check() error {
 	case err != nil:
 		return err
 	case holder.Nonce != l.me.Nonce:
-		return held(l.path, holder)
+		return lockedError(l.path, holder)
 	}
 	return nil
 }

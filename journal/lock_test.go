@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// holdEnv makes the test binary a process that opens the journal of this folder
-// and holds it until it is killed or its standard input ends. With appendEnv set
-// as well it appends records all the time.
+// With the variable holdEnv, the test binary opens the journal of that folder and keeps it open
+// until it is killed or its standard input ends. With appendEnv as well, it appends records
+// continuously.
 const (
 	holdEnv   = "TUTTI_STORE_TEST_HOLD"
 	appendEnv = "TUTTI_STORE_TEST_APPEND"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	fmt.Println("open")
 	for round := 1; os.Getenv(appendEnv) != ""; round++ {
 		r := stopRecord
-		r.Round, r.Note = round, strings.Repeat("x", 5000) // longer than a page
+		r.Round, r.Note = round, strings.Repeat("x", 5000) // longer than a memory page
 		if err := j.Append(r); err != nil {
 			fmt.Println("error:", err)
 			os.Exit(1)
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// hold starts another process that has the journal open.
+// hold starts another process that keeps the journal open.
 func hold(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -74,7 +74,7 @@ func hold(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// newJournal makes a journal without records and returns its folder.
+// newJournal creates a journal without records and returns its folder.
 func newJournal(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitDead(t, dir)
-	j, _, err := Open(dir) // still a zombie: nobody has waited for it
+	j, _, err := Open(dir) // the process is still a zombie
 	if err != nil {
 		t.Fatalf("Open after a crash = %v", err)
 	}
@@ -132,8 +132,8 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	onlyJournal(t, dir)
 }
 
-// TestKilledWhileAppending kills a writer at its work: whatever it said was
-// written is there, in order, with at most the one record it was writing besides.
+// After a writer is killed, the journal has all records that the writer reported as written, in
+// order. At most one more record follows.
 func TestKilledWhileAppending(t *testing.T) {
 	t.Setenv(appendEnv, "1")
 	for range 3 {
@@ -150,7 +150,7 @@ func TestKilledWhileAppending(t *testing.T) {
 		said := 0
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if _, err := fmt.Sscan(lines.Text(), &said); err == nil && said == 20 {
-				_ = cmd.Process.Kill() // and read what it says until the end
+				_ = cmd.Process.Kill() // then read its output until the end
 			}
 		}
 		_ = cmd.Wait()
@@ -172,7 +172,7 @@ func TestKilledWhileAppending(t *testing.T) {
 	}
 }
 
-// waitDead waits until the kernel has ended the process that holds the lock.
+// waitDead waits until the kernel has ended the process that has the lock.
 func waitDead(t *testing.T, dir string) {
 	t.Helper()
 	holder, err := readLock(filepath.Join(dir, LockName))
@@ -265,8 +265,8 @@ func TestUnreadableLock(t *testing.T) {
 	}
 }
 
-// TestTakeoverRace has many openers find the same dead lock, some with the lock of
-// a takeover that crashed; never may two of them hold the journal.
+// Of many processes that find the same dead lock, at most one opens the journal at a time. Some of
+// them also find the lock of a crashed takeover.
 func TestTakeoverRace(t *testing.T) {
 	me, err := self()
 	if err != nil {
@@ -342,7 +342,7 @@ func TestLockTakenAway(t *testing.T) {
 	if err := j.Close(); !errors.Is(err, ErrLocked) {
 		t.Errorf("Close without the lock = %v, want %v", err, ErrLocked)
 	}
-	if err := other.Append(stopRecord); err != nil { // its lock is still there
+	if err := other.Append(stopRecord); err != nil { // its lock still exists
 		t.Errorf("Append of the new writer = %v", err)
 	}
 	if err := other.Close(); err != nil {

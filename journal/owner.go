@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// owner is the owner of a lock, as written into the lock file.
+// owner identifies the owner of a lock, as written into the lock file.
 //
-// A process is known by its number, the tick it started at and the boot of its
-// machine, so that a number used again after a crash or reboot is not mistaken
-// for the old process. Inside containers numbers mean something only within one
-// PID namespace. Fields are empty where /proc does not exist.
+// A process is identified by its number, its start in ticks and the boot of its machine. A process
+// that gets the same number after a crash or a reboot is therefore not mistaken for the owner. In
+// containers, process numbers are only valid within a PID namespace. Fields are empty if /proc does
+// not exist.
 type owner struct {
 	Host         string    `json:"host"`
 	PID          int       `json:"pid"`
@@ -23,7 +23,7 @@ type owner struct {
 	Boot         string    `json:"boot,omitempty"`
 	PIDNamespace string    `json:"pid_namespace,omitempty"`
 	Since        time.Time `json:"since"`
-	Nonce        string    `json:"nonce"` // differs between two locks of one process
+	Nonce        string    `json:"nonce"` // differs between two locks of the same process
 }
 
 func self() (owner, error) {
@@ -40,13 +40,13 @@ func self() (owner, error) {
 	}, nil
 }
 
-// String returns the text of a message that identifies the process.
+// String identifies the process in a message, by number and machine.
 func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process of o is certainly not running, as seen from me. It is
-// false if that is unknown.
+// surelyDead reports whether the process o has certainly ended, as far as the process me can tell.
+// It is false if that is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:
@@ -60,7 +60,7 @@ func (o owner) surelyDead(me owner) bool {
 	if start != "" && o.Start != "" {
 		return zombie || start != o.Start
 	}
-	// No such entry in /proc, which may be hidden from other users: ask the kernel.
+	// /proc has no such entry, or hides it from other users. The kernel knows.
 	p, err := os.FindProcess(o.PID)
 	if err != nil {
 		return true
@@ -69,15 +69,15 @@ func (o owner) surelyDead(me owner) bool {
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }
 
-// processStart returns the start of a process in ticks since boot, field 22 of
-// /proc/PID/stat (proc(5)), and whether it has ended and waits for its parent.
-// The start is empty when it cannot be read.
+// processStart returns the start of a process in ticks since boot, field 22 of /proc/PID/stat
+// (proc(5)). zombie reports whether the process has ended and its parent has not waited for it yet.
+// The start is empty if it cannot be read.
 func processStart(pid int) (start string, zombie bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", false
 	}
-	// Field 2 is the name in parentheses and may hold anything, ")" included.
+	// Field 2 is the program's name in parentheses, which may itself contain ")".
 	_, rest, _ := cutLast(string(stat), ")")
 	fields := strings.Fields(rest)
 	const state, startTime = 0, 19 // fields 3 and 22 of the manual page; rest begins with field 3

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// Process identifies a process of some machine so that a later process can check whether it still
-// runs, even if its number was used again. It can be stored as JSON.
+// Process identifies a process of some machine, even if its number is used again later. It can be
+// stored as JSON; a later process can check whether the identified process still runs.
 type Process struct {
 	owner
 }
 
-// ProcessOf returns the process that now has a number on this machine.
+// ProcessOf returns the process that currently has the given number on this machine.
 func ProcessOf(pid int) (Process, error) {
 	p, err := self()
 	if err != nil {
@@ -29,28 +29,28 @@ func ProcessOf(pid int) (Process, error) {
 // PID returns the number of the process.
 func (p Process) PID() int { return p.owner.PID }
 
-// Gone reports whether the process has certainly ended. It is false if that is unknown, as for a
-// process of another machine.
+// Gone reports whether the process has certainly ended. It is false if that is unknown, for example
+// on another machine.
 func (p Process) Gone() bool {
 	me, err := self()
 	return err == nil && p.surelyDead(me)
 }
 
-// Runs reports whether the process certainly runs: it is on this machine and has not ended.
+// Runs reports whether the process certainly runs on this machine.
 func (p Process) Runs() bool {
 	now, err := ProcessOf(p.PID())
 	return err == nil && now.Host == p.Host && now.Boot == p.Boot && now.PIDNamespace == p.PIDNamespace && now.Start == p.Start && !p.Gone()
 }
 
-// Writer returns the process that has locked the journal of a folder, even if it has ended. The
-// error matches fs.ErrNotExist if there is no lock.
+// Writer returns the process that locked the journal of a folder, even if it has ended. The error
+// matches fs.ErrNotExist if there is no lock.
 func Writer(dir string) (Process, error) {
 	o, err := readLock(filepath.Join(dir, LockName))
 	return Process{o}, err
 }
 
-// Lock creates a lock file like the journal's at path and returns a function that releases it. The
-// error matches ErrLocked while another process has the lock.
+// Lock creates a lock file at path, like that of the journal, and returns a function that releases
+// it. The error matches ErrLocked while another process has the lock.
 func Lock(path string) (release func() error, err error) {
 	me, err := self()
 	if err != nil {

@@ -33,7 +33,7 @@ func TestProcess(t *testing.T) {
 	if err := json.Unmarshal(content, &kept); err != nil || kept != p || kept.Runs() || !kept.Gone() {
 		t.Errorf("process that was kept and has ended: %+v, %v, runs %t, gone %t", kept, err, kept.Runs(), kept.Gone())
 	}
-	// Its number may be given to another process.
+	// Another process with the same number must not count as this one.
 	me, err := journal.ProcessOf(os.Getpid())
 	if err != nil {
 		t.Fatal(err)

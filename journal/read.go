@@ -15,12 +15,12 @@ import (
 // FileName is the name of the journal inside the folder of a campaign.
 const FileName = "journal.jsonl"
 
-// MaxLine is the greatest length of a line in bytes, which limits the memory for files that are no
-// journals. The longest line is a batch; 64 MiB is enough for about 400 000 candidates of 150
+// MaxLine is the greatest length of a line in bytes. It limits the memory needed for files that are
+// not journals. The longest line is a batch; 64 MiB is enough for about 400 000 candidates of 150
 // bytes.
 const MaxLine = 64 << 20
 
-// Errors of opening and reading; match them with errors.Is.
+// Errors of opening and reading a journal, to be tested with errors.Is.
 var (
 	ErrExists  = errors.New("a journal exists already")
 	ErrLocked  = errors.New("the journal has another writer")
@@ -32,17 +32,17 @@ var (
 type Contents struct {
 	Header   Header
 	Records  []Record
-	Warnings []string // what was left out
+	Warnings []string // about lines that were left out
 }
 
-// State returns the state that the records lead to.
+// State returns the campaign's state after all records.
 func (c *Contents) State() *State { return Replay(c.Records) }
 
-// Read reads the journal of the folder dir without locking it, so that it works while a campaign
+// Read reads the journal of the folder dir. It takes no lock, so it can be used while a campaign
 // runs.
 //
-// Errors match fs.ErrNotExist when there is no journal, ErrSchema for another
-// schema and ErrCorrupt for everything else that is not a journal.
+// The error matches fs.ErrNotExist if there is no journal, ErrSchema for another schema and
+// ErrCorrupt for any other text that is not a journal.
 func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
@@ -61,7 +61,7 @@ func missing(dir string, err error) error {
 	return err
 }
 
-// read returns the contents and the length of the complete lines in bytes.
+// read returns the contents of a journal and the length of its complete lines in bytes.
 func read(r io.Reader, path string) (*Contents, int64, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var (
@@ -95,8 +95,9 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 	}
 }
 
-// ReadLine appends the next line with its newline to buf. At the end of the file it returns io.EOF
-// and the incomplete last line. A line longer than MaxLine gives an error matching ErrCorrupt.
+// ReadLine appends the next line, including its newline, to buf. At the end of the file it returns
+// io.EOF and the incomplete last line. A line longer than MaxLine gives an error matching
+// ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -127,13 +128,14 @@ func (c *Contents) addLine(number int, line []byte) error {
 	return nil
 }
 
-// headerLine is the header as written into the file.
+// headerLine is the header in the form of its line in the file.
 type headerLine struct {
 	Kind Kind `json:"kind"`
 	Header
 }
 
-// decodeHeader checks the schema first: the header of another schema may have other fields.
+// decodeHeader reads a header. It checks the schema first, since the header of another schema may
+// have other fields.
 func decodeHeader(line []byte) (Header, error) {
 	var first struct {
 		Kind   Kind `json:"kind"`
@@ -153,7 +155,7 @@ func decodeHeader(line []byte) (Header, error) {
 	return header.Header, err
 }
 
-// decodeStrict reads exactly one JSON value and refuses unknown fields.
+// decodeStrict reads exactly one JSON value. Unknown fields are errors.
 func decodeStrict(line []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()

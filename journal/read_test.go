@@ -79,7 +79,8 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// openDamaged checks that Open agrees with Read, cuts a torn tail and goes on.
+// openDamaged checks that Open agrees with Read, removes an incomplete last line and accepts
+// further records.
 func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	t.Helper()
 	j, contents, err := Open(dir)
@@ -105,7 +106,7 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	}
 }
 
-// TestEveryCut cuts a journal at every byte: what is left is read or named.
+// A journal that is truncated at any byte can be read up to there, or gives an error.
 func TestEveryCut(t *testing.T) {
 	text := headLine + stopLine + stopLine + stopLine
 	for n := range len(text) {
@@ -187,7 +188,7 @@ func TestLargeJournal(t *testing.T) {
 	if len(contents.Records) != n {
 		t.Errorf("%d records, want %d", len(contents.Records), n)
 	}
-	// A record with its trial is under 600 bytes in memory; the text is not kept.
+	// A record with its trial needs less than 600 bytes of memory, because its text is not kept.
 	if kept > 1000*n {
 		t.Errorf("%d bytes kept for %d records, want at most 1000 each", kept, n)
 	}
@@ -210,7 +211,7 @@ func FuzzRead(f *testing.F) {
 		if whole > int64(len(text)) || text[whole-1] != '\n' {
 			t.Fatalf("%d whole bytes of %d", whole, len(text))
 		}
-		// What was read can be written and reads back the same.
+		// A journal that was read can be written, and reads back the same.
 		out, err := encode(headerLine{Kind: KindHeader, Header: contents.Header})
 		if err != nil {
 			t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 // Schema is the version of the journal that this package writes and reads.
 const Schema = 3
 
-// Kind says what a line of the journal is about.
+// Kind names the kind of a journal line.
 type Kind string
 
-// The kinds of lines. The first line is the header, and no other line is.
+// The kinds of journal lines. Only the first line is a header.
 const (
 	KindHeader     Kind = "header"
 	KindBatch      Kind = "batch"      // the candidates of a round
@@ -30,8 +30,8 @@ const (
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
 )
 
-// Header is the first line: it identifies the campaign and has everything that is needed to run it
-// again.
+// Header is the first line of a journal. It identifies the campaign and has everything needed to
+// run it again.
 type Header struct {
 	Schema   int             `json:"schema"`
 	Campaign string          `json:"campaign"`
@@ -42,7 +42,7 @@ type Header struct {
 	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration
 }
 
-// Problem is one tuning problem: a collective of a library.
+// Problem identifies a tuning problem: one collective of one library.
 type Problem struct {
 	Library    string          `json:"library"`
 	Collective coll.Collective `json:"collective"`
@@ -51,8 +51,8 @@ type Problem struct {
 // String returns for example "mpich bcast".
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
-// Record is one line after the header. Kind says which one of Batch, Job, Trial,
-// Evaluation, Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
+// Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation,
+// Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -63,15 +63,15 @@ type Record struct {
 	Job        *coll.Job               `json:"job,omitempty"`
 	Trial      *coll.Trial             `json:"trial,omitempty"`
 	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"`
-	Grow       []coll.Candidate        `json:"grow,omitempty"` // first candidates of algorithms that are new after a round
+	Grow       []coll.Candidate        `json:"grow,omitempty"` // first candidates of algorithms that join the space after a round
 	HPO        json.RawMessage         `json:"hpo,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
 	Note       string                  `json:"note,omitempty"`
 }
 
-// VerifyStep is one step of the verification of one library: one of its fields from
-// Pass on is set. Package verify says what passes, verdicts and sights are.
+// VerifyStep is one step in the verification of one library. Exactly one field from Pass on is set;
+// package verify defines their meanings.
 type VerifyStep struct {
 	Library       string          `json:"library"`
 	Session       int             `json:"session"` // 1 for the first
@@ -84,7 +84,8 @@ type VerifyStep struct {
 	ForcingChecks json.RawMessage `json:"forcing_checks,omitempty"`
 }
 
-// Validate reports fields that do not fit the kind of the record, and impossible numbers.
+// Validate returns an error for fields that do not fit the kind of the record, and for impossible
+// numbers.
 func (r Record) Validate() error {
 	fields := [...]struct {
 		kind Kind
@@ -121,8 +122,8 @@ func (r Record) Validate() error {
 	return nil
 }
 
-// validate reports a step without a library, with none or several contents, or with impossible
-// numbers.
+// validate returns an error for a step without a library, without exactly one content, or with
+// impossible numbers.
 func (v VerifyStep) validate() error {
 	set := 0
 	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Outcome) > 0, len(v.ForcingChecks) > 0} {
@@ -155,7 +156,7 @@ func (r Record) validateReasons() error {
 	return nil
 }
 
-// validateTrial reports impossible numbers. A failed trial needs no time.
+// validateTrial returns an error for impossible numbers. A failed trial needs no time.
 func validateTrial(t coll.Trial) error {
 	switch t.State {
 	case coll.TrialDone:

@@ -10,11 +10,11 @@ import (
 	"tutti/coll"
 )
 
-// State is the state of a campaign that the records of its journal lead to. The zero value is that
-// of a journal without records. It is not safe for concurrent use.
+// State is the state of a campaign after the records of its journal. The zero value is the state
+// without records. It is not safe for concurrent use.
 type State struct {
-	// Lean, set before the first record, makes the state count trials instead of keeping them, for
-	// programs that follow a journal for days.
+	// Lean makes the state count trials instead of keeping them, for programs that follow a journal
+	// for days. It must be set before the first record.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -23,13 +23,13 @@ type State struct {
 	Jobs          []*Job          // of problems and of verifications, in the order of their first record
 }
 
-// ProblemState is the state of one tuning problem. Its methods accept nil, a problem without
-// records.
+// ProblemState is the state of one tuning problem. Its methods accept nil, which stands for a
+// problem without records.
 type ProblemState struct {
 	Problem
 	Rounds []*Round          // ascending
 	Study  []json.RawMessage // the trials of the hyperparameter study, in order
-	Stop   string            // why measuring ended; empty before
+	Stop   string            // why measuring ended; empty until then
 }
 
 // Round is the state of one round of a problem.
@@ -42,17 +42,17 @@ type Round struct {
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
-	Grow       []coll.Candidate        // first candidates of algorithms that are new after it
+	Grow       []coll.Candidate        // first candidates of algorithms that join the space after the round
 	jobs       []*Job
 }
 
-// Job is the last state of a job.
+// Job is the latest state of a job.
 type Job struct {
 	Problem Problem // a verification has no collective
 	Round   int
 	Begun   time.Time // time of its first record, before it was submitted
 	Changed time.Time // time of its last record
-	Taken   bool      // a scheduler accepted it
+	Taken   bool      // whether a scheduler accepted the job
 	coll.Job
 }
 
@@ -72,7 +72,7 @@ type verifyRound struct {
 	jobs   []*Job
 }
 
-// Replay returns the state that records lead to.
+// Replay returns the state after the given records.
 func Replay(records []Record) *State {
 	var s State
 	for _, r := range records {
@@ -81,14 +81,14 @@ func Replay(records []Record) *State {
 	return &s
 }
 
-// Add adds the next record. Only the last record of a job counts.
+// Add updates the state by the next record. A later record of a job replaces an earlier one.
 func (s *State) Add(r Record) {
 	if r.Verify != nil {
 		s.addVerify(r)
 		return
 	}
 	if r.Problem == (Problem{}) {
-		return // a resume
+		return // a resume changes nothing
 	}
 	p := s.problem(r.Problem)
 	switch r.Kind {
@@ -142,7 +142,7 @@ func (s *State) addVerify(r Record) {
 	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
 }
 
-// addJob adds a record of a job to the jobs of a round.
+// addJob adds the record of a job j to the jobs of its round.
 func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
 	if at < 0 {
@@ -156,7 +156,7 @@ func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	return ofRound
 }
 
-// problem returns the state of a problem and adds it if there is none.
+// problem returns the state of a problem. It adds the problem if the state does not have it.
 func (s *State) problem(id Problem) *ProblemState {
 	if p := s.Problem(id); p != nil {
 		return p
@@ -166,7 +166,7 @@ func (s *State) problem(id Problem) *ProblemState {
 	return p
 }
 
-// Problem returns the state of a problem, nil if it has no record.
+// Problem returns the state of a problem, or nil if it has no record.
 func (s *State) Problem(id Problem) *ProblemState {
 	for _, p := range s.Problems {
 		if p.Problem == id {
@@ -176,7 +176,7 @@ func (s *State) Problem(id Problem) *ProblemState {
 	return nil
 }
 
-// Verification returns the verification of a library, nil if it has no record.
+// Verification returns the verification of a library, or nil if it has no record.
 func (s *State) Verification(library string) *Verification {
 	for _, v := range s.Verifications {
 		if v.Library == library {
@@ -186,7 +186,7 @@ func (s *State) Verification(library string) *Verification {
 	return nil
 }
 
-// OpenJobs returns the jobs that are not known to have ended, in the order of their first record.
+// OpenJobs returns the jobs without a record of their end, in the order of their first record.
 func (s *State) OpenJobs() []coll.Job {
 	var out []coll.Job
 	for _, j := range s.Jobs {
@@ -197,7 +197,7 @@ func (s *State) OpenJobs() []coll.Job {
 	return out
 }
 
-// round returns a round of a problem and adds it if there is none.
+// round returns a round of a problem. It adds the round if the problem does not have it.
 func (s *State) round(p *ProblemState, number int) *Round {
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
 	if !known {
@@ -209,7 +209,7 @@ func (s *State) round(p *ProblemState, number int) *Round {
 
 func compareRound(r *Round, number int) int { return r.Number - number }
 
-// Round returns a round, and false if it has no batch yet.
+// Round returns a round of the problem, or false if the round has no batch yet.
 func (p *ProblemState) Round(number int) (*Round, bool) {
 	if p == nil {
 		return nil, false
@@ -221,7 +221,7 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 	return p.Rounds[at], true
 }
 
-// Last returns the number of the last round, 0 if there is none.
+// Last returns the number of the last round, or 0 if there is none.
 func (p *ProblemState) Last() int {
 	if p == nil || len(p.Rounds) == 0 {
 		return 0
@@ -229,7 +229,7 @@ func (p *ProblemState) Last() int {
 	return p.Rounds[len(p.Rounds)-1].Number
 }
 
-// Measurements returns the last measurement of each candidate, in the order of
+// Measurements returns the latest measurement of each candidate, in the order of
 // coll.CompareCandidates.
 func (p *ProblemState) Measurements() []coll.Measurement {
 	last := map[coll.Candidate]coll.Measurement{}
@@ -243,10 +243,11 @@ func (p *ProblemState) Measurements() []coll.Measurement {
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 }
 
-// Jobs returns the last state of each job, in the order of their first record.
+// Jobs returns the latest state of each job of the round, in the order of their first record.
 func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs) }
 
-// Jobs returns the last state of each job of a round, in the order of their first record.
+// Jobs returns the latest state of each job of a verification's round, in the order of their first
+// record.
 func (v *Verification) Jobs(round int) []coll.Job {
 	if v == nil {
 		return nil

@@ -7,38 +7,39 @@ import (
 	"tutti/coll"
 )
 
-// Advice is what later jobs are to do with the calls of a class.
+// Advice says what later jobs should do with the calls of a class.
 type Advice struct {
 	Class
 	Low, High int64     // sizes of the class, in bytes
 	Samples   int       // calls that were timed
 	Best      int       // algorithm to select: the selected one, unless another is significantly faster
-	Faster    float64   // expected time of the default over that of Best
-	Weights   []float64 // of each algorithm when one is drawn to explore; at least one is above 0
-	Budget    float64   // of a call, in times of Best, besides the share that each job adds
+	Faster    float64   // expected time of the default divided by that of Best
+	Weights   []float64 // weight of each algorithm for random exploration; at least one is above 0
+	Budget    float64   // exploration budget of a call, in times of Best, in addition to the share of each job
 	Most      []float64 // times that a call of each algorithm may take, in times of Best; nil: unknown
 }
 
-// The policies that turn samples into advice.
+// The policies that turn samples of calls into advice.
 const (
 	PolicyTutti = "tutti" // by a Gaussian process and the knowledge gradient
 	PolicyIOTA  = "iota"  // by forests, as IOTA does
 )
 
-// advisers fill in Best, Faster, Weights, Budget and Most of a result's advice.
+// advisers maps each policy to a function that fills in Best, Faster, Weights, Budget and Most of a
+// result's advice.
 var advisers = map[string]func(*Result) error{
 	PolicyIOTA:  adviseIOTA,
 	PolicyTutti: adviseKnowledgeGradient,
 }
 
-// Base is what holds at each point without the samples.
+// Base is what is known about each point without samples.
 type Base struct {
-	Feasible func(coll.Point) []coll.Algorithm // what can run there, coll.Default first
+	Feasible func(coll.Point) []coll.Algorithm // algorithms that can run at a point, coll.Default first
 	Selected func(coll.Point) coll.Algorithm
-	Points   []coll.Point // to advise for even without samples
+	Points   []coll.Point // points that get advice even without samples
 }
 
-// feasible returns the samples of algorithms that can run where they ran.
+// feasible returns the samples whose algorithm can run at their point.
 func (b Base) feasible(jobs []Job) []jobSample {
 	known := map[coll.Candidate]bool{}
 	var out []jobSample
@@ -57,19 +58,19 @@ func (b Base) feasible(jobs []Job) []jobSample {
 	return out
 }
 
-// Result is what was learnt from samples.
+// Result is the outcome of Learn: advice, and the models behind it.
 type Result struct {
 	Advice     []Advice // ordered by point
 	jobs       []Job
 	calls      [][]timedCall // of each class, in the order of jobs
-	selected   []int         // in each class, without the samples
+	selected   []int         // index of the algorithm selected without the samples, in each class
 	history    *history
-	posteriors map[coll.Collective]*posterior // nil where nothing is known; none for PolicyIOTA
+	posteriors map[coll.Collective]*posterior // nil without any times; no posteriors for PolicyIOTA
 }
 
-// Learn turns the samples of all jobs so far, in the order of time, into advice for later
-// ones. earlier holds measurements of campaigns or other machines, by source. Samples of
-// algorithms that cannot run are ignored. O(points · algorithms² · measurements) operations.
+// Learn turns the samples of all jobs so far, in chronological order, into advice for later jobs.
+// earlier holds measurements of campaigns or other machines, one slice for each source. Samples of
+// infeasible algorithms are ignored. It takes O(points · algorithms² · measurements) operations.
 func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {
 	advise := advisers[policy]
 	if advise == nil {
@@ -103,7 +104,7 @@ func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (
 	return r, nil
 }
 
-// fit fits a posterior for each collective.
+// fit fits a Gaussian process to the times of each collective.
 func (r *Result) fit() error {
 	r.posteriors = map[coll.Collective]*posterior{}
 	for _, c := range collectivesOf(r.history.classes) {
@@ -116,8 +117,8 @@ func (r *Result) fit() error {
 	return nil
 }
 
-// Joint returns the joint distribution of the times of all algorithms of classes of a
-// collective, by PolicyTutti; nil where nothing is known of the collective.
+// Joint returns the joint distribution of the times of all algorithms in classes of a collective,
+// for PolicyTutti. It is nil if the collective has no times.
 func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	p := r.posteriors[c]
 	if p == nil {
@@ -129,7 +130,7 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 // Noise returns the variance of the logarithm of a call's time.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
-// Measurements returns the times of all jobs as measurements.
+// Measurements returns the times of all jobs in the form of measurements.
 func (r *Result) Measurements() []coll.Measurement {
 	var out []coll.Measurement
 	for _, c := range collectivesOf(r.history.classes) {

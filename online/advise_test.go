@@ -9,8 +9,9 @@ import (
 	"tutti/coll"
 )
 
-// makeSamples makes samples of an allreduce: so many calls of each algorithm, whose times are
-// seconds with 5 % noise. One call in ten takes ten times as long.
+// makeSamples returns samples of an allreduce: the given number of calls for each algorithm.
+// seconds holds the time of each algorithm, to which 5 % noise is added. One call in ten takes ten
+// times as long.
 func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, algorithms []coll.Algorithm) {
 	rng := rand.New(rand.NewPCG(1, uint64(bytes)))
 	for i, t := range seconds {
@@ -52,7 +53,7 @@ func among(algorithms []coll.Algorithm, selected coll.Algorithm) Base {
 func TestAdviseOnExcluded(t *testing.T) {
 	samples, algorithms := makeSamples(10, 1024, 4e-5, 1e-5)
 	for _, policy := range []string{PolicyTutti, PolicyIOTA} {
-		only := samples[10:] // of the second
+		only := samples[10:] // samples of the second algorithm
 		advice, err := adviceOf(policy, oneJob(only), nil, among(algorithms[:1], coll.Default))
 		if err != nil || len(advice) != 0 {
 			t.Errorf("%s: %v, %v, want no advice", policy, advice, err)
@@ -72,7 +73,7 @@ func TestAdvise(t *testing.T) {
 		now     coll.Algorithm // selected without the samples
 		best    int
 		untried bool  // one more algorithm is feasible
-		weighed []int // algorithms with a weight above 0
+		weighed []int // indices of the algorithms with a weight above 0
 	}{
 		{"far apart", 40, []float64{4e-5, 1e-5, 3e-5}, coll.Default, 1, false, []int{1}},
 		{"alike: the default stays selected", 40, []float64{1e-5, 0.995e-5, 3e-5}, coll.Default, 0, false, nil},
@@ -103,7 +104,7 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// IOTA draws uniformly until there are enough calls, then by 1/t within its bounds.
+// IOTA draws uniformly until there are enough calls, then in proportion to 1/t within its limits.
 func TestAdviseIOTA(t *testing.T) {
 	seconds := []float64{4e-5, 1e-5, 2e-5, 8e-5, 4e-5}
 	few, algorithms := makeSamples(3, 16, seconds...)
@@ -122,7 +123,7 @@ func TestAdviseIOTA(t *testing.T) {
 	}
 }
 
-// Sizes with as many bits form one class, at the size that most calls have. Points of earlier
+// Sizes with the same number of bits form one class, at the size of most calls. Points of earlier
 // measurements form classes without calls, and their times count.
 func TestAdviseClasses(t *testing.T) {
 	small, algorithms := makeSamples(20, 1000, 4e-5, 1e-5)
@@ -167,7 +168,7 @@ func TestAdviseWithoutSamples(t *testing.T) {
 	}
 }
 
-// Points without samples are advised on by the prediction of the posterior.
+// A point without samples gets advice from the posterior's prediction.
 func TestAdviseMorePoints(t *testing.T) {
 	samples, algorithms := makeSamples(40, 1024, 4e-5, 1e-5)
 	base := among(algorithms, coll.Default)

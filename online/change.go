@@ -7,31 +7,32 @@ import (
 	"tutti/metrics"
 )
 
-// timedCall is a call of a class, by the index of its algorithm there.
+// timedCall is a timed call of a class, with the index of its algorithm in the class.
 type timedCall struct {
 	job       int // index in the order of time
 	algorithm int
 	seconds   float64
 }
 
-// standing holds the calls that no change has made obsolete.
+// standing holds the calls whose times are still valid: no later change made them obsolete.
 type standing struct {
-	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, less the level of their job
-	level  []float64     // of each job: by how much it slowed all its calls, as a logarithm
+	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
+	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
 	shifts []shift
 }
 
-// shift is a change of an algorithm in a class: from a job on it takes factor times as long.
+// shift is a change of an algorithm in a class: from one job on the algorithm takes factor times as
+// long.
 type shift struct {
 	class, algorithm, job int
 	factor                float64
 }
 
-// standingCalls returns the calls of each class that still count, given in the order of jobs.
+// standingCalls returns the calls of each class whose times are still valid. calls must be in the
+// order of jobs.
 //
-// The level of each job is subtracted first: its nodes may be slower, or another job may
-// disturb it. Of the rest, only calls after the last change of their algorithm and class
-// count.
+// The level of each job is subtracted first, because its nodes may be slower or another job may
+// disturb it. Then only the calls after the last change of their algorithm and class count.
 func standingCalls(classes []Class, calls [][]timedCall) standing {
 	out := standing{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
@@ -55,23 +56,22 @@ func standingCalls(classes []Class, calls [][]timedCall) standing {
 	return out
 }
 
-// segment is a range of calls without a change, without to.
+// segment is a range of calls without a change: from is included, to is not.
 type segment struct{ from, to int }
 
-// A change is a step between two means that is changeErrors standard errors large, and at least as
-// large as the deviation of one call. In a series without a change the first comes up less often
-// than once in ten thousand calls.
+// A change is a step between two means that exceeds changeErrors standard errors and the deviation
+// of one call. In a series without a change, the first step is found less often than once in ten
+// thousand calls.
 const (
 	changeErrors = 5.0
-	minDeviation = 0.01 // of logarithms: clocks are not more precise
+	minDeviation = 0.01 // of logarithms; clocks are not more precise
 )
 
-// changePoints returns the segments of logarithms of times after each change, by binary
-// segmentation: the place of the largest step splits the series in two, as long as the step is
-// significant.
+// changePoints returns the segments between changes in a series of logarithms of times. Binary
+// segmentation splits the series at its largest step as long as that step is significant.
 //
-// Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of
-// variance (Biometrics 30, 1974).
+// Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of variance
+// (Biometrics 30, 1974).
 func changePoints(logs []float64) []segment {
 	starts := segmentStarts(clipped(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
 	var out []segment
@@ -85,7 +85,7 @@ func changePoints(logs []float64) []segment {
 	return out
 }
 
-// segmentStarts returns where segments begin but the first one, in order, offset added.
+// segmentStarts returns the starts of all segments except the first, in order, plus offset.
 func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	n, sum := float64(len(logs)), 0.0
 	for _, x := range logs {
@@ -107,8 +107,8 @@ func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	return append(starts, segmentStarts(logs[at:], deviation, offset+at)...)
 }
 
-// stepDeviation estimates the standard deviation of one call from the differences of
-// successive calls, which changes hardly affect.
+// stepDeviation estimates the standard deviation of one call from the differences of successive
+// calls, which changes hardly affect.
 func stepDeviation(logs []float64) float64 {
 	var steps []float64
 	for i := 1; i < len(logs); i++ {
@@ -122,20 +122,20 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
 
-// A job has a level of its own when it differs from the jobs before by minLevel, and by
-// levelErrors standard errors, over minPairs pairs of class and algorithm or more, of several
-// algorithms.
+// A job has a level of its own if its times differ from those of earlier jobs by at least minLevel
+// and levelErrors standard errors. The difference must concern at least minPairs pairs of class and
+// algorithm, and several algorithms.
 const (
 	minLevel    = 0.1
 	levelErrors = 3
 	minPairs    = 3
 )
 
-// pair is an algorithm in a class, by their indices.
+// pair is an algorithm in a class; both fields are indices.
 type pair struct{ class, algorithm int }
 
-// jobLevels returns by how much the logarithms of the times of each job are above those of the
-// jobs before: the median over the pairs that both have called, or 0 where that is not
+// jobLevels returns the level of each job: how far the logarithms of its times exceed those of
+// earlier jobs. It is the median over the pairs that both have called, or 0 if that is not
 // significant.
 func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	jobs := logsByJob(calls)
@@ -163,7 +163,7 @@ func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	return level
 }
 
-// logsByJob returns the logarithms of the times of each job, by pair.
+// logsByJob returns for each job the logarithms of its times, grouped by class and algorithm.
 func logsByJob(calls [][]timedCall) []map[pair][]float64 {
 	var jobs []map[pair][]float64
 	for class, of := range calls {

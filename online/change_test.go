@@ -9,8 +9,9 @@ import (
 	"tutti/coll"
 )
 
-// makeCalls makes calls of jobs, each with a factor for all its times, in two classes with three
-// algorithms. odd is another factor of the first algorithm of the first class.
+// makeCalls returns the calls of several jobs in two classes with three algorithms. factors holds a
+// factor for all times of each job. odd returns a further factor for the first algorithm of the
+// first class.
 func makeCalls(factors []float64, odd func(job int) float64) ([]Class, [][]timedCall) {
 	classes := make([]Class, 2)
 	calls := make([][]timedCall, 2)
@@ -42,7 +43,7 @@ func TestStandingCallsWithoutChange(t *testing.T) {
 	}
 }
 
-// The level of a job whose calls all take longer is subtracted.
+// If all calls of a job take longer, the job's level is subtracted.
 func TestStandingCallsOfSlowJob(t *testing.T) {
 	got := standingCalls(makeCalls([]float64{1, 1, 3, 1}, always))
 	if len(got.shifts) != 0 || math.Abs(got.level[2]-math.Log(3)) > 0.1 || got.level[3] != 0 {
@@ -55,7 +56,7 @@ func TestStandingCallsOfSlowJob(t *testing.T) {
 	}
 }
 
-// After an algorithm has become slower by itself, its earlier calls do not count.
+// After one algorithm has become slower, its earlier calls do not count.
 func TestStandingCallsAfterChange(t *testing.T) {
 	got := standingCalls(makeCalls([]float64{1, 1, 1, 1}, func(job int) float64 {
 		if job >= 2 {
@@ -71,7 +72,7 @@ func TestStandingCallsAfterChange(t *testing.T) {
 	}
 }
 
-// With a single algorithm, a change of the job counts as one of the algorithm.
+// With a single algorithm, a slower job counts as a change of the algorithm.
 func TestStandingCallsOfOneAlgorithm(t *testing.T) {
 	classes, calls := makeCalls([]float64{1, 1, 3, 3}, always)
 	for class := range calls {
@@ -82,7 +83,8 @@ func TestStandingCallsOfOneAlgorithm(t *testing.T) {
 	}
 }
 
-// noisyLogs returns logarithms of times around 0 with 10 % noise, plus step from call from on.
+// noisyLogs returns n logarithms of times around 0 with 10 % noise. From index from on, step is
+// added.
 func noisyLogs(seed uint64, n, from int, step float64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	out := make([]float64, n)
@@ -106,8 +108,8 @@ func TestChangePointsWithoutChange(t *testing.T) {
 	}
 }
 
-// The load changes at calls 250, 400, 550 and 700, for better or worse. Each change is found,
-// at its place to 3 calls, and other changes are rare.
+// The load changes at calls 250, 400, 550 and 700, to faster or slower. Each change is found within
+// 3 calls of its place, and other changes are rare.
 func TestChangePointsOfLoad(t *testing.T) {
 	const seeds, calls = 20, 850
 	others := 0
@@ -133,7 +135,7 @@ func TestChangePointsOfLoad(t *testing.T) {
 	}
 }
 
-// A new change is found within 10 calls.
+// A change near the end of the series is found after at most 10 calls.
 func TestChangePointsAtTheEnd(t *testing.T) {
 	for seed := range uint64(20) {
 		if got := changePoints(noisyLogs(seed, 210, 200, math.Log(1.5))); len(got) != 1 {

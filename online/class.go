@@ -7,14 +7,15 @@ import (
 	"tutti/coll"
 )
 
-// Class holds what calls have in common that one choice serves: the collective, the layout,
-// and sizes with the same number of bits.
+// Class groups calls that share one choice of algorithm: the same collective, the same layout, and
+// sizes with the same number of bits.
 type Class struct {
-	coll.Point                  // with the size that most of its samples have
-	Algorithms []coll.Algorithm // that can run there
+	coll.Point                  // with the most frequent size of its samples
+	Algorithms []coll.Algorithm // algorithms that can run there
 }
 
-// sizesWithSameBits returns the least and the largest size with as many bits.
+// sizesWithSameBits returns the smallest and the largest size with the same number of bits as
+// bytes.
 func sizesWithSameBits(bytes int64) (low, high int64) {
 	n := bits.Len64(uint64(bytes))
 	if n == 0 {
@@ -23,7 +24,7 @@ func sizesWithSameBits(bytes int64) (low, high int64) {
 	return 1 << (n - 1), 1<<n - 1
 }
 
-// classKey returns the point by which a class is known: that of its least size.
+// classKey returns the point that identifies a class: the one with the smallest size of the class.
 func classKey(p coll.Point) coll.Point {
 	p.MsgBytes, _ = sizesWithSameBits(p.MsgBytes)
 	return p
@@ -35,8 +36,8 @@ type jobSample struct {
 	job int
 }
 
-// classesOf returns the classes of samples, of earlier measurements and of more points,
-// ordered by point, and the samples of each class.
+// classesOf returns the classes of samples, earlier measurements and further points, ordered by
+// point. It also returns the samples of each class.
 func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Point, feasible func(coll.Point) []coll.Algorithm) ([]Class, [][]jobSample) {
 	calls, otherSizes := map[coll.Point][]jobSample{}, map[coll.Point][]int64{}
 	for _, s := range samples {
@@ -81,7 +82,7 @@ func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Po
 	return classes, samplesOf
 }
 
-// mostFrequent returns the most frequent number, the least of several. It sorts the numbers.
+// mostFrequent returns the most frequent number, and the smallest of several. It sorts the numbers.
 func mostFrequent(numbers []int64) int64 {
 	slices.Sort(numbers)
 	best, most := numbers[0], 0
@@ -98,7 +99,7 @@ func mostFrequent(numbers []int64) int64 {
 	return best
 }
 
-// collectivesOf returns each collective of the classes once, in their order.
+// collectivesOf returns the distinct collectives of the classes, in order of occurrence.
 func collectivesOf(classes []Class) []coll.Collective {
 	var out []coll.Collective
 	for _, c := range classes {

@@ -1,6 +1,6 @@
 // Package online turns samples of running applications into advice for later jobs. The runtime
-// library libtutti times calls in jobs and leaves samples; the advice says which algorithm
-// to select for each class of calls, and which to explore.
+// library libtutti times calls in jobs and writes samples. The advice says for each class of calls
+// which algorithm to select and which ones to explore.
 //
 //	jobs, err := online.ReadFolder("learned", "MPICH")
 //	...

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Job holds the samples of one job in a folder.
+// Job holds the samples of one job of a folder.
 type Job struct {
 	File  string    // name in the folder
-	Begun time.Time // by the name of the file; Last if the name has no time
+	Begun time.Time // from the name of the file; Last if the name has no time
 	Last  time.Time // when the file last grew
 	Samples
 }
 
 const samplesEnding = ".samples"
 
-// ReadFolder reads the samples of all jobs in a folder, ordered by the times at which they began.
-// All must be of the same MPI library, whose version contains banner.
+// ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. All must
+// come from the same MPI library, whose version contains banner.
 func ReadFolder(folder, banner string) ([]Job, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,7 +72,8 @@ func readJob(path string) (Job, error) {
 	return job, nil
 }
 
-// begunOf returns the time in a file name of libtutti, NODE-PROCESS-NANOSECONDS-NUMBER.samples.
+// begunOf returns the time in a file name of libtutti, which has the form
+// NODE-PROCESS-NANOSECONDS-NUMBER.samples.
 func begunOf(name string) time.Time {
 	parts := strings.Split(strings.TrimSuffix(name, samplesEnding), "-")
 	if len(parts) < 4 {

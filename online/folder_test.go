@@ -17,7 +17,8 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// Jobs are ordered by the times in their file names, or by the time of the file if its name has none.
+// Jobs are ordered by the times in their file names. A name without a time is replaced by the
+// file's modification time.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"z-9-1000000000-0.samples", "node-1-7-2000000000-0.samples", "other.samples", "tutti.table", "empty-1-5-0.samples"} {

@@ -8,24 +8,24 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// An algorithm that was never called in a class may be far from its prediction, as algorithms
-// behave differently at points that nobody measured: with probability tailShare its standard
-// deviation is tailScale times as large, as in package activelearn.
+// An algorithm without calls in a class may be far from its prediction, since algorithms behave
+// differently at unmeasured points. With probability tailShare its standard deviation is tailScale
+// times as large, as in package activelearn.
 const (
 	tailShare = 0.1
 	tailScale = 4.0
 )
 
-// minHorizon is how many further calls of a class are expected at least. As many calls as have
-// come are expected to come again.
+// minHorizon is the smallest number of further calls that is expected of a class. Otherwise as many
+// calls are expected as there were so far.
 const minHorizon = 200
 
-// KnowledgeGradient returns the index of each of n algorithms of a class, whose entries in j
-// begin at from: its expected time, less what one more timing of it is expected to save over
-// the calls to come. The algorithm with the least index is the one to call. It
-// also returns the algorithm with the least expected time. noise is the variance of the
-// logarithm of a call's time, calls how many calls the class has had, and called whether an
-// algorithm was called there.
+// KnowledgeGradient returns an index for each of n algorithms of a class; the entries of the class
+// in j begin at from. The index is the algorithm's expected time, minus the expected saving in
+// later calls from timing the algorithm once more. The algorithm with the smallest index should be
+// called next. KnowledgeGradient also returns the algorithm with the shortest expected time. noise
+// is the variance of the logarithm of a call's time, calls the number of calls of the class so far,
+// and called reports whether an algorithm was called in the class.
 //
 // Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of
 // online learning problems (Operations Research 60, 2012).
@@ -63,13 +63,13 @@ func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func
 	return index, best
 }
 
-// gain returns by how many seconds the least expected time is expected to fall when entry i is
-// timed once more, rival being the least expected time of the other entries. The standard deviation
-// of entry i is multiplied by scale, around the same median. The new mean is lognormal, so
-// that this is the formula of Black and Scholes for an option.
+// gain returns the expected fall, in seconds, of the shortest expected time if entry i is timed
+// once more. rival is the shortest expected time of the other entries. The standard deviation of
+// entry i is multiplied by scale, around the same median. The new mean is lognormal, so this is the
+// Black-Scholes formula for an option.
 //
-// Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal
-// beliefs (INFORMS Journal on Computing 21, 2009), for one entry at a time.
+// Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal beliefs
+// (INFORMS Journal on Computing 21, 2009), for one entry at a time.
 func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	v := scale * scale * j.Variance(i)
 	now := math.Exp(j.mean[i] + v/2)
@@ -79,7 +79,7 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	deviation := v / math.Sqrt(v+noise)
 	d := (math.Log(rival/now) + deviation*deviation/2) / deviation
 	gain := rival*normalCDF(d) - now*normalCDF(d-deviation)
-	if now <= rival { // entry i is the choice: the other outcome is that it turns out slower
+	if now <= rival { // entry i is the choice and may turn out to be slower
 		gain += now - rival
 	}
 	return max(0, gain)
@@ -87,14 +87,14 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// posterior predicts the times of all algorithms of a collective.
+// posterior predicts the times of all algorithms of one collective.
 type posterior struct {
 	process *gp.GP
 	task    func(a coll.Algorithm, i int) int
 }
 
-// posteriorOf fits the Gaussian process of a collective to all that is known of it. It
-// returns nil where nothing is.
+// posteriorOf fits a Gaussian process to all times of a collective. It returns nil if there are
+// none.
 func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	known, earlier := h.measurements(c), h.earlierOf(c)
 	if len(known) == 0 && len(earlier) == 0 {
@@ -111,20 +111,20 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	return &posterior{process, belief.Task}, nil
 }
 
-// Deviations above the median at which times are compared.
+// Deviations above the median at which two times are compared.
 const (
-	selectDeviations = 2.0 // another algorithm is selected only if it is faster even then
-	budgetDeviations = 1.0 // prices of calls are estimated then: with more, jobs of some hundred calls would try next to nothing
+	selectDeviations = 2.0 // another algorithm is selected only if even this quantile is faster
+	budgetDeviations = 1.0 // quantile of the price of a call; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the part of the saving over the default that exploring may cost, besides
-// the share that each job adds. Both are less than 30 %, so that jobs keep the rest from the
-// second one on.
+// budgetOfGain is the part of the saving over the default that exploration may cost, in addition to
+// the share of each job. Together they are less than 30 %, so that jobs keep the rest from the
+// second job on.
 const budgetOfGain = 0.2
 
-// adviseKnowledgeGradient advises for all classes by the Gaussian process. An algorithm is
-// explored when its index is below the least expected time; its weight is the difference,
-// divided by its expected time.
+// adviseKnowledgeGradient advises on all classes by the Gaussian process. An algorithm is explored
+// if its index is below the shortest expected time. Its weight is the difference, divided by its
+// expected time.
 func adviseKnowledgeGradient(r *Result) error {
 	for i, class := range r.history.classes {
 		p := r.posteriors[class.Collective]
@@ -145,7 +145,7 @@ func adviseKnowledgeGradient(r *Result) error {
 	return nil
 }
 
-// adviceBy advises for a class with the joint distribution of its algorithms.
+// adviceBy returns the advice for a class by the joint distribution of its algorithms.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]
 	called := func(a int) bool { return h.times[class][a].n > 0 }
@@ -169,17 +169,18 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 	return a
 }
 
-// minDraws is how often a job is expected to draw an explored algorithm at least: the time of
-// the first call is not kept.
+// minDraws is the smallest expected number of times that a job draws an explored algorithm. One is
+// not enough, because the time of the first call is not kept.
 const minDraws = 2.0
 
-// deferFactor divides the weights of algorithms deferred to a later job. They are hardly drawn
-// then, but keep their places in the order of successive elimination, which draws nothing.
+// deferFactor divides the weights of algorithms that are deferred to a later job. They are rarely
+// drawn then, but keep their positions in the order of successive elimination, which draws nothing
+// at random.
 const deferFactor = 1000
 
-// exploreWeights defers the algorithms of least weight until a job with so many draws is
-// expected to draw each remaining one minDraws times. With nothing to explore, the selected algorithm
-// has all the weight, so that it is timed.
+// exploreWeights defers the algorithms of least weight. In the end a job with the given number of
+// draws is expected to draw each remaining algorithm minDraws times. If there is nothing to
+// explore, the selected algorithm has all the weight, so that it is timed.
 func exploreWeights(weights []float64, selected int, draws float64) []float64 {
 	out := append([]float64(nil), weights...)
 	for {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The gain is the mean over draws of the new expected time.
+// The formula of gain agrees with the mean over random draws of the new expected time.
 func TestGain(t *testing.T) {
 	tests := []struct{ mean, sd, best, noise float64 }{
 		{0, 0.7, 1, 0.0025}, {0.5, 0.4, 1, 0.01}, {-0.3, 0.3, 1.2, 0.01}, {0, 0.05, 1, 0.0025},
@@ -29,7 +29,8 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// Two entries of correlation 0.8: the textbook's conditional normal distribution.
+// Observe agrees with the textbook's conditional normal distribution, for two entries of
+// correlation 0.8.
 func TestObserve(t *testing.T) {
 	j := &Joint{mean: []float64{0, 1}, cov: [][]float64{{1, 0.8}, {0.8, 1}}}
 	j.Observe(0, 2, 1)

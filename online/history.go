@@ -7,14 +7,14 @@ import (
 	"tutti/metrics"
 )
 
-// history holds the times of all jobs so far, by class and algorithm, and the measurements
-// of earlier sources.
+// history holds the times of all jobs so far, by class and algorithm, and the measurements of
+// earlier sources.
 type history struct {
 	classes     []Class
-	times       [][]welford // logarithms of seconds, of each class and algorithm
+	times       [][]welford // logarithms of seconds, for each class and algorithm
 	earlier     [][]coll.Measurement
 	residuals   welford   // deviations of calls from the means of their class and algorithm
-	callsPerJob []float64 // timed calls of each class, averaged over the jobs that have some
+	callsPerJob []float64 // number of timed calls of each class, averaged over the jobs that have any
 	standing    standing
 }
 
@@ -31,8 +31,8 @@ func (w *welford) add(x float64) {
 	w.m2 += step * (x - w.mean)
 }
 
-// newHistory returns the history of the calls of each class, in the order of jobs. Calls from
-// before a change of an algorithm's times do not count.
+// newHistory returns the history of the calls of each class, which must be in the order of jobs.
+// Calls before a change of an algorithm's times do not count.
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
 		classes: classes, earlier: earlier, times: make([][]welford, len(classes)),
@@ -68,11 +68,11 @@ func callsPerJob(calls []timedCall) float64 {
 	return float64(len(calls)) / float64(max(1, len(jobs)))
 }
 
-// maxDeviations bounds the deviation of a call from the median, in standard deviations, so
-// that a few calls that something delayed count little more than others.
+// maxDeviations limits the deviation of a call from the median, in standard deviations. A few
+// delayed calls therefore count little more than others.
 const maxDeviations = 3
 
-// clipped clips logarithms to maxDeviations around their median, in place.
+// clipped limits logarithms to maxDeviations around their median, in place.
 func clipped(logs []float64) []float64 {
 	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(append([]float64(nil), logs...)))
 	middle := metrics.Quantile(append([]float64(nil), logs...), 0.5)
@@ -82,8 +82,8 @@ func clipped(logs []float64) []float64 {
 	return logs
 }
 
-// The noise of a call before there are repetitions: its relative standard deviation, and the
-// number of calls that this assumption weighs.
+// The assumed noise of a call before there are repetitions: its relative standard deviation, and
+// the number of calls that this assumption is worth.
 const (
 	usualNoise  = 0.05
 	usualWeight = 10
@@ -95,11 +95,10 @@ func (h *history) noise() float64 {
 	return (usualWeight*usualNoise*usualNoise + h.residuals.m2) / float64(usualWeight+h.residuals.n)
 }
 
-// normal95 is the half width of a 95 % interval of a normal distribution, in standard
-// deviations.
+// normal95 is half the width of a 95 % interval of a normal distribution, in standard deviations.
 const normal95 = 1.96
 
-// measurements returns what jobs measured of a collective: geometric means with their 95 %
+// measurements returns the times of jobs for a collective: geometric means with their 95 %
 // intervals.
 func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	deviation := math.Sqrt(h.noise())
@@ -123,7 +122,7 @@ func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	return out
 }
 
-// earlierOf returns the earlier measurements of a collective, by source.
+// earlierOf returns the earlier measurements of a collective, one slice for each source.
 func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	var out [][]coll.Measurement
 	for _, source := range h.earlier {
@@ -140,7 +139,7 @@ func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	return out
 }
 
-// calls returns how many calls of a class count.
+// calls returns the number of valid calls of a class.
 func (h *history) calls(class int) int {
 	n := 0
 	for _, w := range h.times[class] {

@@ -8,9 +8,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// The constants of IOTA: weights are clipped to 3 to 50 %, and a collective counts as
-// untrained until minTrained algorithms are trained, by minCalls calls each. The
-// thesis leaves minCalls open.
+// The constants of IOTA. Weights are limited to 3 to 50 %. A collective counts as untrained until
+// minTrained algorithms have minCalls calls each. The thesis does not specify minCalls.
 const (
 	minWeight  = 0.03
 	maxWeight  = 0.50
@@ -18,12 +17,12 @@ const (
 	minCalls   = 10
 )
 
-// adviseIOTA advises for all classes by IOTA's rule: algorithms are drawn by weights 1/t, with
-// times t predicted by a forest for each algorithm, and uniformly until enough are
-// trained.
+// adviseIOTA advises on all classes by IOTA's rule. Algorithms are drawn with weights 1/t, where a
+// forest for each algorithm predicts the time t. Until enough algorithms are trained, they are
+// drawn uniformly.
 //
-// Source: Steiner, Online Algorithm Selection of MPI Collective Communication Operations
-// (diploma thesis, TU Wien, 2023), chapter 4, with forests in place of boosted trees.
+// Source: Steiner, Online Algorithm Selection of MPI Collective Communication Operations (diploma
+// thesis, TU Wien, 2023), chapter 4, with forests in place of boosted trees.
 func adviseIOTA(r *Result) error {
 	h := r.history
 	for _, c := range collectivesOf(h.classes) {
@@ -52,7 +51,7 @@ func adviseIOTA(r *Result) error {
 	return nil
 }
 
-// fastestKnown returns the index of the least time that is not NaN, 0 if there is none.
+// fastestKnown returns the index of the smallest time that is not NaN, or 0 if there is none.
 func fastestKnown(seconds []float64) int {
 	best := 0
 	for a, t := range seconds {
@@ -63,8 +62,8 @@ func fastestKnown(seconds []float64) int {
 	return best
 }
 
-// trainForests returns a forest of log seconds for each algorithm with enough calls; nil when
-// too few algorithms have.
+// trainForests returns a forest of log seconds for each algorithm with enough calls. It returns nil
+// if too few algorithms have enough.
 func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Forest, error) {
 	rows, calls := map[coll.Algorithm][]coll.Measurement{}, map[coll.Algorithm]int{}
 	for _, source := range append(h.earlierOf(c), h.measurements(c)) {
@@ -73,7 +72,7 @@ func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Fo
 			calls[m.Algorithm] += max(1, m.Samples)
 		}
 	}
-	most := 0 // algorithms of a class
+	most := 0 // largest number of algorithms in a class
 	for _, class := range h.classes {
 		if class.Collective == c {
 			most = max(most, len(class.Algorithms))
@@ -89,7 +88,8 @@ func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Fo
 			f := preprocess.Features(m.Point)
 			x[i], y[i] = f[:], math.Log(m.Seconds)
 		}
-		// Many calls at few points make all bootstrapped trees alike: one tree of their means.
+		// With many calls at few points all bootstrapped trees would be alike, so a single tree
+		// predicts the means.
 		f, err := forest.Fit(x, y, forest.Options{Trees: 1, NoBootstrap: true, Seed: 1, Workers: 1})
 		if err != nil {
 			return nil, err
@@ -102,8 +102,8 @@ func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Fo
 	return out, nil
 }
 
-// predictTimes returns the predicted seconds of each algorithm of a class, NaN without a
-// forest.
+// predictTimes returns the predicted seconds of each algorithm of a class, or NaN for an algorithm
+// without a forest.
 func predictTimes(forests map[coll.Algorithm]*forest.Forest, class Class) ([]float64, error) {
 	f := preprocess.Features(class.Point)
 	out := make([]float64, len(class.Algorithms))
@@ -120,9 +120,9 @@ func predictTimes(forests map[coll.Algorithm]*forest.Forest, class Class) ([]flo
 	return out, nil
 }
 
-// iotaWeights returns weights 1/t with the sum 1, clipped to minWeight and maxWeight and scaled
-// again. An unknown time, NaN, has the mean weight of the known ones; all weights are
-// equal when none is known.
+// iotaWeights returns weights 1/t with the sum 1, limited to minWeight and maxWeight and scaled
+// again. An unknown time, NaN, gets the mean weight of the known ones. Without any known time all
+// weights are equal.
 //
 // Source: Steiner (2023), sections 4.5.2 and 4.6.2.
 func iotaWeights(seconds []float64) []float64 {
@@ -150,7 +150,7 @@ func iotaWeights(seconds []float64) []float64 {
 	return out
 }
 
-// normalize scales weights to the sum 1.
+// normalize scales weights so that their sum is 1.
 func normalize(w []float64) {
 	sum := 0.0
 	for _, v := range w {

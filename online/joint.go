@@ -8,17 +8,18 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Joint is a joint normal distribution of the logarithms of the seconds that the algorithms of
-// some classes of a collective take. Entries are the algorithms of each class, one
-// class after the other. New times change it by a formula, without a new fit.
+// Joint is a joint normal distribution of the logarithm of seconds of all algorithms in some
+// classes of a collective. Its entries are the algorithms of the first class, then those of the
+// second, and so on. New times update it by a formula, without a new fit.
 type Joint struct {
 	mean []float64
 	cov  [][]float64
 }
 
-// NewJoint returns what a Gaussian process of log10 seconds predicts of the algorithms of
-// classes of one collective. task returns the task of an algorithm, given how many other ones
-// the classes name before it. O(entries²·n) operations for n observations.
+// NewJoint returns the prediction of a Gaussian process of log10 seconds for the algorithms of
+// classes of one collective. task returns the task of an algorithm; its argument i is the number of
+// other algorithms that the classes name before. It takes O(entries²·n) operations for n
+// observations.
 func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int) int) (*Joint, error) {
 	var points []coll.Point
 	var entries []gp.Entry
@@ -53,8 +54,8 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe conditions the distribution on a logarithm of entry i, observed with noise of the given
-// variance: one step of a Kalman filter. O(entries²) operations.
+// Observe conditions the distribution on an observed logarithm of entry i, whose noise has the
+// given variance: one step of a Kalman filter. It takes O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
 	row := append([]float64(nil), j.cov[i]...)
@@ -68,20 +69,20 @@ func (j *Joint) Observe(i int, log, noise float64) {
 	}
 }
 
-// Variance returns the variance of the logarithm of entry i, at least 0 in spite of rounding.
+// Variance returns the variance of the logarithm of entry i. Rounding cannot make it negative.
 func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 
-// Expected returns the mean of the time of entry i, in seconds.
+// Expected returns the expected time of entry i in seconds.
 func (j *Joint) Expected(i int) float64 { return math.Exp(j.mean[i] + j.Variance(i)/2) }
 
-// Quantile returns the time of entry i that lies so many standard deviations above its
-// median, in seconds.
+// Quantile returns a quantile of the time of entry i in seconds: the given number of standard
+// deviations above the median.
 func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns the time of entry i over that of entry of, so many standard deviations of the
-// logarithm of that ratio above its median.
+// ratio returns a quantile of the time of entry i over that of entry of: the given number of
+// standard deviations above the ratio's median.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
 	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))

@@ -10,8 +10,8 @@ import (
 	"tutti/metrics"
 )
 
-// Report says what tutti online update learnt from a folder of samples, what exploring cost
-// and what the selection gains.
+// Report says what tutti online update learned from a folder of samples, the cost of exploration
+// and the gain of the selection.
 type Report struct {
 	Time        time.Time     `json:"time"` // of the update
 	Calls       int           `json:"calls" doc:"Timed calls that count"`
@@ -31,18 +31,19 @@ type JobReport struct {
 	Calls int       `json:"calls"`
 }
 
-// Price is what exploring cost and what the selection gained, as shares of the time of all
-// collective calls, for jobs that explore a share of them. Intervals are of 95 %.
+// Price is the cost of exploration and the gain of the selection, as shares of the time of all
+// collective calls, for jobs that explore a certain share of their calls. Intervals are 95 %
+// intervals.
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
-	// Zero where no call of the default was timed.
+	// OverDefault and its interval are zero if no call of the default was timed.
 	OverDefault float64 `json:"over_default,omitzero" doc:"Time of all calls over that of the default, exploring included"`
 	Low         float64 `json:"low,omitzero"`
 	High        float64 `json:"high,omitzero"`
 }
 
-// ClassReport describes a class of calls and what is selected for it.
+// ClassReport describes a class of calls and the algorithm selected for it.
 type ClassReport struct {
 	coll.Point
 	Low      int64          `json:"low" doc:"Bytes from"`
@@ -50,7 +51,7 @@ type ClassReport struct {
 	Calls    int            `json:"calls"`
 	Selected coll.Algorithm `json:"selected"`
 	Faster   float64        `json:"faster" doc:"Expected time of the default over that of the selected algorithm"`
-	// Zero where one of the two was never timed.
+	// FasterLow and FasterHigh are zero if one of the two algorithms has no timed call.
 	FasterLow  float64        `json:"faster_low,omitzero"`
 	FasterHigh float64        `json:"faster_high,omitzero"`
 	Explored   int            `json:"explored" doc:"Algorithms that are explored"`
@@ -60,12 +61,12 @@ type ClassReport struct {
 	Why        string         `json:"why,omitempty"`
 }
 
-// TimeChange says that from a job on an algorithm takes Factor times as long in a class, or
-// that all calls of one job take Factor times as long.
+// TimeChange is a change of times: from a certain job on, an algorithm takes Factor times as long
+// in a class. Without a point, all calls of one job take Factor times as long.
 type TimeChange struct {
 	Job       string         `json:"job"`
 	Begun     time.Time      `json:"begun"`
-	Point     *coll.Point    `json:"point,omitempty"` // nil: all calls of the job
+	Point     *coll.Point    `json:"point,omitempty"` // nil means all calls of the job
 	Algorithm coll.Algorithm `json:"algorithm,omitzero"`
 	Factor    float64        `json:"factor"`
 }
@@ -73,18 +74,19 @@ type TimeChange struct {
 // SourceDrift compares the times of jobs with those of a source of earlier measurements.
 type SourceDrift struct {
 	Source     string  `json:"source"`
-	Candidates int     `json:"candidates"` // timed by both
+	Candidates int     `json:"candidates"` // candidates with times from both
 	Change     float64 `json:"change"`     // median of |time of jobs over that of the source - 1|
-	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs over that of the source
+	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs divided by that of the source
 }
 
 // exploreShare is the share of calls that jobs explore by default.
 const exploreShare = 0.1
 
-// maxJobs is how many jobs a report lists.
+// maxJobs is the largest number of jobs that a report lists.
 const maxJobs = 20
 
-// Report returns what was learnt, after the updates so far, of which the last may be this one.
+// Report summarizes the result. updates are all updates so far, and the last of them may be the
+// current one.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
 		Time: now.UTC(), AllJobs: len(r.jobs), Jobs: []JobReport{}, Classes: []ClassReport{},
@@ -121,8 +123,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from that after the updates so far, and
-// why.
+// Changes returns the classes whose selection differs from the last of updates, with a reason for
+// each.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {
@@ -137,10 +139,10 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 	return out
 }
 
-// never is later than every update.
+// never is a time after every update.
 var never = time.Unix(1<<40, 0)
 
-// reason says why a class has another selection than before.
+// reason says why the selection of a class has changed from before.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]
 	old := slices.Index(a.Algorithms, before)
@@ -162,11 +164,11 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 	return text
 }
 
-// interval is a ratio of times with its 95 % interval.
+// interval is a ratio of two times with its 95 % interval.
 type interval struct{ middle, low, high float64 }
 
-// timeRatio returns the time of one algorithm of a class over that of another. Both must have
-// calls.
+// timeRatio returns the time of one algorithm of a class divided by that of another. It reports
+// false if one of them has no calls.
 func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	a, b := r.history.times[class][one], r.history.times[class][other]
 	if a.n == 0 || b.n == 0 {
@@ -200,14 +202,15 @@ func (r *Result) timeChanges() []TimeChange {
 	return out
 }
 
-// price compares the timed calls of each job and class with what was selected when the job
-// began, and that with the default. Jobs time as many calls that do not explore as calls that
-// do; both are samples of all calls.
+// price compares the timed calls of each job and class with the selection at the start of the job,
+// and that selection with the default. Jobs time equally many calls that explore and that do not;
+// both are samples of all calls.
 func (r *Result) price(updates []Update) Price {
 	out := Price{Explore: exploreShare}
 	jobs := logsByJob(r.calls)
-	// Seconds: that explored calls took longer; of all timed calls, had they run the selected
-	// algorithm, and of those where the default is known; of the latter, had they run the default.
+	// Seconds, in this order: the additional time of explored calls; all timed calls if they had
+	// run the selected algorithm; the part of these with a known default; and that part if it had
+	// run the default.
 	longer, selected, compared, byDefault := 0.0, 0.0, 0.0, 0.0
 	variance := 0.0 // of byDefault
 	for i, a := range r.Advice {
@@ -249,7 +252,7 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns what was selected in a class when a job began.
+// selectedAt returns the index of the algorithm selected in a class when a job began.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
@@ -260,8 +263,8 @@ func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	return r.selected[class]
 }
 
-// typicalTime returns the seconds of a call in a job: the median of the job's own calls, else
-// the mean of all jobs at the job's level. It returns 0 where there are no calls.
+// typicalTime returns the seconds of a call in a job. It is the median of the job's own calls, or
+// else the mean of all jobs at the job's level. Without any calls it is 0.
 func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64) float64 {
 	if own := logs[pair{class, algorithm}]; len(own) > 0 {
 		return math.Exp(median(own))
@@ -272,10 +275,11 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 	return 0
 }
 
-// sizeTolerance is the relative difference of sizes up to which times are compared.
+// sizeTolerance is the largest relative difference of two sizes whose times are compared.
 const sizeTolerance = 0.1
 
-// Drift compares the calls of jobs that began after a source was measured with the source.
+// Drift compares calls with the measurements of a source. It uses the jobs that began after the
+// source was measured.
 func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
 	out := SourceDrift{Source: source}
 	measurements := map[coll.Candidate]coll.Measurement{}

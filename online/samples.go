@@ -14,16 +14,16 @@ import (
 	"tutti/coll"
 )
 
-// Sample is the time of one call of an application: the longest and the shortest over the ranks, in
-// seconds.
+// Sample is the time of one call of an application. It holds the longest and the shortest time of
+// all ranks, in seconds.
 type Sample struct {
 	coll.Candidate
 	Longest, Shortest float64
 }
 
-// Seconds returns the time by which algorithms are compared. Where no rank can leave the call before
-// all have entered it is the shortest: that of the rank that entered last and did not wait. Elsewhere
-// ranks may leave early, and the longest counts.
+// Seconds returns the time by which algorithms are compared. If no rank can leave the call before
+// all have entered, it is the shortest time: that of the last rank to enter, which did not wait. In
+// other collectives ranks may leave early, and the longest time counts.
 func (s Sample) Seconds() float64 {
 	switch s.Collective {
 	case coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.ReduceScatter, coll.ReduceScatterBlock:
@@ -36,7 +36,7 @@ func (s Sample) Seconds() float64 {
 type Samples struct {
 	Library string // version that the MPI library reports, its first 127 characters
 	Calls   []Sample
-	Faults  []string // ignored lines, and why
+	Faults  []string // ignored lines, with reasons
 }
 
 const (
@@ -45,8 +45,8 @@ const (
 )
 
 // ReadSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs.
-// The job may have been killed: lines that are cut off or damaged are ignored and listed as faults.
-// A file of another format is an error, an empty file has no samples.
+// The job may have been killed: incomplete or damaged lines are ignored and listed as faults. A
+// file of another format is an error. An empty file has no samples.
 func ReadSamples(path string) (Samples, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"tutti/coll"
 )
 
-// Update is an update of a table that changed what is selected.
+// Update records an update of a table that changed at least one selection.
 type Update struct {
 	Time    time.Time         `json:"time"`
 	Changes []SelectionChange `json:"changes"`
@@ -20,18 +20,18 @@ type Update struct {
 
 // SelectionChange is a class whose selection changed.
 type SelectionChange struct {
-	coll.Point                // with the least size of the class
+	coll.Point                // with the smallest size of the class
 	From       coll.Algorithm `json:"from"`
 	To         coll.Algorithm `json:"to"`
 	Why        string         `json:"why"`
 }
 
-// updatesName is the file of updates in a folder of samples: a JSON line for each update that
-// changed a selection.
+// updatesName is the name of the file with the updates of a folder of samples. It has a JSON line
+// for each update that changed a selection.
 const updatesName = "updates.jsonl"
 
-// ReadUpdates returns the updates of a folder of samples, none where there is no file of them.
-// Damaged lines are skipped, since no decision depends on them.
+// ReadUpdates returns the updates of a folder of samples. Without a file there are none. Damaged
+// lines are skipped, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
 	content, err := os.ReadFile(path)
@@ -51,8 +51,8 @@ func ReadUpdates(folder string) ([]Update, error) {
 	return out, nil
 }
 
-// Write appends the update to those of a folder, in one write, so that two updates at the same
-// time do not mix. An update without changes is not written.
+// Write appends the update to the file of a folder, in a single write, so that simultaneous updates
+// do not mix. An update without changes is not written.
 func (u Update) Write(folder string) error {
 	if len(u.Changes) == 0 {
 		return nil
@@ -69,7 +69,8 @@ func (u Update) Write(folder string) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastChange returns the last change of a class's selection up to a time, and when it was made.
+// lastChange returns the last change of a class's selection up to a certain time, and the time of
+// the change.
 func lastChange(updates []Update, class coll.Point, until time.Time) (change SelectionChange, at time.Time, known bool) {
 	for _, u := range updates {
 		if u.Time.After(until) {
