@@ -19,11 +19,11 @@ type Built struct {
 	Checksum string // of the source
 }
 
-// ErrCompiler is matched by errors of compilers that are missing or fail.
+// ErrCompiler is matched by the error of a compiler that is missing or fails.
 var ErrCompiler = errors.New("MPI compiler")
 
-// Build compiles a program and replaces the file out, as a whole or not at all. The compiler is a
-// command that knows where MPI is, such as mpicc. The error contains the compiler's output.
+// Build compiles a program and replaces the file out atomically. The compiler is a command that
+// knows the location of MPI, such as mpicc. The error contains the compiler's output.
 func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -62,7 +62,7 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
 }
 
-// install copies the file next to its place and renames it.
+// install copies a file into the folder of out and renames the copy to out.
 func install(file, out string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Program is the C source of a program, and how to compile it.
+// Program is the C source of a program and the way to compile it.
 type Program struct {
 	Name  string
 	Parts []Part
@@ -19,7 +19,7 @@ type Program struct {
 	Libs  []string // after the files
 }
 
-// Part is some of a program's C files and headers. No two files of a program have the same name.
+// Part is a group of C files and headers. All files of a program must have different names.
 type Part struct {
 	Files fs.FS
 	Match string // pattern of their paths
@@ -28,46 +28,47 @@ type Part struct {
 //go:embed bench cvar pair pairs policy probe runtime workload
 var files embed.FS
 
-// Workload makes a call of any collective in all its forms, with its data, and checks the result.
+// Workload calls any collective in all forms, with test data, and checks the result.
 var Workload = Part{files, "workload/*"}
 
 // Control reads and writes MPI_T control variables.
 var Control = Part{files, "cvar/*"}
 
-// The programs.
+// The programs that tutti compiles.
 var (
-	// Bench is the benchmark program: benchrunner/native measures collectives with it, campaign/pairs for
-	// pairs of ranks.
+	// Bench is the benchmark program. benchrunner/native measures collectives with it, and
+	// campaign/pairs measures pairs of ranks.
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
-	// Pair sums a number over two processes. A text in it names the MPI library whose headers
-	// it was compiled with, so it is not optimised.
+	// Pair sums a number over two processes. A text in the program names the MPI library whose
+	// headers it was compiled with, so the compiler must not remove that text.
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
-	// Probe detects which algorithm an MPI library enters.
+	// Probe detects the algorithm that an MPI library runs.
 	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
-	// Policy makes the decisions of Runtime for a simulated job: it is the files of Runtime that
-	// choose algorithms, with one process instead of MPI. It needs no MPI library.
+	// Policy makes the decisions of Runtime for a simulated job. It consists of the files of
+	// Runtime that choose algorithms, with a single process instead of MPI, and needs no MPI
+	// library.
 	Policy = Program{Name: "tutti-policy", Parts: []Part{
 		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
 		{files, "runtime/elimination.c"}, {files, "runtime/explore.c"}, {files, "runtime/monitor.c"}, {files, "runtime/samples.c"},
 	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
-	// Runtime is libtutti, a shared object that is preloaded into or linked with applications.
+	// Runtime is libtutti, a shared object that is preloaded into applications or linked with them.
 	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm"}}
 )
 
-// BenchFormat is the version of the formats of Bench's plan and output.
+// BenchFormat is the format version of Bench's plan and output.
 const BenchFormat = 1
 
-// file is a source file.
+// file is one source file of a program.
 type file struct {
 	name string // without folder
 	text []byte
 }
 
-// source returns the files of a program, ordered by name within each part.
+// source returns the files of a program, sorted by name within each part.
 func (p Program) source() []file {
 	var out []file
 	for _, part := range p.Parts {
@@ -86,8 +87,8 @@ func (p Program) source() []file {
 	return out
 }
 
-// Checksum returns the SHA-256 of the source: of each file's name, length and text. A program with
-// another checksum was built by another version of tutti.
+// Checksum returns the SHA-256 of the source: the name, length and text of each file. Programs with
+// different checksums were built by different versions of tutti.
 func (p Program) Checksum() string {
 	sum := sha256.New()
 	for _, f := range p.source() {
@@ -96,9 +97,8 @@ func (p Program) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Unpack writes the source into a folder, with a header source.h that defines SOURCE as its
-// checksum. It returns the arguments with which a compiler, called in that folder, makes the program
-// out.
+// Unpack writes the source into a folder, with a header source.h that defines SOURCE as the
+// checksum. It returns the compiler's arguments to build the program out in that folder.
 func (p Program) Unpack(dir, out string) ([]string, error) {
 	args := append([]string{"-o", out}, p.Flags...)
 	for _, f := range p.source() {

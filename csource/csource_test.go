@@ -15,7 +15,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// compiler writes a script that takes the place of mpicc and returns its path.
+// compiler writes a script that replaces mpicc and returns its path.
 func compiler(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")
@@ -31,7 +31,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// The folder has all that the compiler needs.
+// Unpack writes everything that the compiler needs.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	args, err := csource.Bench.Unpack(dir, "prog")
@@ -78,7 +78,7 @@ func TestBuildRefused(t *testing.T) {
 	}
 }
 
-// Build replaces the program as a whole and leaves no other file.
+// Build replaces the program atomically and leaves no other files.
 func TestBuildPlace(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "tutti-native")
@@ -105,8 +105,8 @@ func TestBuildPlace(t *testing.T) {
 	}
 }
 
-// The slower a case is compared with the best one, the fewer of its calls are timed. Without an abort
-// factor, all cases get as many calls.
+// The slower a case is compared with the best case, the fewer of its calls are timed. Without an
+// abort factor, all cases get the same number of calls.
 func TestLiveCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")
@@ -169,7 +169,7 @@ func TestLiveBuild(t *testing.T) {
 	}
 }
 
-// The program policy compiles without MPI and without a warning.
+// The policy program compiles without MPI and without a warning.
 func TestBuildPolicy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")

@@ -14,16 +14,16 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulated is the output of the program eliminate: who serves from a call on, after which calls
-// ranks announced a change or rechecked without one, and the cost at the end of each third of the
-// calls, as time over that of the baseline.
+// simulated is the output of the program eliminate: the calls from which another algorithm serves,
+// the calls after which ranks announced a change or rechecked, and the cost at the end of each
+// third of the calls. The cost is the time divided by that of the baseline.
 type simulated struct {
-	served, best       []int // the call, and the algorithm that serves from it on
+	served, best       []int // a call, and the algorithm that serves from this call on
 	announced, recheck []int
 	cost               []float64
 }
 
-// servedAt returns the algorithm that serves after a call.
+// servedAt returns the algorithm that serves after a given call.
 func (s simulated) servedAt(call int) int {
 	last := -1
 	for i, from := range s.served {
@@ -34,8 +34,8 @@ func (s simulated) servedAt(call int) int {
 	return last
 }
 
-// detectedAfter returns how many calls after a change the first recheck came, -1 if none came
-// within so many.
+// detectedAfter returns the number of calls between a change and the first recheck, or -1 if there
+// is no recheck within the given number of calls.
 func (s simulated) detectedAfter(change, within int) int {
 	first := -1
 	for _, at := range slices.Concat(s.announced, s.recheck) {
@@ -46,7 +46,7 @@ func (s simulated) detectedAfter(change, within int) int {
 	return first
 }
 
-// eliminateOnce compiles the program eliminate, without MPI, and returns it as bytes.
+// eliminateOnce compiles the program eliminate, without MPI, and returns the executable.
 var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tutti-eliminate-")
 	if err != nil {
@@ -64,7 +64,7 @@ var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(program)
 })
 
-// buildEliminate returns the path of the program eliminate.
+// buildEliminate writes the program eliminate into a temporary folder and returns its path.
 func buildEliminate(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -114,7 +114,8 @@ func eliminate(t *testing.T, program, args string) (s simulated) {
 	return s
 }
 
-// seeds returns how many seeds a statistical test tries: all of 20, or 5.
+// seeds returns the number of seeds that a statistical test tries: 20 if all cases are wanted,
+// otherwise 5.
 func seeds() int {
 	if testutil.AllCases() {
 		return 20
@@ -122,14 +123,14 @@ func seeds() int {
 	return 5
 }
 
-// Among algorithms with known times and 10 % noise the fastest is found, its change is
-// detected, and the exploration budget holds.
+// With known times and 10 % noise, the elimination finds the fastest algorithm, detects its change,
+// and stays within the exploration budget.
 func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range seeds() {
-		// The fastest takes 0.8 of the baseline, and three times as long in the second third. Then
-		// one that takes 0.9 is the fastest.
+		// The fastest algorithm takes 0.8 of the baseline, and three times as long in the second
+		// third of the calls. Then the fastest is the one that takes 0.9.
 		s := eliminate(t, program, fmt.Sprintf("%d 30000 0.1 0.5 64 0*3@10000-20000 1 0.8 1.2 1.5 3 8 2 0.9 1.1 5 20 2.5", seed))
 		if s.servedAt(10000) != 0 || s.servedAt(20000) != 6 {
 			wrong++
@@ -145,7 +146,7 @@ func TestElimination(t *testing.T) {
 		worst, alarms = max(worst, s.cost[2]), alarms+len(s.announced)
 	}
 	t.Logf("%d of %d seeds with the second best algorithm at the end of a third", wrong, seeds())
-	if wrong > 1 { // the two best differ by 10 %, as much as the noise
+	if wrong > 1 { // the two best algorithms differ by 10 %, as much as the noise
 		t.Errorf("%d of %d seeds: the fastest algorithm was not found, or the next best not after it", wrong, seeds())
 	}
 	t.Logf("without a faster algorithm: cost %.3f at most, %d alarms in %d calls", worst, alarms, 3000*seeds())
@@ -154,8 +155,9 @@ func TestElimination(t *testing.T) {
 	}
 }
 
-// A load that comes and goes as in Nanri's experiment is detected within 20 calls of each change,
-// with 10 % noise, and other alarms are rare. Under load all algorithms take longer, the fastest most.
+// A load that begins and ends as in Nanri's experiment is detected within 20 calls of each change,
+// with 10 % noise, and other alarms are rare. Under load all algorithms take longer, the fastest
+// most.
 func TestChanges(t *testing.T) {
 	program := buildEliminate(t)
 	const within = 20

@@ -24,10 +24,11 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 `)
 }
 
-// unlimited is a budget that affords every call, so that times do not decide what is drawn.
+// unlimited sets a budget that affords every call, so that times do not affect which algorithm is
+// drawn.
 const unlimited = "TUTTI_BUDGET=1e9"
 
-// exploring returns the environment of an application in mode explore, and the folder of its
+// exploring returns the environment of an application in mode explore, and the folder for its
 // samples.
 func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
 	t.Helper()
@@ -39,7 +40,7 @@ func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (en
 	return append(append(following(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
-// samplesIn returns the samples in the only file of a folder, as lines.
+// samplesIn returns the lines of the only file in a folder of samples.
 func samplesIn(t *testing.T, folder string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
@@ -58,7 +59,7 @@ func samplesIn(t *testing.T, folder string) []string {
 	return lines[2:last]
 }
 
-// withoutTimes cuts the times off samples.
+// withoutTimes removes the times from lines of samples.
 func withoutTimes(lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -67,8 +68,8 @@ func withoutTimes(lines []string) []string {
 	return out
 }
 
-// All ranks draw the same algorithm, calls stay right, and every drawn algorithm has samples. The
-// same seed draws the same algorithms.
+// All ranks draw the same algorithm, calls compute correctly, and every drawn algorithm has
+// samples. The same seed draws the same algorithms.
 func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -119,7 +120,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 			calls[f[0]+f[3]]++
 		}
 		for class, n := range calls {
-			if n > 1010 || n < 990 { // first calls have no samples, and a few calls of the selected algorithm come before any draw
+			if n > 1010 || n < 990 { // first calls have no samples, and the selected algorithm serves a few calls before the first draw
 				t.Errorf("%s: %d samples", class, n)
 			}
 		}
@@ -150,7 +151,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 	}
 }
 
-// killExploring checks that a killed job leaves whole samples.
+// killExploring checks that a killed job leaves complete samples.
 func killExploring(t *testing.T, m mpiOf, library, loop string) {
 	env, folder := exploring(t, m, explored(), library)
 	ctx, kill := context.WithCancel(t.Context())
@@ -182,7 +183,7 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 	}
 }
 
-// drawWrongly checks that a library whose ranks draw by different numbers is detected.
+// drawWrongly checks that a library whose ranks draw with different numbers ends the job.
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	library := changed(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
 	env, _ := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")

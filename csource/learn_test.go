@@ -10,8 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// learning returns the environment of an application in mode learn, with a table that selects one
-// algorithm of bcast and explores others.
+// learning returns the environment of an application in mode learn. Its table selects one algorithm
+// of bcast and explores others.
 func learning(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
 	preloaded := []string{library}
@@ -19,11 +19,11 @@ func learning(t *testing.T, m mpiOf, library, selected, others string, more ...s
 		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 	}
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
-	return append(append(following(t, m, sealed(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable counts
+	return append(append(following(t, m, sealed(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
 }
 
-// servedBy reads the output of the program served: how often each algorithm served, and which one
-// served last.
+// servedBy reads the output of the program served: the number of calls that each algorithm served,
+// and the algorithm that served last.
 func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	t.Helper()
 	times = map[string]int{}
@@ -38,11 +38,11 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow sends one byte at a time, 65 536 messages where others send a few, so that its calls are
-// slow even compared with others on a busy machine.
+// slow is an algorithm that sends one byte in each message, 65 536 messages instead of a few. Its
+// calls are slow even on a busy machine.
 const slow = "pipeline(segsize=1)"
 
-// A faster algorithm replaces the selected one, and a slower one is tried as often as the
+// A faster algorithm replaces the selected one. A slower algorithm is tried only as often as the
 // exploration budget affords.
 func TestLiveLearn(t *testing.T) {
 	for _, m := range someMPIs() {
@@ -53,8 +53,8 @@ func TestLiveLearn(t *testing.T) {
 				env := learning(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
-			// The last call may run the slow algorithm again: on a busy machine times change, and
-			// the elimination restarts.
+			// The slow algorithm may serve again: on a busy machine times change, and the
+			// elimination restarts.
 			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
 				t.Errorf("%v: want another algorithm soon", times)
 			}
@@ -62,7 +62,7 @@ func TestLiveLearn(t *testing.T) {
 			if last != "binomial" || times[slow] == 0 || times[slow] > 2 {
 				t.Errorf("%v, %s last: want binomial, and the slow one tried once or twice", times, last)
 			}
-			// Two sites learn separately.
+			// Two sites of a program learn separately.
 			if times, last = run("1e9", "binomial", " 1 "+slow, "7"); last != "binomial" || times[slow] < 4 {
 				t.Errorf("at two sites %v, %s last: want the slow one tried twice at each", times, last)
 			}
@@ -75,7 +75,7 @@ func TestLiveLearnMPICH(t *testing.T) {
 	library := runtimeLibrary(t, m)
 	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 
-	// A library whose ranks decide by different times is detected.
+	// A library whose ranks decide by different times ends the job.
 	t.Run("wrong decision", func(t *testing.T) {
 		wrong := changed(t, m, "explore.c", "budget_settle(&e->budget, -t[2 * n]);", "budget_settle(&e->budget, -t[2 * n]); for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
 		env := learning(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
@@ -115,8 +115,9 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// Where an algorithm of the MPI library serves, all ranks learn by one-sided communication of what
-// one of them detected, in the same call, on communicators that are created and freed.
+// If one rank detects a change while an algorithm of the MPI library serves, one-sided
+// communication tells all ranks in the same call. That also holds on communicators that are created
+// and freed.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// mixed has, by MPI compiler, a table with algorithms of the MPI library and of libtutti, how the
-// probe program detects which algorithm ran, and the environment that the MPI library needs.
+// mixed maps each MPI compiler to a table with algorithms of the MPI library and of libtutti, the
+// way in which the probe program detects the algorithm, and the environment that the MPI library
+// needs.
 var mixed = map[string]struct {
 	table, sight, shows string
 	env                 []string
@@ -41,9 +42,9 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 	},
 }
 
-// Calls served by algorithms of the MPI library and of libtutti give the right data, and the MPI
-// library runs the selected algorithm. A table for another build, or with variables that cannot be
-// written, selects nothing.
+// Algorithms of the MPI library and of libtutti compute correct data, and the MPI library runs the
+// selected algorithm. A table selects nothing if it is for another build or has variables that
+// cannot be written.
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -80,8 +81,8 @@ func TestLiveMixed(t *testing.T) {
 	}
 }
 
-// Open MPI enters the selected algorithm on the communicators that libtutti creates for it, as the
-// log of the dynamic loader of rank 0 shows.
+// Open MPI runs the selected algorithm on the communicators that libtutti creates for it. The log
+// of rank 0's dynamic loader proves that.
 func TestLiveMixedLog(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[1]

@@ -17,7 +17,7 @@ import (
 // strictFlags make every warning an error.
 var strictFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"}
 
-// objectFolders holds the folders of runtimeObjects, by compiler.
+// objectFolders maps each compiler to the folder of runtimeObjects.
 var objectFolders = struct {
 	sync.Mutex
 	folders map[string]string
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runtimeObjects returns a folder with the source of the runtime library and its object files,
-// compiled once per MPI library without optimisation and without a warning.
+// runtimeObjects returns a folder with the source and the object files of the runtime library. They
+// are compiled once for each MPI library, without optimization and without a warning.
 func runtimeObjects(t *testing.T, m mpiOf) string {
 	t.Helper()
 	testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
@@ -71,8 +71,8 @@ func runtimeObjects(t *testing.T, m mpiOf) string {
 	return folder
 }
 
-// runtimeLibrary returns the path of the runtime library: where all cases are wanted as users build
-// it, else linked from runtimeObjects.
+// runtimeLibrary returns the path of the runtime library. If all cases are wanted, it is built as
+// users build it, otherwise linked from runtimeObjects.
 func runtimeLibrary(t *testing.T, m mpiOf) string {
 	t.Helper()
 	if testing.Short() || testutil.AllCases() {
@@ -93,7 +93,7 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// changed builds the library with a text of one file replaced, and returns its path.
+// changed builds the runtime library with a text of one file replaced and returns its path.
 func changed(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
@@ -135,8 +135,8 @@ func objectsIn(t *testing.T, folder string) []string {
 	return paths
 }
 
-// buildInside builds a program of testdata together with the files of the runtime library: where
-// all cases are wanted with the address and undefined-behaviour sanitizers.
+// buildInside builds a program of testdata together with the files of the runtime library. If all
+// cases are wanted, it uses the address and undefined-behavior sanitizers.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")

@@ -10,7 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// checked fails the test unless the program check found at least so many cases and none wrong.
+// checked fails the test unless the program check counted at least the given number of cases, all
+// of them right.
 func checked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int
@@ -20,15 +21,15 @@ func checked(t *testing.T, said string, least int) {
 	}
 }
 
-// Every algorithm gives the result that MPI demands, in every form of a call, on communicators of
-// one to five ranks. The variable CHECK adds counts.
+// Every algorithm computes the result that MPI requires, in every form of a call, on communicators
+// of one to five ranks. The environment variable CHECK adds counts.
 func TestLiveRepository(t *testing.T) {
 	counts := append([]string{"1", "+"}[:cases(2)], strings.Fields(os.Getenv("CHECK"))...)
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			program := buildInside(t, m, "check.c")
-			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // a library is preloaded
+			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // because a library is preloaded
 			if m.fortran == "mpif90.mpich" {
 				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 			}

@@ -15,7 +15,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// mpiOf builds and starts programs of one MPI library.
+// mpiOf compiles and launches programs with one MPI library.
 type mpiOf struct {
 	testutil.Toolchain
 	fortran string
@@ -32,11 +32,11 @@ func mpis() []mpiOf {
 	}
 }
 
-// someMPIs returns the MPI libraries that a test tries: MPICH, and Open MPI where all cases are
+// someMPIs returns the MPI libraries that a test uses: MPICH, and Open MPI as well if all cases are
 // wanted.
 func someMPIs() []mpiOf { return mpis()[:cases(2)] }
 
-// cases returns n where all cases are wanted, else 1.
+// cases returns n if all cases are wanted, otherwise 1.
 func cases(n int) int {
 	if testutil.AllCases() {
 		return n
@@ -44,8 +44,8 @@ func cases(n int) int {
 	return 1
 }
 
-// callsTraced is the trace of the program calls on four ranks of one node, without
-// seconds. In alltoallv each rank has another size.
+// callsTraced is the trace of the program calls on four ranks of one node, without seconds. In
+// alltoallv each rank has another size.
 const callsTraced = `collective,nodes,ppn,msg_bytes,calls
 allgather,1,4,12,2
 allgatherv,1,4,10,1
@@ -68,7 +68,7 @@ scan,1,4,12,1
 scatter,1,4,28,1
 `
 
-// traceOf runs a program with the library and returns its trace without times.
+// traceOf runs a program with the runtime library and returns its trace without times.
 func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.csv")
@@ -85,7 +85,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 	return b.String()
 }
 
-// fortranCalls compiles the calls in Fortran; the test is skipped without a compiler.
+// fortranCalls compiles the program calls in Fortran. It skips the test if there is no compiler.
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,7 +130,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 	library := runtimeLibrary(t, m)
 	sizes := testutil.BuildProgram(t, m.Toolchain, testutil.SizesProgram)
 
-	// A trace has the layout of each communicator: here MPICH takes the ranks for those of two nodes.
+	// A trace has the layout of each communicator. In this test MPICH assigns the ranks to two
+	// nodes.
 	t.Run("nodes", func(t *testing.T) {
 		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), "MPIR_CVAR_NUM_CLIQUES=2")
 		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
@@ -138,8 +139,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
-	// A rank stores twelve thousand sizes. Further sizes are rounded down to powers of two, and no call
-	// is lost.
+	// A rank stores 12 000 sizes. Further sizes are rounded down to powers of two, and no call is
+	// lost.
 	t.Run("rounded", func(t *testing.T) {
 		want := "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,0,1\n"
 		for power := 1; power < 20000; power *= 2 {
@@ -159,7 +160,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
 
-	// Where there can be no trace, the application still runs.
+	// The application runs even if no trace can be written.
 	refused := []struct{ name, trace, argument, want string }{
 		{"no folder", filepath.Join(t.TempDir(), "none", "trace.csv"), "", "none/trace.csv: No such file or directory: nothing is traced"},
 		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", "the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected"},
@@ -208,7 +209,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	}
 }
 
-// sealed returns a table with its last line, the checksum.
+// sealed appends the last line of a table, its checksum.
 func sealed(rules string) string {
 	sum := fnv.New64a()
 	sum.Write([]byte(rules))
@@ -229,8 +230,7 @@ func fullTable() string {
 	return sealed(rules)
 }
 
-// following returns the environment of an application with preloaded libraries and a
-// table.
+// following returns the environment of an application that uses a table and preloads libraries.
 func following(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tutti.table")
@@ -240,7 +240,7 @@ func following(t *testing.T, m mpiOf, table string, preloaded ...string) []strin
 	return append([]string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}, m.env...)
 }
 
-// An application computes the same with a table and without, and a damaged table selects nothing.
+// An application computes the same with and without a table. A damaged table selects nothing.
 func TestLiveTable(t *testing.T) {
 	tests := []struct {
 		name, table, complaint string
@@ -266,7 +266,7 @@ func TestLiveTable(t *testing.T) {
 			})
 			for _, tc := range tests {
 				t.Run(tc.name, func(t *testing.T) {
-					// An algorithm serves from the fourth call of a communicator on.
+					// libtutti's algorithm serves from the fourth call of a communicator on.
 					said := testutil.RunProgram(t, following(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
 					testutil.CheckAllRight(t, said)
 					if tc.complaint != "" && strings.Count(said, tc.complaint) != 1 {
@@ -305,8 +305,8 @@ func TestLiveLarge(t *testing.T) {
 	}
 }
 
-// Rules for an order of the ranks serve communicators with that order: four ranks that MPICH takes for
-// those of two nodes, or of one node, which has both orders.
+// Rules for an order of ranks serve communicators with that order. MPICH assigns four ranks to two
+// nodes, or to one node, which has both orders.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
@@ -333,8 +333,7 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
-// The ranks of an alltoallv have different sizes, so that rules serve them only where they cover all
-// sizes.
+// In an alltoallv ranks pass different sizes, so only rules for all sizes serve it.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)

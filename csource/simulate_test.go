@@ -15,8 +15,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulate runs a program on ranks of a simulated machine and returns what it printed.
-// One that takes minutes, against seconds, has hung.
+// simulate runs a program on the ranks of a simulated machine and returns its output. A program
+// that takes minutes instead of seconds counts as hanging.
 func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -50,7 +50,7 @@ func times(t *testing.T, said string) map[string]float64 {
 	return took
 }
 
-// On simulated ranks every algorithm gives the result that MPI demands, and those that know the
+// On simulated ranks every algorithm computes the result that MPI requires. Algorithms that use the
 // switches are faster by the expected factors. Simulated time has no noise.
 func TestSimulated(t *testing.T) {
 	if !testutil.AllCases() {
@@ -66,7 +66,7 @@ func TestSimulated(t *testing.T) {
 			case 9:
 				args = append([]string{"split"}, args...) // on one to nine ranks
 			case 32:
-				args = args[:1] // longer ones take long
+				args = args[:1] // longer messages take long
 			}
 			checked(t, simulate(t, dir, "tree", ranks, 1, "block", "check", args...), 150)
 		})
@@ -77,7 +77,7 @@ func TestSimulated(t *testing.T) {
 			t.Errorf("ring takes %.0f us, depth first %.0f: want at most 100000 and at least 7 times as fast", took["ring"], us)
 		}
 	})
-	t.Run("bcast", func(t *testing.T) { // on ranks dealt over 32 nodes
+	t.Run("bcast", func(t *testing.T) { // the ranks are distributed over 32 nodes
 		for _, tc := range []struct{ bytes, before, now string }{
 			{"8192", "magpie", "two_level_postal"}, {"262144", "multi_level=8192", "multi_level_pipeline=32768"},
 		} {
@@ -87,7 +87,7 @@ func TestSimulated(t *testing.T) {
 			}
 		}
 	})
-	t.Run("monitors", func(t *testing.T) { // every way announces changes to all ranks, and a tree costs less than one rank that writes to all
+	t.Run("monitors", func(t *testing.T) { // each way announces changes to all ranks; a tree costs less than one rank that writes to all
 		table := filepath.Join(t.TempDir(), "table")
 		if err := os.WriteFile(table, []byte(sealed("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666); err != nil {
 			t.Fatal(err)

@@ -2,8 +2,8 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, rank_of(c, rank) * c->count); }
 
-/* Each rank sends the block that it received last to the next rank. Source: Thakur, Rabenseifner and Gropp, Optimization of
- * collective communication operations in MPICH (2005), 3.1. */
+/* Ring: each rank sends the block that it received last to the next rank. Source: Thakur, Rabenseifner and Gropp,
+ * Optimization of collective communication operations in MPICH (2005), 3.1. */
 int allgather_ring(const call *c)
 {
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
@@ -12,7 +12,8 @@ int allgather_ring(const call *c)
     return e;
 }
 
-/* Pairs at distances 1, 2, 4 … exchange all blocks that they have. Source: as above, 3.1. */
+/* Recursive doubling: pairs at distances 1, 2, 4 … exchange all blocks that they have. Source: Thakur, Rabenseifner and
+ * Gropp (2005), 3.1. */
 int allgather_recursive_doubling(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -23,8 +24,8 @@ int allgather_recursive_doubling(const call *c)
     return e;
 }
 
-/* Each rank receives as many blocks as it has from ranks at distances 1, 2, 4 …, and puts them in order at the end. Source:
- * Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing systems (1997). */
+/* Each rank doubles its blocks by receiving from ranks at distances 1, 2, 4 …, and sorts them at the end. Source: Bruck
+ * et al., Efficient algorithms for all-to-all communications in multiport message-passing systems (1997). */
 int allgather_bruck(const call *c)
 {
     int n = c->count, size = c->size, e;
@@ -44,8 +45,8 @@ int allgather_bruck(const call *c)
     return e;
 }
 
-/* Neighbours exchange two blocks at a time, alternately left and right. Source: Chen et al., Performance evaluation of
- * allgather algorithms on terascale Linux cluster with fast Ethernet (2005). */
+/* Neighbor exchange: neighbors exchange two blocks at a time, alternately with the left and the right one. Source: Chen
+ * et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet (2005). */
 int allgather_neighbor(const call *c)
 {
     int n = c->count, even = c->rank % 2 == 0, side[2], from[2], step[2];
@@ -64,7 +65,7 @@ int allgather_neighbor(const call *c)
     return e;
 }
 
-/* All ranks send to all others at once. */
+/* Each rank sends its block to all others at once. */
 int allgather_linear(const call *c) { return exchange_all(c, block(c, c->rank), 0); }
 
 /* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI

@@ -4,7 +4,7 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
-/* As the algorithm of allgather with this name. */
+/* The ring algorithm of allgather, with blocks of different sizes. */
 int allgatherv_ring(const call *c)
 {
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
@@ -15,7 +15,7 @@ int allgatherv_ring(const call *c)
     return e;
 }
 
-/* All ranks send to all others at once. */
+/* Each rank sends its block to all others at once. */
 int allgatherv_linear(const call *c)
 {
     int n = 0, e = MPI_SUCCESS;
@@ -34,7 +34,7 @@ int allgatherv_linear(const call *c)
     return e;
 }
 
-/* The sum of the counts of n ranks from one on, in a ring. */
+/* Returns the sum of the counts of n consecutive ranks, beginning with rank and continuing at rank 0 after the last. */
 static int sum(const call *c, int rank, int n)
 {
     int all = 0;
@@ -43,7 +43,7 @@ static int sum(const call *c, int rank, int n)
     return all;
 }
 
-/* As the algorithm of allgather with this name. */
+/* The Bruck algorithm of allgather, with blocks of different sizes. */
 int allgatherv_bruck(const call *c)
 {
     char *all = scratch(c, sum(c, 0, c->size));

@@ -1,14 +1,14 @@
 #include "repository.h"
 
-/* Reduces to rank 0 along a binomial tree and broadcasts from there along another one. */
+/* Reduces to rank 0 along a binomial tree and broadcasts from rank 0 along another one. */
 int allreduce_nonoverlapping(const call *c)
 {
     int e = reduce_binomial(c);
     return e != MPI_SUCCESS ? e : bcast_binomial(c);
 }
 
-/* Pairs at distances 1, 2, 4 … combine their vectors, in the order of the ranks, so that all ranks get the same bits.
- * Source: Thakur, Rabenseifner and Gropp (2005), 3.6. */
+/* Recursive doubling: pairs at distances 1, 2, 4 … combine their vectors in the order of the ranks, so that all ranks
+ * get the same bits. Source: Thakur, Rabenseifner and Gropp (2005), 3.6. */
 int allreduce_recursive_doubling(const call *c)
 {
     team m = team_of(c);
@@ -44,10 +44,10 @@ static int by_halves(const call *c, team m)
 /* Reduces by recursive halving, then gathers by recursive doubling. Source: Rabenseifner (2004). */
 int allreduce_rabenseifner(const call *c) { return by_halves(c, team_of(c)); }
 
-/* The same with the long messages between ranks that are far from each other. */
+/* Rabenseifner's algorithm, but with the long messages between ranks that are far from each other. */
 int allreduce_rabenseifner_far(const call *c) { return by_halves(c, team_far(c)); }
 
-/* Where part i of the vector begins. Parts are equal, but the first ones may have one more element. */
+/* Returns the first element of part i of the vector. Parts are equal, but the first parts may have one more element. */
 static int begins(const call *c, int i)
 {
     int share = c->count / c->size, more = c->count % c->size;
@@ -56,8 +56,8 @@ static int begins(const call *c, int i)
 
 static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
 
-/* Sends elements to one rank and combines as many from another rank with its own, segment by segment: it combines one while
- * it receives the next. tmp has room for two segments. */
+/* Sends elements to one rank and combines elements from another rank with its own, segment by segment. It combines a
+ * segment while it receives the next one. tmp has room for two segments. */
 static int swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -79,8 +79,8 @@ static int swap_and_combine(const call *c, int out, int n, int to, int in, int m
     return e != MPI_SUCCESS ? e : wait_all(sent, 2);
 }
 
-/* Partial results go round a ring, then the results do. Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms
- * for clusters of workstations (2009). */
+/* Ring: first partial results travel round the ring, then the results. Source: Patarasuk and Yuan, Bandwidth optimal
+ * all-reduce algorithms for clusters of workstations (2009). */
 int allreduce_ring(const call *c)
 {
     int next = after(c, c->rank, 1), before = after(c, c->rank, -1), step = segment_of(c, c->count / c->size + 1), e;

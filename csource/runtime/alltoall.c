@@ -6,14 +6,14 @@ static char *block(const call *c, const char *p, int rank) { return at(c, p, ran
 
 static int own_block(const call *c) { return copy(c, block(c, c->data, c->rank), block(c, c->send, c->rank), c->count); }
 
-/* All ranks send to all others at once. */
+/* Each rank exchanges blocks with all others at once. */
 int alltoall_linear(const call *c)
 {
     int e = own_block(c);
     return e != MPI_SUCCESS ? e : exchange_all(c, c->send, c->count);
 }
 
-/* Exchanges with one rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
+/* Each rank exchanges blocks with one other rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoall_pairwise(const call *c)
 {
     int e = own_block(c);
@@ -24,8 +24,8 @@ int alltoall_pairwise(const call *c)
     return e;
 }
 
-/* Exchanges with one rank at a time, which is the exclusive or of the own rank and the step; for powers of two. Source: as
- * above. */
+/* Each rank exchanges blocks with one rank at a time: in step k with its own rank XOR k. The number of ranks must be a
+ * power of two. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoall_pair(const call *c)
 {
     int e = own_block(c);
@@ -36,8 +36,8 @@ int alltoall_pair(const call *c)
     return e;
 }
 
-/* Exchanges with so many ranks at a time, by default eight. Source: Thakur, Rabenseifner and Gropp (2005), 3.4, where all
- * ranks are one batch. */
+/* Each rank exchanges blocks with a batch of ranks at a time, by default eight. Source: Thakur, Rabenseifner and Gropp
+ * (2005), 3.4, where all ranks are one batch. */
 int alltoall_windows(const call *c)
 {
     int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
@@ -61,7 +61,8 @@ int alltoall_windows(const call *c)
     return e;
 }
 
-/* Packs the blocks whose number has the digit, or unpacks them. Returns how many there are. */
+/* Packs or, with back, unpacks the blocks whose number has the given digit at one power of the radix. Returns the
+ * number of blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back, int *e)
 {
     int n = 0;
@@ -73,7 +74,7 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Sends each block on by one digit of its distance, for one power of the radix. */
+/* Forwards each block by one digit of its distance, the digit of the given power of the radix. */
 static int by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     int e = MPI_SUCCESS;
@@ -104,7 +105,7 @@ int alltoall_bruck(const call *c)
     return e;
 }
 
-/* A row or a column of the ranks in a mesh, as a call. */
+/* Returns the call limited to a row or a column of a mesh of ranks. */
 static call line_of(const call *c, int first, int step, int n, int count, int *ranks)
 {
     call line = *c;
@@ -157,12 +158,12 @@ int alltoall_mesh(const call *c)
     return e;
 }
 
-/* Signals that links are free. */
+/* Signals another rank that the links of its next message are free. */
 static int signal_to(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, SIGNAL, c->comm); }
 
 static int await_signal(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE); }
 
-/* Does one turn of a schedule, and advances p to the next. */
+/* Performs one turn of a schedule and advances p to the next turn. */
 static int take_turn(const call *c, const int **p, int words)
 {
     const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;
@@ -182,8 +183,8 @@ static int take_turn(const call *c, const int **p, int words)
     return e != MPI_SUCCESS ? e : wait_all(&out, 1);
 }
 
-/* Alltoall in phases without contention. A message waits for the last ones on its links. Source: Faraj and Yuan, Message
- * scheduling for all-to-all personalized communication on Ethernet switched clusters (2005). */
+/* Alltoall in phases without contention. A message waits until the previous messages on its links have arrived. Source:
+ * Faraj and Yuan, Message scheduling for all-to-all personalized communication on Ethernet switched clusters (2005). */
 int alltoall_scheduled(const call *c)
 {
     const schedule *s = layout_schedule(c->layout, c->rank);
@@ -194,7 +195,7 @@ int alltoall_scheduled(const call *c)
     return e;
 }
 
-/* The same with a barrier between phases. */
+/* The scheduled alltoall with a barrier between phases, instead of signals. */
 int alltoall_scheduled_barrier(const call *c)
 {
     const schedule *s = layout_schedule(c->layout, c->rank);

@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 
-/* Ranks do not know the sizes of others, so each may run another one of these algorithms. In each of them a rank sends one
- * message to each other rank, so that the n-th message between two ranks belongs to the n-th call. They cannot deadlock: a
- * rank that exchanges with one rank at a time waits only for what the others have posted by the same round, and in the
- * earliest round of any rank all partners are in this round or a later one. A rank that posts all messages at once is past
- * all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
+/* A rank does not know the message sizes of other ranks, so ranks may run different algorithms of this file in the same
+ * call. In each algorithm a rank sends one message to each other rank, so the n-th message between two ranks belongs to
+ * the n-th call.
+ *
+ * The algorithms cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that the others
+ * have sent by the same round. In the earliest round of any rank, all partners are in this round or a later one. A rank
+ * that starts all messages at once is past all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
 
 static char *into(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
@@ -21,7 +23,8 @@ static int start_put_to(const call *c, int rank, MPI_Request *r)
     return PMPI_Isend(from, c->sends.counts[rank], c->sends.type, rank, TAG, c->comm, r);
 }
 
-/* Replaces blocks in place: in round k the ranks whose sum is k, modulo the number of ranks, exchange. */
+/* Replaces blocks in place: in round k, ranks exchange with the rank for which the sum of both is k, modulo the number
+ * of ranks. */
 static int replace(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -33,7 +36,7 @@ static int replace(const call *c)
     return e;
 }
 
-/* All ranks send to all others at once. */
+/* Each rank exchanges blocks with all others at once. */
 int alltoallv_linear(const call *c)
 {
     int n = 0, e = MPI_SUCCESS;
@@ -52,7 +55,7 @@ int alltoallv_linear(const call *c)
     return e;
 }
 
-/* Exchanges with one rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
+/* Each rank exchanges blocks with one other rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoallv_pairwise(const call *c)
 {
     int e = MPI_SUCCESS;

@@ -1,7 +1,7 @@
 #include "repository.h"
 
-/* Dissemination: signals to ranks at distances 1, 2, 4 … Source: Hensgen, Finkel and Manber, Two algorithms for barrier
- * synchronization (1988). */
+/* Dissemination: each rank signals ranks at distances 1, 2, 4 … Source: Hensgen, Finkel and Manber, Two algorithms for
+ * barrier synchronization (1988). */
 int barrier_bruck(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -10,7 +10,7 @@ int barrier_bruck(const call *c)
     return e;
 }
 
-/* Rank 0 receives a message from each rank, then sends one to each. */
+/* Rank 0 receives a message from each rank, then sends a message to each rank. */
 int barrier_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -25,7 +25,8 @@ int barrier_linear(const call *c)
     return e;
 }
 
-/* Pairs at distances 1, 2, 4 … exchange messages. Ranks beyond a power of two send one before, and receive one afterwards. */
+/* Pairs at distances 1, 2, 4 … exchange messages. Ranks beyond a power of two send a message before that and receive
+ * one afterwards. */
 int barrier_recursive_doubling(const call *c)
 {
     int power = floor_power_of_two(c->size), e = MPI_SUCCESS;

@@ -1,6 +1,6 @@
 #include "tree.h"
 
-/* The root sends to each rank in turn. */
+/* The root sends the message to each rank in turn. */
 int bcast_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -17,16 +17,17 @@ static int all_round(const call *c, tree_form form, int radix)
     return tree_down(c, &t);
 }
 
-/* A chain of ranks. Source: Pjesivac-Grbovic et al., Performance analysis of MPI collective operations (2007), 3.1. */
+/* The message travels along a chain of ranks. Source: Pjesivac-Grbovic et al., Performance analysis of MPI collective
+ * operations (2007), 3.1. */
 int bcast_pipeline(const call *c) { return all_round(c, CHAIN, 0); }
 
-/* A binary tree. Source: as above. */
+/* The message travels down a binary tree. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_binary_tree(const call *c) { return all_round(c, BINARY, 0); }
 
-/* A binomial tree. Source: as above. */
+/* The message travels down a binomial tree. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_binomial(const call *c) { return all_round(c, BINOMIAL, 2); }
 
-/* A k-nomial tree, by default of radix 4. Source: as above. */
+/* The message travels down a k-nomial tree, by default of radix 4. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_knomial(const call *c)
 {
     call whole = *c;
@@ -34,14 +35,14 @@ int bcast_knomial(const call *c)
     return all_round(&whole, BINOMIAL, c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4);
 }
 
-/* Where part i of the message begins. Parts are equal, but the last ones may be shorter. */
+/* Returns where part i of the message begins. Parts are equal, but the last parts may be shorter. */
 static int begins(const call *c, int i)
 {
     int part = (c->count + c->size - 1) / c->size;
     return (long)i * part < c->count ? i * part : c->count;
 }
 
-/* Scatters the parts of subtrees down a binomial tree. */
+/* Scatters parts of the message down a binomial tree: each rank receives the parts of its subtree. */
 static int scatter_parts(const call *c, int v)
 {
     int e = MPI_SUCCESS, bit = 1;
@@ -59,7 +60,7 @@ static int scatter_parts(const call *c, int v)
     return e;
 }
 
-/* Scatters the message and gathers it in a ring. Source: Thakur, Rabenseifner and Gropp (2005), 3.2. */
+/* Scatters the message and gathers its parts in a ring. Source: Thakur, Rabenseifner and Gropp (2005), 3.2. */
 int bcast_scatter_ring(const call *c)
 {
     int v = after(c, c->rank, -c->root), next = after(c, c->rank, 1), before = after(c, c->rank, -1);
@@ -72,7 +73,7 @@ int bcast_scatter_ring(const call *c)
     return e;
 }
 
-/* The root sends the two halves in turn, segment by segment. */
+/* The root sends both parts of the message segment by segment, alternating between the parts. */
 static int send_halves(const call *c, int first, int left, int right)
 {
     int step = segment_of(c, first), e = MPI_SUCCESS;
@@ -86,9 +87,9 @@ static int send_halves(const call *c, int first, int left, int right)
     return e;
 }
 
-/* Half of the message goes down a binary tree of half the ranks, the other half down another one. Then ranks at the same
- * place of both trees exchange halves. If there is one more rank in the first tree, the root sends it the other half.
- * Source: Pjesivac-Grbovic et al. (2007), 3.1. */
+/* The first part of the message travels down a binary tree of the first ranks, the second part down another tree. Then
+ * ranks at the same place of both trees exchange their parts. If the first tree has one rank more, the root sends that
+ * rank the second part. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_split_binary(const call *c)
 {
     int v = after(c, c->rank, -c->root), left = c->size / 2, right = c->size - 1 - left, first = (c->count + 1) / 2;
@@ -116,8 +117,8 @@ int bcast_split_binary(const call *c)
     return send_receive(c, halves[!other], counts[!other], peer, halves[other], counts[other], peer);
 }
 
-/* Trees over nodes and over the switches above them. Source: Kielmann et al., MagPIe: MPI's collective communication
- * operations for clustered wide area systems (1999). */
+/* The following algorithms use trees over nodes and over the switches above them. Source: Kielmann et al., MagPIe:
+ * MPI's collective communication operations for clustered wide area systems (1999). */
 
 static int shape_down(const call *c, int level, tree_shape how)
 {
@@ -130,18 +131,18 @@ static int groups_down(const call *c, int level, tree_form form)
     return shape_down(c, level, (tree_shape){form, BINOMIAL, BINOMIAL, 2});
 }
 
-/* A binomial tree over the nodes, and one inside each node. */
+/* A binomial tree over the nodes, and a binomial tree inside each node. */
 int bcast_two_level(const call *c) { return groups_down(c, c->layout->levels - 1, BINOMIAL); }
 
-/* A chain of nodes, and a binomial tree inside each. */
+/* A chain of nodes, and a binomial tree inside each node. */
 int bcast_two_level_pipeline(const call *c) { return groups_down(c, c->layout->levels - 1, CHAIN); }
 
-/* A binary tree over the nodes, and a binomial tree inside each. */
+/* A binary tree over the nodes, and a binomial tree inside each node. */
 int bcast_two_level_binary(const call *c) { return groups_down(c, c->layout->levels - 1, BINARY); }
 
-/* Postal trees over the nodes and inside each, where a message is under way for as long as radix messages take to send, by
- * default 4. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal model for message-passing systems
- * (1992). */
+/* Postal trees over the nodes and inside each node. In the time that a message travels, radix messages can be sent, by
+ * default 4. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal model for message-passing
+ * systems (1992). */
 int bcast_two_level_postal(const call *c)
 {
     call whole = *c;
@@ -150,17 +151,18 @@ int bcast_two_level_postal(const call *c)
     return shape_down(&whole, c->layout->levels - 1, (tree_shape){POSTAL, POSTAL, POSTAL, radix});
 }
 
-/* MagPIe's: the root sends to one rank below each of the highest switches, and binomial trees continue from there. */
+/* MagPIe's algorithm: the root sends to one rank below each of the highest switches, and binomial trees continue from
+ * these ranks. */
 int bcast_magpie(const call *c) { return groups_down(c, 0, FLAT); }
 
-/* A binomial tree at each level. */
+/* A binomial tree at each level of switches and nodes. */
 int bcast_multi_level(const call *c) { return groups_down(c, 0, BINOMIAL); }
 
-/* A chain at each level, and a binary tree inside each node. Most ranks send two copies, and the longest path is that of all
- * levels together. */
+/* A chain at each level of switches, and a binary tree inside each node. Most ranks send two copies. The longest path
+ * is the sum of the paths of all levels. */
 int bcast_multi_level_pipeline(const call *c) { return shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
 
-/* A binary tree at each level. */
+/* A binary tree at each level of switches and nodes. */
 int bcast_multi_level_binary(const call *c) { return shape_down(c, 0, (tree_shape){BINARY, BINARY, BINARY, 0}); }
 
 int bcast_binomial_depth_first(const call *c)

@@ -4,21 +4,22 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All in seconds, but share. Zeroes, and a share, are an empty budget. */
+/* All fields except share are in seconds. A budget that is zero except for its share is empty. */
 typedef struct {
     double share;    /* each call adds this share of the time of the selected algorithm */
-    double balance;  /* what was credited and not debited */
-    double reserved; /* for calls that were started and whose times are not known yet */
-    double exchange; /* the least time that an exchange of times among the ranks took so far; 0: unknown */
+    double balance;  /* credits minus debits so far */
+    double reserved; /* for started calls whose times are not known yet */
+    double exchange; /* the shortest exchange of times among the ranks so far; 0: unknown */
 } exploration_budget;
 
 void budget_credit(exploration_budget *b, double seconds);
 void budget_debit(exploration_budget *b, double seconds);
-int budget_affords(const exploration_budget *b, double price); /* whether the balance less what is reserved covers it */
+int budget_affords(const exploration_budget *b, double price); /* whether the balance minus the reserved time covers the price */
 void budget_reserve(exploration_budget *b, double price);
 void budget_release(exploration_budget *b, double price); /* the call did not happen */
 
-/* The times of all calls for which something was reserved are known; to exchange them took so long, 0 being unknown. */
+/* Ends all reservations, because the times of all their calls are known. exchange is the time of the exchange of times;
+ * 0: unknown. */
 void budget_settle(exploration_budget *b, double exchange);
 
 #pragma GCC visibility pop

@@ -2,7 +2,7 @@
 
 sized sizes_known[TYPES]; /* no type has handle 0 */
 
-/* Whether a type is predefined. */
+/* Returns whether a type is predefined. */
 int type_named(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
@@ -10,7 +10,8 @@ int type_named(MPI_Datatype type)
     return combiner == MPI_COMBINER_NAMED;
 }
 
-/* Caches the sizes of predefined types only: another type could be freed, and its handle used again. */
+/* Returns the size of a type in bytes. It caches only predefined types, because another type could be freed and its
+ * handle used again. */
 size_t type_size(MPI_Datatype type)
 {
     MPI_Count size = 0; /* an int ends at 2 GiB */

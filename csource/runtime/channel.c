@@ -3,21 +3,21 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016). There, ranks
- * probe for messages, which may arrive late; here they write down a tree. */
+/* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016).
+ * There ranks probe for messages, which may arrive late. Here ranks write announcements down a tree. */
 
-enum { SLOTS = 256, WORD_BITS = 64 };      /* channels that a rank can have open */
+enum { SLOTS = 256, WORD_BITS = 64 };      /* SLOTS: channels that a rank can have open */
 enum { COUNTER, PERIOD, NUMBERS_OF_SLOT }; /* PERIOD: of the last announcement */
 enum { CHILDREN = 8 };                     /* of a rank in the tree */
-enum { TRIALS = 4 };                       /* of a new window */
+enum { TRIALS = 4 };                       /* tests of a new window */
 
 static MPI_Win window;
 static int created, usable; /* the same on all ranks */
 static int numbers[SLOTS * NUMBERS_OF_SLOT];
 static uint64_t used_slots[SLOTS / WORD_BITS];
 
-/* Whether a put and an accumulate are visible after a collective that all ranks entered: some MPI libraries do not keep
- * that promise. */
+/* Tests whether a put and an accumulate are visible after a collective that all ranks entered. Some MPI libraries
+ * violate that. */
 static int works(MPI_Comm world)
 {
     static const int one = 1;
@@ -61,7 +61,7 @@ void channels_end(void)
     PMPI_Win_free(&window);
 }
 
-/* The level of a rank in the tree; the root, rank 0, has level 0. */
+/* Returns the level of a rank in the tree; the root, rank 0, has level 0. */
 static int level_of(int r)
 {
     int level = 0;
@@ -70,7 +70,7 @@ static int level_of(int r)
     return level;
 }
 
-/* The first slot that no rank of the communicator uses; SLOTS if there is none. */
+/* Returns the first slot that no rank of the communicator uses, or SLOTS if there is none. */
 static int first_free(MPI_Comm on)
 {
     uint64_t all[SLOTS / WORD_BITS];
@@ -120,8 +120,8 @@ void channel_close(channel *c)
     *c = (channel){0};
 }
 
-/* Adds to the root's counter at the first step of a period. The rank waits for completion only at the next step: the root took
- * part in the call in between. */
+/* Adds to the root's counter at the first step of a period. The rank completes the operation only at the next step,
+ * since the root entered MPI during the call in between. */
 static void add_to_counter(channel *c, int step, int detected)
 {
     static const int one = 1;

@@ -15,8 +15,8 @@ static uint64_t nanoseconds(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Whether the time stamp counter runs at a constant rate in all states of the processor: bit 8 of EDX (Intel, Software
- * Developer's Manual, 18.17.1). It is synchronous on the cores then. */
+/* Returns whether the time stamp counter runs at a constant rate in all states of the processor: bit 8 of EDX (Intel,
+ * Software Developer's Manual, 18.17.1). Then the counters of all cores agree. */
 static int invariant(void)
 {
 #if defined(__x86_64__) && !defined(SMPI_H) /* not the clock of a simulated rank */

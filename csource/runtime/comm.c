@@ -11,7 +11,7 @@ enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 #define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
 #endif
 
-/* A duplicate of a communicator whose calls one algorithm of the MPI library serves. */
+/* A duplicate of a communicator, for calls that one algorithm of the MPI library serves. */
 typedef struct switched {
     const library_algorithm *algorithm;
     int served; /* calls, up to LASTING */
@@ -41,7 +41,7 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
-/* Frees the communicators that were created for another one; collective. */
+/* Frees the communicators that libtutti created for c; collective. */
 static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL)
@@ -55,7 +55,7 @@ static void free_own(comm *c)
     }
 }
 
-/* MPI calls it before a communicator is freed: another communicator may get the same handle. */
+/* MPI calls this function before it frees a communicator, whose handle may be used again. */
 static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
@@ -84,7 +84,8 @@ static int hash_of(const char *text)
     return (int)(h & INT_MAX);
 }
 
-/* If the topology does not contain all ranks, it is not used: each node is a place. */
+/* Determines the place of each rank. If the topology does not contain all ranks, it is not used, and each node is a
+ * place. */
 static void take_places(MPI_Comm world, const char *host, int size)
 {
     int at = topology_place(host), unknown = 0;
@@ -127,7 +128,7 @@ void comms_start(MPI_Comm world)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
-/* All ranks free communicators in the order of their first calls, so that they cannot deadlock: the application's first
+/* All ranks free communicators in the order of their first calls. That cannot deadlock, because the application's first
  * calls did not. */
 void comms_end(void)
 {
@@ -137,7 +138,7 @@ void comms_end(void)
     PMPI_Group_free(&world_group);
 }
 
-/* The shape of a communicator whose members have these ranks in the world, with the orders that hold for it. */
+/* Returns the shape of a communicator: its ranks, nodes and orders. members holds the world ranks of its members. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -156,7 +157,8 @@ static shape count_nodes(const int *members, int n)
     return s;
 }
 
-/* The ranks of an alltoallv have different sizes. All of them must be served by the table, or none. */
+/* Returns the table's row for a collective and shape. In an alltoallv ranks pass different sizes, so the row is only
+ * used if it serves every size. */
 static const struct row *row_for(collective what, const shape *s)
 {
     const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
@@ -209,8 +211,8 @@ int *comm_members(MPI_Comm handle, int *n)
     return members;
 }
 
-/* The shape of a communicator, without a message. NULL for an intercommunicator, or with members that are not in the world.
- * All ranks get the same result. */
+/* Returns the shape of a communicator, without sending a message. It is NULL for an intercommunicator and for members
+ * outside the world. All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
     int inter, n, outsiders = 0;
@@ -251,7 +253,7 @@ comm *comm_find(MPI_Comm handle)
     return last_comm = c != NULL ? c : comm_new(handle);
 }
 
-/* Duplicates a communicator; MPI_COMM_NULL if that fails, which it does on all ranks. */
+/* Duplicates a communicator. Returns MPI_COMM_NULL on all ranks if that fails. */
 static MPI_Comm private_new(MPI_Comm handle)
 {
     MPI_Errhandler handler;
@@ -270,7 +272,7 @@ static MPI_Comm private_new(MPI_Comm handle)
     return made;
 }
 
-/* Lets a communicator that is used often get its duplicate at the next call. */
+/* Counts the calls of a communicator. A communicator that is used often gets a duplicate at its next call. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

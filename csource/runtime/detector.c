@@ -6,16 +6,16 @@
  * approximations to Student's and the chi-square distributions (Annals of Mathematical Statistics 30, 1959); Reynolds, Amin
  * and Arnold, CUSUM charts with variable sampling intervals (Technometrics 32, 1990). */
 
-enum { MIN_TIMES = 4 }; /* before so many times there is no alarm */
+enum { MIN_TIMES = 4 }; /* with fewer times there is no alarm */
 
 static const double allowance = 0.5;      /* deviations subtracted from each time: half of the smallest change to detect */
-static const double max_deviation = 3;    /* a single time counts as no more deviations, so that one outlier is no change */
+static const double max_deviation = 3;    /* limit for a single time, so that an outlier is not a change */
 static const double min_deviation = 0.01; /* of logarithms: clocks are not more precise */
-static const double suspicion = 1.5;      /* of a sum: one time that is two deviations off, which happens once in 20 times */
-static const double difference = 2;       /* standard errors: two means farther apart differ */
+static const double suspicion = 1.5;      /* value of a sum: a single time that is two deviations off, once in 20 times */
+static const double difference = 2;       /* in standard errors: means with a greater distance differ */
 
-/* Inverts the average run length of a one-sided sum, (exp(2kb) - 2kb - 1)/2k^2 with allowance k and b = threshold + 1.166.
- * Source: Siegmund, Sequential Analysis (1985), chapter 2. */
+/* Computes the threshold from the average run length of a one-sided sum, (exp(2kb) - 2kb - 1)/2k^2 with allowance k and
+ * b = threshold + 1.166. Source: Siegmund, Sequential Analysis (1985), chapter 2. */
 void detector_restart(change_detector *d, double run_length)
 {
     double run = 2 * (run_length > 10 ? run_length : 10), low = 0, high = 100;
@@ -38,8 +38,8 @@ void detector_start(change_detector *d, double run_length)
 
 static double deviation(const change_detector *d) { return fmax(min_deviation, sqrt(d->m2 / (d->n - 1))); }
 
-/* Returns a logarithm as a standard normal number, by Student's t statistic and Wallace's approximation, clipped to
- * max_deviation. *clipped becomes the logarithm that corresponds to the clipped number. */
+/* Converts a logarithm into a standard normal number, by Student's t statistic and Wallace's approximation, limited to
+ * max_deviation. *clipped becomes the logarithm that corresponds to the limited number. */
 static double standard(const change_detector *d, double x, double *clipped)
 {
     double n = d->n, nu = n - 1;

@@ -1,5 +1,5 @@
-/* Change detection: whether the times of one algorithm have become longer or shorter. A self-starting cumulative sum (CUSUM)
- * of the logarithms of the times, which needs neither their mean nor their deviation beforehand. */
+/* Change detection: finds out whether the times of one algorithm have become longer or shorter. It is a self-starting
+ * cumulative sum (CUSUM) of the logarithms of times, which needs neither mean nor deviation beforehand. */
 #ifndef TUTTI_DETECTOR_H
 #define TUTTI_DETECTOR_H
 
@@ -7,21 +7,23 @@
 
 typedef struct {
     double threshold;
-    int n;           /* times that the mean and the deviation are of */
+    int n;           /* number of times in the mean and the deviation */
     double mean, m2; /* of the logarithms of times: their mean, and the sum of squared deviations */
     double up, down; /* cumulative sums of deviations towards longer and shorter times */
 } change_detector;
 
-/* While nothing changes, one false alarm in run_length times is expected, in 10 at least. */
+/* Starts a detector. While times do not change, it gives on average one false alarm in run_length times; run_length is
+ * at least 10. */
 void detector_start(change_detector *d, double run_length);
 void detector_restart(change_detector *d, double run_length); /* keeps the mean and the deviation */
 
-/* Adds a time above 0 in any unit, always the same. Returns 1 if times have changed; then start or restart the detector. */
+/* Adds a positive time; all times have the same unit. Returns 1 if times have changed. Then the detector must be
+ * started or restarted. */
 int detector_add(change_detector *d, double time);
 
-int detector_suspects(const change_detector *d); /* the last times look as if they had changed */
+int detector_suspects(const change_detector *d); /* whether the last times may have changed */
 
-/* Whether the means of two detectors differ by no more than chance. */
+/* Returns whether the means of two detectors differ by no more than chance. */
 int detector_agrees(const change_detector *d, const change_detector *with);
 
 #pragma GCC visibility pop

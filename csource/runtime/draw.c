@@ -1,7 +1,7 @@
 #include "draw.h"
 
-/* Mixes each number into the hash by the finaliser of SplitMix64. Source: Steele, Lea and Flood, Fast Splittable Pseudorandom
- * Number Generators (OOPSLA 2014). */
+/* Mixes each number into a hash by the finalizer of SplitMix64. Source: Steele, Lea and Flood, Fast Splittable
+ * Pseudorandom Number Generators (OOPSLA 2014). */
 static uint64_t hash(const uint64_t *numbers, int n)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;

@@ -1,4 +1,4 @@
-/* Random numbers that all ranks compute alike, without a message. */
+/* Random numbers that are equal on all ranks without a message. */
 #ifndef TUTTI_DRAW_H
 #define TUTTI_DRAW_H
 
@@ -6,10 +6,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A uniform number above 0 and below 1: a hash of n numbers, the same on every processor. */
+/* Returns a uniform number between 0 and 1, both excluded: a hash of n numbers, equal on every processor. */
 double uniform(const uint64_t *numbers, int n);
 
-/* The first index whose prefix sum reaches u. */
+/* Returns the first index whose prefix sum is at least u. */
 int draw_index(const double *sums, int n, double u);
 
 #pragma GCC visibility pop

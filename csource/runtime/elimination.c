@@ -4,30 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in STAR-MPI, each algorithm is timed a few times, the mean of the faster half of its times counts, and the best serves
- * until times change. Source: Faraj, Yuan and Lowenthal, STAR-MPI: Self Tuned Adaptive Routines for MPI Collective Operations
- * (ICS 2006). Unlike there, candidates are timed in rounds, and the slow ones are dropped after each. In the last round the
- * candidates take turns, so that a drift of all times affects them alike. */
+/* As in STAR-MPI, each algorithm is timed a few times, the mean of the faster half of its times counts, and the best
+ * algorithm serves until times change. Source: Faraj, Yuan and Lowenthal, STAR-MPI: Self Tuned Adaptive Routines for
+ * MPI Collective Operations (ICS 2006). In contrast to STAR-MPI, candidates are timed in rounds, and slow ones are
+ * dropped after each round. In the last round the candidates take turns, so that a drift of all times affects them
+ * equally. */
 
 enum { ROUNDS = 3 };
-enum { MOST_TIMES = 16 };  /* of a candidate in one round */
-enum { ENOUGH_TIMES = 3 }; /* from which on a candidate's time counts as known */
+enum { MOST_TIMES = 16 };  /* largest number of times of a candidate in one round */
+enum { ENOUGH_TIMES = 3 }; /* number of times from which a candidate's time counts as known */
 enum { RECHECKS = 4 };     /* calls of the best candidate in a recheck */
-enum { REFUSALS = 2 };     /* after which a candidate is dropped */
+enum { REFUSALS = 2 };     /* a candidate is dropped after this number of refusals */
 enum { FINALISTS = 3 };    /* candidates that are left after the second round */
-enum { MOST_PENDING = 4 }; /* calls whose times are unknown while a candidate is called for the first time */
+enum { MOST_PENDING = 4 }; /* largest number of calls with unknown times while a candidate has its first call */
 
 static const struct {
-    int times;   /* that each candidate gets */
-    double drop; /* candidates above so many times the least time are dropped */
+    int times;   /* number of times for each candidate */
+    double drop; /* candidates slower than the fastest by more than this factor are dropped */
 } rounds[ROUNDS] = {{1, 2}, {3, 1.25}, {MOST_TIMES, 1}};
 
 static const double promising = 0.9;             /* of the baseline: a first time below it gets ENOUGH_TIMES at once */
 static const double replaces = 0.98;             /* of the baseline: only a candidate below it replaces the baseline */
 static const double slower = 1.25, faster = 0.5; /* of the best candidate's time: a recheck outside these has found a change */
-static const double margin = 2;                  /* a call is priced at so many times its expected time */
-static const double slow_first = 8;   /* times the baseline: first calls up to this may be slow because they create communicators */
-static const double cheap = 0.25;     /* of the baseline: an exchange of times below it may follow each call */
+static const double margin = 2;                  /* the price of a call is this factor times its expected time */
+static const double slow_first = 8;   /* in baselines: a first call up to this may be slow because it creates communicators */
+static const double cheap = 0.25;     /* of the baseline: a cheaper exchange of times may follow each call */
 
 typedef enum { NOT_CALLED, FIRST_PENDING, CALLED } call_state;
 
@@ -38,8 +39,8 @@ typedef struct {
     call_state began;
     double first; /* seconds of the first call; after a restart the last known time */
     double known; /* mean of the faster half of ENOUGH_TIMES or more; 0: unknown */
-    double limit; /* of elimination_limit */
-    double price; /* that the budget has reserved for it */
+    double limit; /* see elimination_limit */
+    double price; /* reserved in the budget */
 } candidate;
 
 typedef enum { TIME_BASELINE, IN_ROUND, FINISHED, RECHECK } phase;
@@ -55,7 +56,8 @@ struct elimination {
     candidate candidates[];
 };
 
-/* Draws candidates without replacement, each by its weight among those that are left. */
+/* Draws the order of the candidates without replacement. Each candidate's probability is its weight among the remaining
+ * ones. */
 static void draw_order(elimination *e, const double *sums, uint64_t seed)
 {
     double *weights = allocate((size_t)e->n + 1, sizeof *weights), all = 1;
@@ -109,7 +111,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The mean of the faster half of the times. */
+/* Returns the mean of the faster half of a candidate's times. */
 static double score(const candidate *c)
 {
     double sorted[MOST_TIMES], sum = 0;
@@ -132,8 +134,9 @@ static double expected(const elimination *e, const candidate *c)
     return c->first < slow_first * e->baseline ? c->first : slow_first * e->baseline;
 }
 
-/* The time of a call that the budget must cover. Before a candidate has times, its limit from earlier jobs counts. A tight
- * limit also counts after the first call, which is slow because it creates communicators. */
+/* Returns a high estimate of the time of a call, which the budget must cover. Before a candidate has times, its limit
+ * from earlier jobs counts. A tight limit also counts after the first call, because that one is slow if it creates
+ * communicators. */
 static double cautious_time(const elimination *e, const candidate *c)
 {
     if (c == &e->candidates[e->n])
@@ -142,7 +145,8 @@ static double cautious_time(const elimination *e, const candidate *c)
     return by_limit ? c->limit * e->baseline : margin * expected(e, c);
 }
 
-/* What the budget must cover: the cautious time and an exchange of times, less the baseline's time. Never negative. */
+/* Returns the price of a call, never negative: the high estimate of its time plus an exchange of times, minus the
+ * baseline's time. */
 static double price(const elimination *e, const exploration_budget *b, const candidate *c)
 {
     double beyond = cautious_time(e, c) + b->exchange - e->baseline;
@@ -164,7 +168,7 @@ int elimination_affords(elimination *e, exploration_budget *b, int i)
     return 1;
 }
 
-/* How many times a candidate is to get in this round. */
+/* Returns the number of times that a candidate should get in this round. */
 static int wanted(const elimination *e, const candidate *c)
 {
     int times = rounds[e->round].times;
@@ -178,9 +182,9 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* The next candidate of a round that the budget affords: the one with the fewest requests, then the fastest. A first call
- * counts as RECHECKS requests, since first calls could use up the budget; they follow in the drawn order. *more: whether any
- * candidate needs a call. */
+/* Returns the next candidate of a round that the budget affords: the one with the fewest requested times, and the
+ * fastest of several. A first call counts as RECHECKS requests, because first calls could use up the budget; first
+ * calls follow the drawn order. *more says whether any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -208,7 +212,8 @@ static int round_next(elimination *e, exploration_budget *b, int *more)
 
 static void all_known(elimination *e);
 
-/* Drops the candidates that the budget does not afford, if all of these had a very slow first call. */
+/* Drops all candidates that still need calls, provided that all of them had a very slow first call. The budget does not
+ * afford them. */
 static void drop_slow_first(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {
@@ -232,7 +237,7 @@ static int request(elimination *e, int i)
     return i;
 }
 
-/* A call of a best candidate that is faster than the baseline credits the difference. */
+/* Lets the best candidate serve. If it is faster than the baseline, the difference is credited to the budget. */
 static int serve_best(const elimination *e, exploration_budget *b)
 {
     if (e->best != e->n && e->candidates[e->best].known > 0)
@@ -255,7 +260,7 @@ int elimination_next(elimination *e, exploration_budget *b)
 
 static void clear_times(candidate *c) { c->n = c->requested = 0; }
 
-/* Forgets all times, since they have changed. The baseline serves until there are new ones. */
+/* Forgets all times after a change. The baseline serves until there are new times. */
 static void restart(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {
@@ -272,7 +277,8 @@ static void restart(elimination *e)
     e->restarts++;
 }
 
-/* The fastest candidate with a known time, of this or an earlier round. It must take less than the part of the baseline. */
+/* Chooses the fastest candidate with a known time, of this or an earlier round. Its time must be below the given part
+ * of the baseline's time. */
 static void choose_best(elimination *e, double part)
 {
     double least = part * e->baseline;
@@ -307,7 +313,7 @@ static double least_score(const elimination *e)
     return least;
 }
 
-/* How many candidates are faster; of equal ones the first counts as faster. */
+/* Returns the number of candidates faster than candidate i. Of equally fast candidates the first counts as faster. */
 static int count_faster(const elimination *e, int i)
 {
     int n = 0;
@@ -342,8 +348,8 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck. The baseline may have been dropped in a round although it serves now, and a refusal may drop the
- * best candidate: both count as changes. */
+/* Ends a recheck. If the best candidate was dropped, that counts as a change. This happens to a baseline that was
+ * dropped in a round and serves now, and to a candidate that was refused. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];
@@ -361,10 +367,10 @@ static void end_recheck(elimination *e)
     e->phase = e->before;
     c->known = now;
     clear_times(c);
-    choose_best(e, e->phase == FINISHED ? replaces : promising); /* another one may be faster than the new time */
+    choose_best(e, e->phase == FINISHED ? replaces : promising); /* another candidate may be faster than the new time */
 }
 
-/* The times of all requested calls are known. */
+/* Continues the current phase when the times of all requested calls are known. */
 static void all_known(elimination *e)
 {
     if (e->phase == RECHECK) {

@@ -14,11 +14,12 @@
 enum { MOST_EXPLORED = 1000 };              /* calls of a class in mode explore; as many of the selected algorithm are timed */
 enum { FIRST_BATCH = 8, MOST_PENDING = 64 }; /* calls whose times ranks exchange at once; a batch grows from the first to the second */
 enum { FIRST_SITE = 3 };                    /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
-enum { UNTIMED = -1 };                      /* the selected algorithm serves, and the call is not timed */
+enum { UNTIMED = -1 };                      /* the selected algorithm serves without being timed */
 
-enum { DRAW_SHARE, DRAW_ALGORITHM }; /* the last number of a draw, so that draws of one call differ */
+enum { DRAW_SHARE, DRAW_ALGORITHM }; /* last number of a draw, so that the draws of one call differ */
 
-/* Calls of a communicator to which one mix applies, at one site, whose sizes have the same number of bits. */
+/* A class of calls of one communicator: one mix applies to them, they are at one site, and their sizes have the same
+ * number of bits. */
 typedef struct class {
     collective what;
     int site;
@@ -32,17 +33,17 @@ typedef struct class {
     struct class *next;
 } class;
 
-/* A timed call. */
+/* A sample is a timed call. */
 struct sample {
     class *class;
     uint64_t bytes, ticks;
     int chosen;       /* pick of the mix; its size: the selected algorithm */
     int served;       /* whether the chosen algorithm served the call */
-    const char *name; /* of the algorithm that did, as in the file of samples */
+    const char *name; /* name of the algorithm that served, as in the file of samples */
     int first;        /* the algorithm's first call in the class, which may create communicators */
 };
 
-/* What a communicator explores. */
+/* The state of exploration on one communicator. */
 struct explorer {
     int root;       /* which writes samples: the rank that is rank 0 of the world. -1: nothing is explored, since that rank is
                        not a member or nodes have different numbers of ranks */
@@ -58,7 +59,7 @@ int exploring, explore_trials, explore_rechecks;
 
 static int site; /* of the next calls */
 
-/* The settings of rank 0, which hold for all. */
+/* The settings of rank 0, which apply to all ranks. */
 static struct {
     double share; /* of calls that are explored */
     double budget; /* share of the selected algorithm's time that exploring may cost */
@@ -111,8 +112,9 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* The expected time of a pick at most, in times of the selected algorithm: as the table says, but for an algorithm that sends
- * one message after another at least ranks / log2(ranks), as others need about log2(ranks) steps. */
+/* Returns the longest expected time of a pick, in times of the selected algorithm. The table may give a limit. An
+ * algorithm that sends all messages one after another takes at least ranks / log2(ranks) times as long, because other
+ * algorithms need about log2(ranks) steps. */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
@@ -168,10 +170,10 @@ static class *class_of(struct explorer *e, const shape *at, collective what, uin
     return e->last[what] = class_new(e, at, what, bytes, best);
 }
 
-/* Ends the job if ranks have chosen differently, which an allreduce before each call finds out. For debugging. */
+/* Ends the job if ranks have chosen different algorithms. For debugging: it adds an allreduce before each call. */
 static void check_agreement(const comm *c, const class *of, int64_t chosen)
 {
-    struct timespec pause = {0, 300000000}; /* launchers may lose what a job prints just before it aborts */
+    struct timespec pause = {0, 300000000}; /* launchers may lose output that a job prints just before it aborts */
     int64_t both[2], most[2];
     both[0] = ((int64_t)of->what << 56) ^ (int64_t)(of->low << 40) ^ (int64_t)(of->count << 32) ^ (chosen + 2);
     both[1] = ~both[0];
@@ -185,8 +187,8 @@ static void check_agreement(const comm *c, const class *of, int64_t chosen)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Whether no rank leaves a call before all have entered. Then the shortest time is that of the rank that entered last, which
- * did not wait for others. */
+/* Returns whether no rank leaves a call before all have entered. Then the shortest time is that of the last rank to
+ * enter, which did not wait for others. */
 static int all_enter_first(collective what)
 {
     return what == ALLGATHER || what == ALLGATHERV || what == ALLREDUCE || what == ALLTOALL || what == BARRIER ||
@@ -201,8 +203,9 @@ static void add_time(struct explorer *e, const sample *s, double seconds)
         elimination_record(s->class->elimination, &e->budget, s->chosen, seconds, !s->first);
 }
 
-/* A first call is kept as a sample only if the elimination drops the algorithm because of it, and it is slow by itself
- * rather than by creating communicators: else each job would try the algorithm again. */
+/* Returns whether a sample is kept. A first call is kept only if the elimination drops the algorithm because of it, and
+ * the call is not just slow because it created communicators. Without such samples each job would try the algorithm
+ * again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
@@ -211,8 +214,8 @@ static int is_kept(const sample *s, double seconds)
     return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* Finds the longest and the shortest time over the ranks of each pending sample. The cost of an exchange is known, and
- * debited, at the next one. */
+/* Computes the longest and the shortest time over the ranks of each pending sample. The cost of an exchange is debited
+ * at the next exchange, when it is known. */
 static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;
@@ -241,8 +244,8 @@ static void exchange_times(comm *c)
         samples_flush(0);
 }
 
-/* Draws what serves the next call of a class in mode explore: a pick of the mix; its size, for the selected algorithm, timed;
- * or UNTIMED. The selected algorithm is timed before any pick is drawn. */
+/* Draws the algorithm that serves the next call of a class in mode explore. Returns a pick of the mix, or the number of
+ * picks for the selected algorithm with timing, or UNTIMED. The selected algorithm is timed before any pick is drawn. */
 static int draw(struct explorer *e, class *c)
 {
     uint64_t at[] = {settings.seed, e->group, (uint64_t)table_place(c->mix), c->low, c->count, DRAW_SHARE};
@@ -273,7 +276,7 @@ static int explore(comm *c, class *of)
     return chosen;
 }
 
-/* The algorithm of a choice; NULL for the MPI library's own. */
+/* Returns the algorithm of a choice, or NULL for the MPI library's own. */
 static const pick *pick_of(const comm *c, const class *of, int chosen, const pick *best)
 {
     if (chosen < 0 || chosen == of->mix->n)
@@ -290,7 +293,7 @@ static int next_candidate(comm *c, class *of)
     return chosen;
 }
 
-/* The candidate to time next, or SERVE_BEST. */
+/* Returns the candidate to time next, or SERVE_BEST. */
 static int candidate_or_best(comm *c, class *of)
 {
     int chosen = next_candidate(c, of);
@@ -321,8 +324,8 @@ static void recheck(class *of)
     explore_rechecks++;
 }
 
-/* Chooses what serves the next call of a class in mode learn. *timed: for the elimination; *watched: the call is one of the
- * best candidate that the monitor times. */
+/* Chooses the algorithm that serves the next call of a class in mode learn. *timed: the elimination needs the time of
+ * the call. *watched: the monitor times this call of the best candidate. */
 static int learn(comm *c, class *of, const pick *best, int *timed, int *watched)
 {
     elimination_credit(of->elimination, &c->explorer->budget);
@@ -396,8 +399,8 @@ int MPI_Pcontrol(const int level, ...)
     return PMPI_Pcontrol(level);
 }
 
-/* Reads a number from 0 to most from the environment, if the variable is set. Returns 0 with the reason in why if it is not
- * one. */
+/* Reads a number from 0 to most from the environment if the variable is set. For any other text it returns 0, with the
+ * reason in why. */
 static int read_share(const char *name, double most, double *share, char *why)
 {
     char *end;
@@ -424,7 +427,7 @@ const char *explore_mode(void)
     return mode != NULL && *mode != 0 ? mode : NULL;
 }
 
-/* Reads this rank's environment and opens the file of samples. Returns 0 with the reason in why if that fails. */
+/* Reads this rank's environment and opens the file of samples. If that fails, it returns 0, with the reason in why. */
 static int read_settings(const char *folder, char *why)
 {
     const char *mode = explore_mode(), *way = getenv("TUTTI_MONITOR");
@@ -461,7 +464,8 @@ void explore_start(MPI_Comm world, const char *folder)
         channels_start(world);
 }
 
-/* Samples of other communicators that are still pending are lost: only the world is known to exist on all ranks here. */
+/* Writes the last samples. Pending samples of communicators other than the world are lost, because only the world
+ * certainly exists on all ranks here. */
 void explore_end(void)
 {
     comm *c = comm_of(MPI_COMM_WORLD);

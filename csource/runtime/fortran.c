@@ -1,7 +1,7 @@
-/* Open MPI's Fortran bindings call PMPI functions, so that wrappers in C do not see their calls. The wrappers here take the
- * place of the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08 calls ompi_bcast_f with the same
- * arguments. MPICH's Fortran bindings call MPI functions of C, except in module mpi_f08 for calls without a buffer. Names
- * end in one underscore, as the compilers of GNU, Intel, LLVM and NVIDIA make them. */
+/* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see their calls; the
+ * wrappers in this file replace the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08 calls
+ * ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C, except in module mpi_f08 for
+ * calls without a buffer. Names end in one underscore, as with the compilers of GNU, Intel, LLVM and NVIDIA. */
 #include "tutti.h"
 
 typedef MPI_Fint *integer;
@@ -18,7 +18,7 @@ static inline void send_to(integer error, int value)
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran integers are passed on as they are");
 
-/* Common blocks whose addresses mean MPI_IN_PLACE and MPI_BOTTOM; they exist only if the application is in Fortran. */
+/* Common blocks whose addresses mean MPI_IN_PLACE and MPI_BOTTOM. They exist only in Fortran applications. */
 extern int mpi_fortran_in_place_ __attribute__((weak)), mpi_fortran_bottom_ __attribute__((weak));
 
 static void *place(char *p)

@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* The root receives from each rank in turn. */
+/* The root receives a block from each rank in turn. */
 int gather_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -12,7 +12,7 @@ int gather_linear(const call *c)
     return e;
 }
 
-/* The number of ranks in a subtree of a binomial tree. */
+/* Returns the number of ranks in the subtree of rank v in a binomial tree. */
 static int subtree(const call *c, int v)
 {
     int bit = 1;
@@ -21,8 +21,7 @@ static int subtree(const call *c, int v)
     return v + bit < c->size ? bit : c->size - v;
 }
 
-/* Blocks go up a binomial tree, and the root puts them into the order of the ranks. Source: Thakur, Rabenseifner and Gropp
- * (2005), 3. */
+/* Blocks travel up a binomial tree, and the root sorts them by rank. Source: Thakur, Rabenseifner and Gropp (2005), 3. */
 int gather_binomial(const call *c)
 {
     int v = after(c, c->rank, -c->root), n = c->count, e;
@@ -45,7 +44,7 @@ int gather_binomial(const call *c)
     return e;
 }
 
-/* The root sends to each rank in turn. */
+/* The root sends a block to each rank in turn. */
 int scatter_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -57,7 +56,8 @@ int scatter_linear(const call *c)
     return e != MPI_SUCCESS ? e : copy(c, c->data, at(c, c->send, c->root * c->count), c->count);
 }
 
-/* Blocks go down a binomial tree, in the order of their distances from the root. Source: as for gather_binomial. */
+/* Blocks travel down a binomial tree, sorted by the distance of their ranks from the root. Source: Thakur, Rabenseifner
+ * and Gropp (2005), 3. */
 int scatter_binomial(const call *c)
 {
     int v = after(c, c->rank, -c->root), n = c->count, bit = 1, e;

@@ -11,7 +11,7 @@ team team_of(const call *c)
     return m;
 }
 
-/* The bits of a member's number in reverse order. */
+/* Returns the bits of a member's number in reverse order. */
 static int turned(const team *m, int number)
 {
     int r = 0;
@@ -53,9 +53,8 @@ int team_leave(const call *c, const team *m)
     return m->number < 0 ? receive_from(c, c->data, c->count, c->rank + 1) : send_to(c, c->data, c->count, c->rank - 1);
 }
 
-/* The part of a vector that a member has after it was halved with partners at
- * distances 1, 2 … up to one. Near ones come first, unless the team is one of
- * far ones: the long messages stay within nodes. */
+/* Computes the part of a vector that a member has after halving with partners at several distances, 1, 2 and so on.
+ * Near partners come first. In a team of far members the long messages therefore stay within nodes. */
 static void part_of(const call *c, int number, int distance, int *first, int *n)
 {
     *first = 0;
@@ -71,11 +70,11 @@ static void part_of(const call *c, int number, int distance, int *first, int *n)
     }
 }
 
-/* Partners exchange halves and combine them, until each member has one part of the
- * result. Rabenseifner, Optimization of collective reduction operations (2004). */
+/* Recursive halving: partners exchange halves of their vectors and combine them, until each member has one part of the
+ * result. Source: Rabenseifner, Optimization of collective reduction operations (2004). */
 int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n)
 {
-    int e = MPI_SUCCESS, offset = m->number ^ number; /* members are numbered from another one */
+    int e = MPI_SUCCESS, offset = m->number ^ number; /* members are numbered starting from another member */
     *first = 0;
     *n = c->count;
     for (int d = 1; e == MPI_SUCCESS && d < m->power; d *= 2) {
@@ -89,7 +88,7 @@ int halve(const call *c, const team *m, int number, char *tmp, int *first, int *
     return e;
 }
 
-/* The way back: partners give each other their parts, or to member 0 alone. */
+/* The reverse of halve: partners give each other their parts of the result, or give all parts to member 0. */
 int unhalve(const call *c, const team *m, int number, int to_one)
 {
     int e = MPI_SUCCESS, offset = m->number ^ number;

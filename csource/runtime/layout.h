@@ -1,4 +1,4 @@
-/* Layouts: on which nodes the ranks of a communicator are, and below which switches. */
+/* Layouts describe on which nodes, and below which switches, the ranks of a communicator are. */
 #ifndef TUTTI_LAYOUT_H
 #define TUTTI_LAYOUT_H
 
@@ -6,16 +6,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A rank's part of a scheduled alltoall. Each of its turns is a sequence in steps: the phase; the ranks to send to and to
- * receive from, or -1; the number of ranks whose signal it awaits before it sends, since their messages use the same links,
- * and these ranks; the number of ranks to which it sends a signal after it has received, and these ranks. */
+/* A rank's part of a scheduled alltoall: a sequence of turns. A turn in steps has, in this order: the phase; the rank
+ * to send to and the rank to receive from, or -1; the number of ranks whose signal the rank awaits before it sends,
+ * because their messages use the same links, and these ranks; the number of ranks that it signals after it has
+ * received, and these ranks. */
 typedef struct {
     int phases, turns;
     int *steps;
 } schedule;
 
-/* Places are numbered in depth-first order of the topology. Ranks at neighbouring positions are close to each other. At each
- * level groups are numbered from 0, the outermost level first; the groups of the last level are nodes. */
+/* Places are numbered in depth-first order of the topology, so ranks at neighboring positions are close to each other.
+ * At each level groups are numbered from 0. The outermost level comes first; the groups of the last level are nodes. */
 struct layout {
     int size, levels;
     int *order;    /* the rank at each position */
@@ -24,21 +25,21 @@ struct layout {
     schedule *alltoall; /* of this rank; NULL: not computed yet */
 };
 
-/* Returns the layout of ranks at the given places. path holds levels numbers for each place. Places are in one group of a
- * level if their numbers up to that level are equal. */
+/* Returns the layout of ranks at the given places. path holds one number for each place and level. Two places are in
+ * the same group of a level if their numbers up to that level are equal. */
 layout *layout_new(int size, const int *place, int levels, const int *path);
 void layout_free(layout *l);
 
 static inline int group_of(const layout *l, int level, int position) { return l->group[(long)level * l->size + position]; }
 
-/* topology.c: the switches that a file describes. */
+/* topology.c: the switches, read from a file. */
 
 int topology_read(char *text, size_t length, char *why); /* 0, or -1 with the reason; an empty text has no switches */
 int topology_place(const char *host);                    /* -1: the file does not contain the host */
 int topology_levels(void);
 const int *topology_path(void);
 
-/* schedule.c: phases of an alltoall without contention. */
+/* schedule.c: an alltoall in phases without contention. */
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);

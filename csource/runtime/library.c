@@ -25,7 +25,7 @@ static char *copied(const char *from, size_t n)
     return to;
 }
 
-/* The length of a word, up to a blank or the end. */
+/* Returns the length of a word, which ends at a blank or at the end of the text. */
 static size_t word(const char *p) { return strcspn(p, " "); }
 
 static size_t letters(const char *p)
@@ -36,7 +36,7 @@ static size_t letters(const char *p)
     return n;
 }
 
-/* Whether p is NAME=VALUE{,NAME=VALUE} with names in ascending order, up to end. */
+/* Returns whether the text from p to end is NAME=VALUE{,NAME=VALUE} with names in ascending order. */
 static int parameters(const char *p, const char *end)
 {
     const char *before = "";
@@ -57,7 +57,8 @@ static int parameters(const char *p, const char *end)
     }
 }
 
-/* Whether a word is the name of an algorithm of a library: LIBRARY.NAME, or the same with parameters as tutti writes them. */
+/* Returns whether a word is the name of an MPI library's algorithm: LIBRARY.NAME, with or without parameters as tutti
+ * writes them. */
 static int right_name(const char *p, size_t n)
 {
     size_t name = letters(p);
@@ -88,7 +89,7 @@ static int read_needs(const char *p, size_t n, unsigned *bits)
     }
 }
 
-/* Reads NAME=INTEGER with at most nine digits. */
+/* Reads NAME=INTEGER, where the integer has at most nine digits. */
 static int read_control(const char *p, size_t n, control *c)
 {
     size_t name = 0, digits = 0, minus;
@@ -129,7 +130,7 @@ static int one_of(const char *p, collective *what)
     return 0;
 }
 
-/* Reads COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
+/* Reads the line COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
 int library_read(const char *p, char *why)
 {
     library_algorithm *t = allocate(1, sizeof *t);
@@ -178,7 +179,7 @@ void library_forget(void)
     }
 }
 
-/* Opens the variables of an algorithm. Those that always have the right value are dropped. */
+/* Opens the control variables of an algorithm. Variables that always have the right value are dropped. */
 static int open_controls(library_algorithm *t, char *why)
 {
     int kept = 0;
@@ -216,7 +217,8 @@ int library_open(char *why)
     return 0;
 }
 
-/* The version in words with single blanks between them, as in banners; libraries use line ends and tabs as well. */
+/* Returns the library's version in words separated by single blanks, as in banners. Libraries also use line ends and
+ * tabs. */
 void library_version(char *says)
 {
     int length, n = 0;
@@ -247,7 +249,7 @@ void library_set(const library_algorithm *t, int on)
         cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
 }
 
-/* Whether an operation is predefined for types without gaps, as MPI_MAXLOC and MPI_MINLOC are not. */
+/* Returns whether an operation is predefined for types without gaps. MPI_MAXLOC and MPI_MINLOC are not. */
 static int builtin(MPI_Op op)
 {
     const MPI_Op known[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
@@ -257,8 +259,8 @@ static int builtin(MPI_Op op)
     return 0;
 }
 
-/* Whether a call meets the requirements, by what all ranks know. Only algorithms of reductions have requirements on
- * operations. */
+/* Returns whether a call meets an algorithm's requirements, as far as all ranks know the arguments. Only algorithms of
+ * reductions have requirements on operations. */
 static int can(unsigned bits, const arguments *a, const shape *s)
 {
     int commutes = 1;
@@ -295,11 +297,11 @@ static int pass_on(const arguments *a, MPI_Comm on)
     }
 }
 
-/* Serves a call by a library's algorithm. Requirements on counts concern reductions alone: elsewhere the root may pass
- * another count, with MPI_IN_PLACE. */
+/* Lets an algorithm of the MPI library serve a call. Requirements on counts are only checked for reductions: in other
+ * collectives the root may pass a different count with MPI_IN_PLACE. */
 int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
 {
-    const library_algorithm *t = (const library_algorithm *)of; /* its first member */
+    const library_algorithm *t = (const library_algorithm *)of; /* of is its first member */
     MPI_Comm on = c->handle;
     if ((bytes == 0 && a->what != BARRIER) || !can(of->needs, a, c->shape))
         return 0;

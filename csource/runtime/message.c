@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int carrying; /* messages of the current call carry the flag */
-static int flag;     /* this rank has it */
+static int carrying; /* whether messages of the current call carry the flag */
+static int flag;     /* whether this rank has the flag */
 
 void flag_carry(int raised)
 {
@@ -106,8 +106,8 @@ int copy(const call *c, char *to, const char *from, int n)
     return MPI_SUCCESS;
 }
 
-/* Memory for n elements, whose first byte may lie before or after their address. Calls with types of negative extent are
- * left to the MPI library. */
+/* Returns memory for n elements. An element's first byte may lie before or after its address. The MPI library serves
+ * calls with types of negative extent. */
 char *scratch(const call *c, int n)
 {
     char *base = malloc((size_t)(c->span + c->extent * n) + 1);
@@ -130,7 +130,7 @@ int combine(const call *c, char *own, char *other, int n, int other_first)
     return e != MPI_SUCCESS ? e : copy(c, own, other, n);
 }
 
-/* The call with ranks numbered by their positions. */
+/* Returns the call with its ranks numbered by position. */
 call by_position(const call *c)
 {
     call there = *c;

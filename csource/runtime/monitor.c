@@ -4,30 +4,30 @@
 #include <stdlib.h>
 
 enum { MIN_ASK_INTERVAL = 8, MAX_INTERVAL = 1 << 20, MIN_RECHECK_INTERVAL = 32 }; /* in calls */
-enum { MAX_FALSE_ALARMS = 3 }; /* that make the detector less sensitive; after more it would find changes too late */
+enum { MAX_FALSE_ALARMS = 3 }; /* after these false alarms the sensitivity stays the same, or changes would be found too late */
 
 #ifndef RUN_LENGTH
 #define RUN_LENGTH 10000     /* calls of a class between two false alarms of all ranks together */
 #define RUN_LENGTH_FACTOR 16 /* by which it grows after a false alarm; an alarm then needs about one time more */
 #endif
 
-static const double ask_share = 0.002;      /* of the time of all calls that ranks may spend to ask one another */
-static const double recheck_share = 0.0005; /* that the first recheck without an alarm may cost; each later one half as much */
-static const double timing_share = 0.002;   /* that reading the clock may cost */
-static const double clock_seconds = 1e-7;   /* that timing a call costs */
+static const double ask_share = 0.002;      /* share of the time of all calls that ranks may spend to ask one another */
+static const double recheck_share = 0.0005; /* share for the first recheck without an alarm; each later one may cost half as much */
+static const double timing_share = 0.002;   /* share for reading the clock */
+static const double clock_seconds = 1e-7;   /* cost of timing a call */
 
 static uint64_t interval(double calls, double least)
 {
     return calls < least ? (uint64_t)least : calls > MAX_INTERVAL ? MAX_INTERVAL : (uint64_t)calls;
 }
 
-/* Collectives in which each rank receives something that depends on every other rank. */
+/* Returns whether each rank receives something that depends on every other rank. */
 static int reaches_all(collective what)
 {
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Whether the messages of the pick are sent by libtutti and can carry a flag. */
+/* Returns whether libtutti sends the messages of the pick, so that they can carry a flag. */
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
@@ -73,9 +73,10 @@ void monitor_stop(monitor *m)
     m->candidates[m->candidate] = (change_detector){0};
 }
 
-/* The detector starts from the times that this rank measured for the elimination. After a recheck it keeps what it had, unless
- * this rank detected a change or the times of the recheck differ. An alarm after which the same candidate is watched again was
- * false: times that depend on one another cause more of them, so all ranks become less sensitive. */
+/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination. After a
+ * recheck it keeps its state, unless this rank detected a change or the times of the recheck differ. If the same
+ * candidate is watched again after an alarm, the alarm was false. Dependent times cause more false alarms, so all ranks
+ * then become less sensitive. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange)
 {
     follow_restart(m, restarts);
@@ -103,7 +104,7 @@ void monitor_start(monitor *m, int candidate, int restarts, double seconds, doub
     }
 }
 
-/* Whether the call is timed on this rank. After a suspicious time the next call is, too. */
+/* Returns whether this rank times the call. After a suspicious time it times the next call as well. */
 static int is_timed(const monitor *m)
 {
     return !m->detected && (m->calls % m->time_interval == 0 || detector_suspects(&m->detector));

@@ -1,9 +1,10 @@
 #include "tree.h"
 
-/* The root of the tree. Where the order of ranks matters it is rank 0, so that subtrees hold consecutive ranks. */
+/* Returns the root of the tree. If the operation does not commute it is rank 0, so that subtrees hold consecutive
+ * ranks. */
 static int top(const call *c) { return c->commutative ? c->root : 0; }
 
-/* Sends the result from there to the root of the call. */
+/* Sends the result from the root of the tree to the root of the call. */
 static int hand_on(const call *c)
 {
     if (top(c) == c->root)
@@ -13,7 +14,7 @@ static int hand_on(const call *c)
     return c->rank == c->root ? receive_from(c, c->data, c->count, top(c)) : MPI_SUCCESS;
 }
 
-/* The root receives from each rank in turn, the last rank first. */
+/* The root receives a vector from each rank in turn, from the last rank to the first. */
 int reduce_linear(const call *c)
 {
     int e;
@@ -33,7 +34,7 @@ int reduce_linear(const call *c)
     return e;
 }
 
-/* A binomial tree. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
+/* Vectors travel up a binomial tree. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
 int reduce_binomial(const call *c)
 {
     int v = after(c, c->rank, -top(c)), e, bit = 1;
@@ -52,7 +53,7 @@ int reduce_binomial(const call *c)
     return e != MPI_SUCCESS ? e : hand_on(c);
 }
 
-/* A chain of ranks, segment by segment. Source: Pjesivac-Grbovic et al. (2007), 3.3. */
+/* Vectors travel along a chain of ranks, segment by segment. Source: Pjesivac-Grbovic et al. (2007), 3.3. */
 int reduce_pipeline(const call *c)
 {
     int v = after(c, c->rank, -top(c)), step = segment_of(c, c->count), e;
@@ -77,7 +78,8 @@ int reduce_pipeline(const call *c)
     return e != MPI_SUCCESS ? e : hand_on(c);
 }
 
-/* Reduces by recursive halving and gathers on the root, or on the rank that takes part for it. Source: Rabenseifner (2004). */
+/* Reduces by recursive halving and gathers the parts on the root, or on the rank that takes part instead of the root.
+ * Source: Rabenseifner (2004). */
 int reduce_rabenseifner(const call *c)
 {
     team m = team_of(c);
@@ -97,7 +99,7 @@ int reduce_rabenseifner(const call *c)
     return c->rank == c->root ? receive_from(c, c->data, c->count, stands) : e;
 }
 
-/* Up the trees of bcast's algorithms with the same names. */
+/* The following algorithms use the trees of bcast's algorithms with the same names, from the leaves to the root. */
 
 static int groups_up(const call *c, int level, tree_form form)
 {

@@ -2,7 +2,7 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
-/* A binomial tree to rank 0, which sends each rank its block. */
+/* Reduces to rank 0 along a binomial tree. Rank 0 sends each rank its block. */
 int reduce_scatter_nonoverlapping(const call *c)
 {
     call sum = *c;
@@ -17,8 +17,8 @@ int reduce_scatter_nonoverlapping(const call *c)
     return e;
 }
 
-/* Each rank sends each other one its block, one rank at a time; for long messages. Source: Thakur, Rabenseifner and Gropp
- * (2005), 3.5. */
+/* For long messages: each rank sends every other rank that rank's block, one rank at a time. Source: Thakur,
+ * Rabenseifner and Gropp (2005), 3.5. */
 int reduce_scatter_pairwise(const call *c)
 {
     char *own = block(c, c->rank), *tmp = scratch(c, c->counts[c->rank]);
@@ -41,7 +41,7 @@ static int largest(const call *c)
     return most;
 }
 
-/* Partial results go round a ring; each arrives at its own rank last. Source: Patarasuk and Yuan (2009). */
+/* Partial results travel round a ring. Each arrives at the rank of its block last. Source: Patarasuk and Yuan (2009). */
 int reduce_scatter_ring(const call *c)
 {
     int next = after(c, c->rank, 1), before = after(c, c->rank, -1), e;
@@ -57,8 +57,8 @@ int reduce_scatter_ring(const call *c)
     return e;
 }
 
-/* Recursive halving: ranks exchange the blocks of each other's half; for short messages. Source: Thakur, Rabenseifner and
- * Gropp (2005), 3.5. */
+/* For short messages: recursive halving. Pairs of ranks exchange the blocks of each other's half. Source: Thakur,
+ * Rabenseifner and Gropp (2005), 3.5. */
 int reduce_scatter_halving(const call *c)
 {
     char *tmp = scratch(c, c->count);

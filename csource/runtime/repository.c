@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* The names are those of Open MPI for the same algorithms, where it has them. */
+/* The algorithms have the names that Open MPI uses for the same algorithms, if there are any. */
 const algorithm repository[] = {
     {ALLGATHER, "linear", allgather_linear, 0, NULL},
     {ALLGATHER, "bruck", allgather_bruck, 0, NULL},

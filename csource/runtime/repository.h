@@ -1,4 +1,4 @@
-/* The algorithms of libtutti, made of messages between two ranks. */
+/* The algorithms of libtutti, which consist of messages between two ranks. */
 #ifndef TUTTI_REPOSITORY_H
 #define TUTTI_REPOSITORY_H
 
@@ -71,7 +71,7 @@ extern const algorithm repository[]; /* the last one has no name */
 int repository_fits(const algorithm *a, int ranks);      /* whether it can serve communicators of that size */
 int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
 
-/* The algorithms, by collective, each in a file of its own. */
+/* The functions of the algorithms. Each collective has a file of its own. */
 int allgather_bruck(const call *c), allgather_linear(const call *c), allgather_neighbor(const call *c);
 int allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
 int allgather_ring_depth_first(const call *c), allgather_two_level(const call *c);
@@ -108,8 +108,9 @@ int scatter_binomial(const call *c), scatter_linear(const call *c);
 
 enum { TAG = 1, SIGNAL, FLAGGED };
 
-/* flag_carry lets the messages of this rank's next call carry a flag, if it is raised. A rank that receives the flag sends
- * it on. flag_received ends that, and returns whether this rank has the flag. Not for algorithms with signals. */
+/* flag_carry lets the messages of this rank's next call carry a flag; raised says that this rank raises it. A rank that
+ * receives the flag forwards it. flag_received ends that, and returns whether this rank has the flag. Algorithms with
+ * signals cannot carry a flag. */
 void flag_carry(int raised);
 int flag_received(void);
 
@@ -121,19 +122,19 @@ int send_receive(const call *c, const char *out, int n, int to, char *in, int m,
 int wait_all(MPI_Request *r, int n);
 int wait_receives(MPI_Request *r, int n); /* of receives, which may bring the flag */
 
-/* Each rank sends to all others at once, beginning with different ones: the data for rank 0 begin at out, those for each
- * rank after it step elements later. */
+/* Each rank sends to all others at once, beginning with different ones. The data for rank 0 begin at out, and the data
+ * for each further rank begin step elements later. */
 int exchange_all(const call *c, const char *out, int step);
 
 int copy(const call *c, char *to, const char *from, int n);
 char *scratch(const call *c, int n); /* memory for n elements; NULL: none */
 void scratch_free(const call *c, char *p);
 
-/* Combines n elements into own, in the order of the ranks, and destroys other. Returns an error code of MPI. */
+/* Combines n elements with own in the order of the ranks, and overwrites other. Returns an error code of MPI. */
 int combine(const call *c, char *own, char *other, int n, int other_first);
 
-/* halving.c: reductions by recursive halving, on the largest power of two ranks. Of the first 2 × pairs ranks each odd one
- * takes part for itself and for the rank before it. */
+/* halving.c: reductions by recursive halving. The members are the largest power of two ranks. Among the first 2 × pairs
+ * ranks, each odd rank takes part for itself and for the rank before it. */
 
 typedef struct {
     int power;  /* members, a power of two */
@@ -156,7 +157,7 @@ static inline int rank_of(const call *c, int number) { return c->map == NULL ? n
 
 static inline char *at(const call *c, const char *p, int i) { return (char *)p + (MPI_Aint)i * c->extent; }
 
-/* The rank i after another one, in a ring. */
+/* Returns the rank at distance i after another one, in a ring. */
 static inline int after(const call *c, int rank, int i)
 {
     int r = (rank + i) % c->size;
@@ -173,7 +174,8 @@ static inline int floor_power_of_two(int n)
 
 static inline int at_most(int n, int limit) { return n < limit ? n : limit; }
 
-/* The elements of a segment: as many as fit into the segsize, at least one; without a segsize all. */
+/* Returns the number of elements in a segment: as many as fit into the segsize, at least one. Without a segsize all
+ * elements are one segment. */
 static inline int segment_of(const call *c, int n)
 {
     MPI_Aint fit = c->parameter > 0 && c->extent > 0 ? c->parameter / c->extent : n;

@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* A chain of ranks. */
+/* Partial results travel along a chain of ranks. */
 int scan_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -17,7 +17,7 @@ int scan_linear(const call *c)
     return e;
 }
 
-/* As scan_linear, but the received vector is the result. */
+/* The chain of scan_linear, where the received vector is the result. */
 int exscan_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -39,8 +39,9 @@ int exscan_linear(const call *c)
     return e;
 }
 
-/* Recursive doubling: blocks of ranks exchange the combined vectors of all their members with the neighbouring block. Those
- * of lower ranks count for the result, in before. Source: Hillis and Steele, Data parallel algorithms (1986). */
+/* Recursive doubling: blocks of ranks exchange the combined vectors of all their members with the neighboring block.
+ * Vectors of lower ranks are combined in before, which holds the result. Source: Hillis and Steele, Data parallel
+ * algorithms (1986). */
 static int doubling(const call *c, char *all, char *before, int *received)
 {
     char *tmp = scratch(c, c->count), *other = scratch(c, c->count);

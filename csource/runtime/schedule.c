@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 
-/* An alltoall in phases. In each phase no two messages use the same link in the same direction, and there are as few phases
- * as possible. Source: Faraj and Yuan, Message scheduling for all-to-all personalized communication on Ethernet switched
- * clusters (2005). Groups are the parts of the tree around the switch or node of which no part has more than half of all
- * ranks, the largest part first. Extended ring scheduling gives the phases of the messages between two groups. While member
- * m of a group sends to another group, a message to m within its group uses other links. */
+/* Schedules an alltoall in phases. In each phase no two messages use the same link in the same direction, and the
+ * number of phases is the smallest possible. Source: Faraj and Yuan, Message scheduling for all-to-all personalized
+ * communication on Ethernet switched clusters (2005).
+ *
+ * The groups are the parts of the tree around a switch or node, chosen such that no part has more than half of all
+ * ranks. The largest part comes first. Extended ring scheduling gives the phases of the messages between two groups.
+ * While member m of a group sends to another group, a message to m from within its group uses other links. */
 
 typedef struct {
     int phase, from, to;
@@ -39,7 +41,7 @@ static int divisor(int a, int b)
     return a;
 }
 
-/* The first phase of the messages from group i to group j. */
+/* Returns the first phase of the messages from group i to group j. */
 static int start(const plan *p, int i, int j)
 {
     if (i < j)
@@ -47,8 +49,9 @@ static int start(const plan *p, int i, int j)
     return p->phases - count(p, j) * (behind(p, j + 1) - behind(p, i + 1));
 }
 
-/* Adds the messages from the first group to group j, and those within the first group in the same phases. Every member sends
- * once in as many phases as there are members. The order of the senders changes whenever all receivers have had their turns. */
+/* Adds the messages from the first group to group j, and messages within the first group in the same phases. In each
+ * stretch of phases, one for each member, every member sends once. The order of the senders changes whenever all
+ * receivers have had their turns. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);
@@ -61,7 +64,7 @@ static void from_first(plan *p, int j)
     }
 }
 
-/* Adds the messages from group i to the first group, and those within group i in the same phases. */
+/* Adds the messages from group i to the first group, and messages within group i in the same phases. */
 static void to_first(plan *p, int i)
 {
     int a = count(p, 0), b = count(p, i);
@@ -81,7 +84,7 @@ static void between(plan *p, int i, int j)
     }
 }
 
-/* The positions of a group, or of all ranks outside the chosen groups. */
+/* A part of the positions: a group, or all ranks outside the chosen groups. */
 typedef struct {
     int first, end, order;
 } part;
@@ -93,7 +96,7 @@ static int larger(const void *a, const void *b)
     return n != 0 ? n : x->order - y->order;
 }
 
-/* The end of the group at a level that begins at a position. */
+/* Returns the end of the group at a level that begins at a given position. */
 static int end_of(const layout *l, int level, int first)
 {
     int end = first + 1;
@@ -102,8 +105,8 @@ static int end_of(const layout *l, int level, int first)
     return end;
 }
 
-/* Goes down the tree to the level at which no group has more than half of all ranks, and lists the groups there. All ranks
- * around them form one more group, which begins after the last of them. */
+/* Descends the tree to the level at which no group has more than half of all ranks, and lists the groups there. All
+ * other ranks form one more group, which begins after the last of them. */
 static int parts_of(const layout *l, part *parts)
 {
     int first = 0, end = l->size, level = 0, n = 0;
@@ -171,14 +174,14 @@ static void in_phases(plan *p)
     p->all = sorted;
 }
 
-/* One turn of a rank. */
+/* A turn is one step of a rank in the schedule. */
 typedef struct {
     int phase, to, from, nwaits, nsignals;
     int *waits, *signals; /* room for two ranks of each level */
 } turn;
 
-/* Makes the turns of one rank. last and received hold, by level, group and direction of a link, its last message and the
- * turn in which this rank received it. */
+/* Creates the turns of one rank. For each link, by level, group and direction, last holds the last message on the link,
+ * and received the turn in which this rank received that message. */
 typedef struct {
     const layout *l;
     int rank, n;
@@ -197,8 +200,8 @@ static turn *turn_at(maker *k, int phase)
     return &k->turns[k->n - 1];
 }
 
-/* Lets a message wait for the last one on a link. If the two have no rank in common, the receiver of the last one sends a
- * signal to the sender of this one. */
+/* Lets a message wait for the previous message on a link. If the two messages have no rank in common, the receiver of
+ * the previous one must signal the sender of this one. */
 static void follow(maker *k, long link, const message *m, const message **seen, int *nseen)
 {
     const message *before = k->last[link];
@@ -236,7 +239,7 @@ static void take_turn(maker *k, const message *m, const message **seen)
         }
 }
 
-/* Puts the turns into one sequence and frees them. */
+/* Writes all turns into one sequence and frees them. */
 static schedule *steps_of(maker *k, int phases)
 {
     schedule *s = allocate(1, sizeof *s);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call in progress: its buffers, and where the result goes. */
+/* A stage is a call in progress: its buffers, and the place of the result. */
 typedef struct {
     call c;
     size_t bytes;          /* of a block, or of the message */
@@ -17,8 +17,8 @@ typedef struct {
     int error;
 } stage;
 
-/* Ranks may describe the same bytes by different types, so messages are bytes. MPICH and Open MPI pack a type into exactly
- * its bytes. */
+/* Returns whether a type is contiguous bytes. Ranks may describe the same bytes by different types, so messages are
+ * bytes. MPICH and Open MPI pack a type into exactly its bytes. */
 static int is_plain(MPI_Datatype type)
 {
     MPI_Aint lower, extent;
@@ -30,7 +30,7 @@ static int is_plain(MPI_Datatype type)
     return lower == 0 && extent == size;
 }
 
-/* Memory that is freed after the call. */
+/* Returns memory that is freed after the call. */
 static char *buffer_of(stage *s, int which, size_t bytes)
 {
     s->packed[which] = malloc(bytes + 1);
@@ -39,7 +39,7 @@ static char *buffer_of(stage *s, int which, size_t bytes)
     return s->packed[which];
 }
 
-/* Packs elements into bytes. */
+/* Packs elements into contiguous bytes. */
 static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
 {
     int at = 0;
@@ -51,7 +51,7 @@ static void pack(stage *s, char *to, size_t bytes, const void *from, int count, 
         s->error = PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm);
 }
 
-/* The buffer as bytes: the buffer itself, or a packed copy. */
+/* Returns the bytes of a buffer: the buffer itself, or a packed copy. */
 static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -61,7 +61,7 @@ static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype t
     return to;
 }
 
-/* Room for received bytes: the buffer itself, or memory that is unpacked into it after the call. */
+/* Returns memory for received bytes: the buffer itself, or memory that is unpacked into the buffer after the call. */
 static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -79,7 +79,7 @@ static char *element(void *buf, int i, MPI_Datatype type)
     return (char *)buf + i * extent;
 }
 
-/* Copies the rank's own block into its place among the gathered ones. */
+/* Copies the rank's own block to its place among the gathered blocks. */
 static void own_block(stage *s, const arguments *a)
 {
     size_t n = s->bytes;
@@ -96,7 +96,7 @@ static void prepare_allgather(stage *s, const arguments *a)
     own_block(s, a);
 }
 
-/* Room for two numbers for each rank. */
+/* Allocates two numbers for each rank. */
 static int number_ranks(stage *s)
 {
     s->starts = malloc((size_t)s->c.size * 2 * sizeof *s->starts);
@@ -110,7 +110,8 @@ static int number_ranks(stage *s)
     return 1;
 }
 
-/* Blocks are received in place if the type is plain and the displacements fit, else packed one after another. */
+/* Prepares an allgatherv. Blocks are received in place if the type is plain and the displacements fit, otherwise packed
+ * one after another. */
 static void prepare_allgatherv(stage *s, const arguments *a)
 {
     int size = (int)type_size(a->rtype), plain = is_plain(a->rtype), rank = s->c.rank;
@@ -134,7 +135,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, a->displs[rank], a->rtype), a->counts[rank], a->rtype);
 }
 
-/* Messages have the application's types; nothing is packed. */
+/* Prepares an alltoallv. Messages have the application's types, so nothing is packed. */
 static void prepare_alltoallv(stage *s, const arguments *a)
 {
     MPI_Aint lower;
@@ -194,7 +195,7 @@ static void prepare_scatter(stage *s, const arguments *a)
         s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
 }
 
-/* For each rank the number of elements before its block, and the sum of all. */
+/* Computes for each rank the number of elements before its block, and the sum of all counts. */
 static void sum_counts(stage *s, const arguments *a)
 {
     if (!number_ranks(s))
@@ -207,7 +208,8 @@ static void sum_counts(stage *s, const arguments *a)
     }
 }
 
-/* The elements of a reduction are in the receive buffer where that is significant, else in memory of libtutti. */
+/* Prepares a reduction. Its elements are in the receive buffer if that is significant on this rank, otherwise in memory
+ * of libtutti. */
 static void prepare_reduction(stage *s, const arguments *a)
 {
     call *c = &s->c;
@@ -233,7 +235,8 @@ static void prepare_reduction(stage *s, const arguments *a)
         s->error = MPI_ERR_NO_MEM;
 }
 
-/* Copies the rank's own elements to where they are reduced. Called once it is certain that the algorithm can run. */
+/* Copies the rank's own elements to the memory where they are reduced. Called only after it is certain that the
+ * algorithm can run. */
 static void start_reduction(stage *s, const arguments *a)
 {
     const void *from = a->send != MPI_IN_PLACE ? a->send : a->recv;

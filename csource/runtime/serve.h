@@ -1,4 +1,4 @@
-/* From the arguments of a collective call to those of an algorithm, and back. */
+/* Converts the arguments of a collective call to those of an algorithm, and back. */
 #ifndef TUTTI_SERVE_H
 #define TUTTI_SERVE_H
 
@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The arguments that an application passed to a collective. The buffer of bcast is recv, and the type of a reduction is rtype. */
+/* The arguments that an application passed to a collective. In a bcast the buffer is recv. In a reduction the type is
+ * rtype. */
 typedef struct {
     collective what;
     const void *send;
@@ -23,15 +24,15 @@ typedef struct {
     int error; /* that the call returns */
 } arguments;
 
-/* Where an algorithm runs. */
+/* The communicator and the layout on which an algorithm runs. */
 typedef struct {
     MPI_Comm comm; /* of libtutti, for its messages */
     int rank, size;
     layout *layout; /* NULL: the algorithm does not need it */
 } place;
 
-/* Lets an algorithm of libtutti serve a call and sets its error. Returns 0 if it cannot, with nothing done. bytes is the
- * size as in tables, the same on all ranks. */
+/* Lets an algorithm of libtutti serve a call and sets the call's error. If the algorithm cannot serve it, returns 0
+ * without any effect. bytes is the size as in tables, the same on all ranks. */
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes);
 
 void ran_nothing(void); /* wrap.c: resets what tutti_ran returns */

@@ -31,7 +31,7 @@ void *allocate(size_t n, size_t bytes)
     return p;
 }
 
-/* A copy of an environment variable; NULL if it is unset or empty. */
+/* Returns a copy of an environment variable, or NULL if it is unset or empty. */
 static char *setting(const char *name)
 {
     const char *value = getenv(name);
@@ -42,7 +42,7 @@ static char *setting(const char *name)
     return copy;
 }
 
-/* Reads a file. On an error the length is 0 and the reason in why. */
+/* Reads a file. On an error the length is 0, and why holds the reason. */
 static char *load(const char *path, int *length, char *why)
 {
     char *text = allocate((size_t)MOST_TEXT + 1, 1);
@@ -59,7 +59,7 @@ static char *load(const char *path, int *length, char *why)
     return text;
 }
 
-/* Reads a table, checks that it is for this MPI library, and opens the control variables that it names. */
+/* Reads a table, checks that it is for this MPI library, and opens the control variables named in it. */
 static int use_table(char *text, size_t length, char *why)
 {
     if (table_read(text, length, why))
@@ -68,7 +68,7 @@ static int use_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads a file, and all ranks parse it and get the same result. Only rank 0 has a path. */
+/* Rank 0 reads a file, and all ranks parse it with the same result. Only rank 0 has a path. */
 static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
     char why[WHY] = "", *text = NULL;
@@ -98,7 +98,8 @@ static void know_comms(void)
     active = 1;
 }
 
-/* The environment of rank 0 counts. Nothing is done if several threads of a rank may call MPI at once. */
+/* Starts libtutti with the settings in rank 0's environment. It stays off if several threads of a rank may call MPI at
+ * once. */
 static void begin(int threads)
 {
     int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[4];

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/reference/runtime-table.md has the grammar. The first rule that holds for a call counts. */
+/* Reads tables; docs/reference/runtime-table.md has the grammar. The first rule that applies to a call counts. */
 
 #define MOST_BYTES ((uint64_t)1 << 62)
 
-enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* bounds of weights and limits, of choices in a line, and of the letters of a name */
+enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* limits of weights and of MOST, of choices in a line, and of the letters of a name */
 
 typedef struct {
     collective what;
@@ -32,7 +32,7 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* Skips a text that must come next. Returns 0 if it does not. */
+/* Skips a required text. Returns 0 if another text follows. */
 static int literal(const char **p, const char *text)
 {
     size_t n = strlen(text);
@@ -51,7 +51,7 @@ static int number(const char **p, uint64_t most, uint64_t *value)
     return *p > from && !(*from == '0' && *p - from > 1) && *value <= most;
 }
 
-/* Reads NAME LOW-HIGH, within limits. */
+/* Reads NAME LOW-HIGH; both numbers must be within limits. */
 static int range(const char **p, const char *name, uint64_t least, uint64_t most, uint64_t *low, uint64_t *high)
 {
     return literal(p, name) && number(p, most, low) && literal(p, "-") && number(p, most, high) && *low >= least && *low <= *high;
@@ -70,7 +70,7 @@ static int collective_of(const char **p, collective *what)
     return 0;
 }
 
-/* Reads NAME or NAME(PARAMETER=NUMBER), up to the end of the line. */
+/* Reads NAME or NAME(PARAMETER=NUMBER) up to the end of the line. */
 static int algorithm_of(const char *p, collective what, pick *to)
 {
     if (strcmp(p, "library_default") == 0)
@@ -102,7 +102,7 @@ static void mix_free(mix *m)
     free(m->most);
 }
 
-/* Frees all rules and mixes, and allocates room for others. */
+/* Frees all rules and mixes, and allocates memory for a new table. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)
@@ -142,7 +142,7 @@ static int sizes(const char **p, uint64_t *low, uint64_t *high)
     return range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
 }
 
-/* Reads the optional order of a rule. */
+/* Reads the optional order of ranks in a rule. */
 static int order_of(const char **p, unsigned *order)
 {
     *order = 0;
@@ -200,7 +200,7 @@ static int read_budget(const char **p, mix *m)
     return ok;
 }
 
-/* Reads a line after its first word, explore. */
+/* Reads the part of an explore line after its first word. */
 static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
@@ -215,7 +215,7 @@ static int read_mix(const char *p, int line, char *why)
         if (m->n == MOST_CHOICES || !read_choice(&p, m))
             return refuse(why, line, "a weight, and what a call may take, of 1 to 1000000, and an algorithm of this library, up to 256 times");
     while (literal(&p, " "));
-    for (int i = 0; i < m->n; i++) /* the last sum last */
+    for (int i = 0; i < m->n; i++) /* the last sum comes last, because it is the divisor */
         m->sums[i] /= m->sums[m->n - 1];
     return 0;
 }
@@ -228,7 +228,8 @@ static uint64_t checksum(const char *text, size_t n)
     return h;
 }
 
-/* Returns where the last line begins, which holds the checksum of all lines before it; NULL if it is missing or wrong. */
+/* Returns the beginning of the last line, which holds the checksum of all lines before it. Returns NULL if the checksum
+ * is missing or wrong. */
 static char *last_line(char *text, size_t length)
 {
     enum { END = 4 + 16 + 1 };
@@ -240,7 +241,7 @@ static char *last_line(char *text, size_t length)
     return memcmp(last, want, END) == 0 && (last == text || last[-1] == '\n') ? last : NULL;
 }
 
-/* Reads the banner of a line "for BANNER", of which there is one at most. */
+/* Reads the banner of a line "for BANNER". A table has at most one such line. */
 static int read_banner(const char *p, int line, char *why)
 {
     size_t n = strlen(p);
@@ -267,7 +268,7 @@ static int read_statement(const char *p, int line, char *why)
     return library_read(p, want) ? refuse(why, line, want) : 0;
 }
 
-/* Parses a table, and changes the text. All ranks get the same result. */
+/* Parses a table, and modifies the text. All ranks get the same result. */
 int table_read(char *text, size_t length, char *why)
 {
     int line = 1, lines = 0;
@@ -351,7 +352,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sizes at which bands may begin, in ascending order; the first is 0. */
+/* Computes the sizes at which bands may begin, in ascending order; the first is 0. */
 static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned orders)
 {
     int n = 0, kept = 1;
@@ -368,7 +369,7 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* For each number of bits, finds the band of the least size with as many bits. */
+/* Finds, for each number of bits, the band that contains the smallest size with that number of bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;
@@ -380,7 +381,8 @@ static void index_bands(struct row *r)
     }
 }
 
-/* The MPI library serves where an algorithm cannot serve communicators of that size. */
+/* Returns the row of a collective and shape. If an algorithm cannot serve communicators of this size, the MPI library
+ * serves. */
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t *at = allocate((size_t)nrules * 2 + 1, sizeof *at);

@@ -1,4 +1,4 @@
-/* Tables: which algorithm serves which calls. */
+/* Tables say which algorithm serves which calls. */
 #ifndef TUTTI_TABLE_H
 #define TUTTI_TABLE_H
 
@@ -9,14 +9,14 @@
 enum { WHY = 256 };               /* bytes of a reason, with its end */
 enum { MOST_TEXT = 16 << 20 };    /* bytes of a table */
 
-/* An algorithm with its parameter. */
+/* A pick is an algorithm with its parameter. */
 typedef struct pick {
     const algorithm *algorithm; /* NULL: the MPI library's own choice */
     int parameter; /* 0: none */
     const char *text; /* its name in the table */
 } pick;
 
-/* Sizes of one collective and shape that one pick serves. */
+/* A band is a range of sizes that one pick serves, for one collective and shape. */
 typedef struct {
     uint64_t up_to; /* bytes, inclusive; the last band has no limit */
     pick pick;
@@ -27,24 +27,26 @@ struct row {
     band bands[];
 };
 
-/* A line of the table that lists the algorithms to explore. */
+/* A mix is a line of the table that lists algorithms to explore. */
 typedef struct mix {
     collective what;
     uint64_t low[3], high[3]; /* of ranks, ppn and bytes, inclusive */
     int n;
     pick *picks;
     double *sums; /* prefix sums of the weights, scaled so that the last is 1 */
-    double budget; /* of each call, in times of the selected algorithm, besides the share of TUTTI_BUDGET */
-    double *most; /* time that a call of each may take, in times of the selected algorithm; 0: unknown */
+    double budget; /* of each call, in times of the selected algorithm, in addition to the share of TUTTI_BUDGET */
+    double *most; /* for each algorithm, the longest time of a call in times of the selected algorithm; 0: unknown */
 } mix;
 
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
-/* Replaces the table by one rule for all calls of a collective, or without a collective by none. Returns 0, or -1 with the reason. */
+/* Replaces the table by a single rule for all calls of a collective. Without a collective, removes all rules. Returns
+ * 0, or -1 with the reason in why. */
 int table_force(const char *what, const char *name, char *why);
 pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t bytes);
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders); /* NULL: no rule selects an algorithm */
-/* Returns the mix of a call, or NULL. Narrows *low to *high to the sizes around it that have the same mix. */
+/* Returns the mix of a call, or NULL. Sets *low and *high to the range of sizes around the call's size that have the
+ * same mix. */
 const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high);
 int table_mixes(void); /* number of mixes */
 int table_place(const mix *m); /* the number of a mix, from 0 */

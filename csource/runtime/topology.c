@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text is a line "tutti-topology 1", then a line for each node: its name and the switches above it, the outermost first,
- * separated by single blanks. All nodes have the same number of switches. */
+/* Reads a topology. Its first line is "tutti-topology 1". Each further line describes a node: its name and the switches
+ * above it, the outermost first, separated by single blanks. All nodes have the same number of switches. */
 
 enum { MOST_LEVELS = 16 };
 
@@ -26,8 +26,8 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* The number of a switch is that of the first node below it with its name at this level. The last nodes are compared first,
- * since files list neighbours together. */
+/* Returns the number of a switch: the number of the first node below it. The last nodes are compared first, because
+ * files list neighbors together. */
 static int number_of(char **names, const spot *at, int level)
 {
     for (int i = nspots; i-- > 0;)
@@ -68,7 +68,7 @@ static int by_path(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Whether no node is listed twice. */
+/* Returns whether every node is listed only once. */
 static int unique(void)
 {
     char **names = allocate((size_t)nspots + 1, sizeof *names);
@@ -109,7 +109,7 @@ static int read_lines(char *why)
     return failed;
 }
 
-/* How many outermost levels are the same for all nodes, and therefore useless. */
+/* Returns the number of outermost levels that are the same for all nodes, and therefore useless. */
 static int common_levels(void)
 {
     for (int top = 0; top < nlevels - 1; top++)
@@ -136,7 +136,7 @@ int topology_read(char *text, size_t length, char *why)
     return 0;
 }
 
-/* Compares names up to the first dot. */
+/* Compares two host names up to the first dot. */
 static int same_host(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");

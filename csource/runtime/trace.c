@@ -8,7 +8,7 @@
 enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
 enum { TAG_COUNT = 1, TAG_ROWS };
 
-/* Calls of one collective, shape and size. */
+/* A slot counts the calls of one collective, shape and size. */
 typedef struct {
     const shape *shape; /* NULL: the slot is free */
     uint64_t bytes, calls, ticks, shortest, longest;
@@ -17,7 +17,7 @@ typedef struct {
 
 static slot *slots, *last[COLLECTIVES]; /* 896 KiB; last: the slot of each collective's last call */
 static int used;
-static int rounding; /* sizes are rounded down to powers of two from now on */
+static int rounding; /* whether sizes are rounded down to powers of two from now on */
 static uint64_t lost;
 
 enum { FIRST_FLUSH = 1, MOST_FLUSH = 256 }; /* seconds between two writes of the file, which double */
@@ -52,7 +52,7 @@ void trace_start(const char *path)
 
 static uint64_t power_of_two(uint64_t n) { return n == 0 ? 0 : (uint64_t)1 << (63 - __builtin_clzll(n)); }
 
-/* The slot of such calls, or the free slot for them. */
+/* Returns the slot of such calls, or a free slot for them. */
 static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * COLLECTIVES + what) * 0x9e3779b97f4a7c15u;
@@ -63,7 +63,7 @@ static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
     return s;
 }
 
-/* Rounds all sizes down to powers of two, since there are too many different ones. */
+/* Rounds all sizes down to powers of two, because there are too many different sizes. */
 static void coarsen(void)
 {
     slot *old = slots;
@@ -123,8 +123,8 @@ void trace_add(collective what, const shape *at, size_t bytes, uint64_t took)
     s->longest = took > s->longest ? took : s->longest;
 }
 
-/* A line of the file. Each rank counts its share of a call, 1 / ranks, so that sums over ranks are numbers of calls and sums
- * of mean times. */
+/* A row is a line of the file. Each rank counts its share of a call, 1 / ranks, so that sums over ranks give numbers of
+ * calls and sums of mean times. */
 typedef struct {
     collective what;
     int nodes, ppn;
@@ -171,7 +171,7 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* The rows of this rank's calls, counted by its share or whole. */
+/* Returns the rows of this rank's calls. A call counts as the rank's share or, with whole, as one call. */
 static table own_rows(int whole)
 {
     table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};
@@ -187,7 +187,7 @@ static table own_rows(int whole)
     return t;
 }
 
-/* Merges the rows of another rank. If there are too many, sizes are rounded. */
+/* Merges the rows of another rank. If there are too many rows, sizes are rounded. */
 static void take_rows(table *t, MPI_Comm world, int from)
 {
     int n;
@@ -222,7 +222,7 @@ static table gather_rows(MPI_Comm world, int rank, int size)
     return t;
 }
 
-/* Replaces the file as a whole or not at all. Returns 0 on success. */
+/* Replaces the file atomically. Returns 0 on success. */
 static int write_rows(const char *path, const table *t)
 {
     size_t length = strlen(path);
@@ -243,7 +243,8 @@ static int write_rows(const char *path, const table *t)
     return bad;
 }
 
-/* Writes the calls of this rank so far, which is all that a killed job leaves. Errors are reported only at the end. */
+/* Writes the calls of this rank so far, which remain if the job is killed. Errors are reported only at the end of the
+ * job. */
 void trace_flush(uint64_t now)
 {
     table t = own_rows(1);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A root without children, with room for all other ranks. */
+/* Returns a root without children, with room for all other ranks. */
 static tree tree_new(const call *c)
 {
     tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};
@@ -11,8 +11,8 @@ static tree tree_new(const call *c)
     return t;
 }
 
-/* The children of member me are at distances 1, 2, …, radix - 1 times each power of the radix below its lowest digit that is
- * not 0, long distances first. */
+/* Computes a binomial tree. The children of member me are at distances of 1 to radix - 1 times a power of the radix,
+ * for each power below the lowest nonzero digit of me. Long distances come first. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -25,9 +25,9 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* A rank that has the message sends it to another rank in each step, and a message arrives after radix steps. No tree
- * reaches more ranks in the same time. Of a list the first member reaches as many ranks as it would if it had one step less;
- * the rest belongs to the rank that it sends to first. */
+/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message arrives
+ * after radix steps. No other tree reaches more ranks in the same time. The first member of a list reaches the ranks
+ * that it could reach with one step less; the remaining ranks belong to the first rank that it sends to. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
@@ -54,7 +54,7 @@ static void join_postal(tree *t, int radix, const int *list, int n, int me)
     free(reached);
 }
 
-/* Puts this rank, member me of n, into a tree over a list of ranks. */
+/* Adds this rank, member me of n, to a tree over a list of ranks. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
@@ -86,12 +86,12 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
     return t;
 }
 
-/* Positions from first up to end, without end. */
+/* A span is a range of positions from first to end, without end. */
 typedef struct {
     int first, end;
 } span;
 
-/* The group of a position at a level; the position itself below the last level. */
+/* Returns the group of a position at a level. Below the last level it is the position itself. */
 static span group_at(const layout *l, int level, int position)
 {
     span s = {position, position + 1};
@@ -106,8 +106,8 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Makes a tree over the leaders of the groups at a level within a larger group, whose leader is the first. The others follow
- * in a ring. */
+/* Builds a tree over the leaders of the groups at a level within a larger group. The leader of the larger group comes
+ * first, and the others follow in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;

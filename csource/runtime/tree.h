@@ -1,4 +1,4 @@
-/* Trees along which messages go down and up. */
+/* Trees along which messages travel down and up. */
 #ifndef TUTTI_TREE_H
 #define TUTTI_TREE_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A rank's place in a tree. */
+/* A tree as one rank sees it: the rank's parent and children. */
 typedef struct {
     int parent;    /* -1: the rank is the root */
     int children;
@@ -14,23 +14,23 @@ typedef struct {
     int error;     /* of MPI, when the tree was made */
 } tree;
 
-/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The parameter of a postal tree is the
- * number of messages that can be sent while one is under way. */
+/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The parameter of a postal tree is
+ * the number of messages that can be sent while a message travels. */
 typedef enum { FLAT, CHAIN, BINARY, BINOMIAL, POSTAL } tree_form;
 
-/* The forms of a tree of groups: over the groups of the first level, over the groups of further levels within each, and over
- * the ranks of a node. */
+/* The forms in a tree of groups: over the groups of the first level, over the groups of further levels within each, and
+ * over the ranks of a node. */
 typedef struct {
     tree_form first, below, inside;
     int radix;
 } tree_shape;
 
-/* Returns this rank's place in a tree over n ranks from the first one on, counted in a ring from the call's root. The first
- * rank is the root of the tree. */
+/* Returns this rank's place in a tree over n ranks beginning with first, which is the root of the tree. Ranks are
+ * counted in a ring from the call's root. */
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
-/* Returns this rank's place in a tree over the groups of a level and of the levels below it. Each group has a leader; that
- * of the root's group is the root. */
+/* Returns this rank's place in a tree over the groups of a level and of all levels below it. Each group has a leader.
+ * The leader of the root's group is the root. */
 tree tree_of_groups(const call *c, int level, tree_shape how);
 
 int tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */

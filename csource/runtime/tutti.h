@@ -1,7 +1,7 @@
-/* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the collective
- * calls of the application, and runs its own algorithms where a table selects them. It calls MPI only by the names that
- * begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks and the application runs as
- * without it. */
+/* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the
+ * application's collective calls, and runs its own algorithms if a table selects them. It calls MPI only by names that
+ * begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the application runs
+ * as without it. */
 #ifndef TUTTI_RUNTIME_H
 #define TUTTI_RUNTIME_H
 
@@ -38,21 +38,22 @@ void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* From now on an algorithm, named as in a table ("bcast", "pipeline(segsize=8192)"), serves all calls of a collective that
- * it can serve. Without a collective, the MPI library serves all calls. The table of the environment no longer counts.
- * Collective over the world, with the same arguments on all ranks. Returns 0, or -1 with the reason in why. */
+/* From now on one algorithm serves all calls of a collective that it can serve. Names are as in a table, for example
+ * "bcast" and "pipeline(segsize=8192)". Without a collective, the MPI library serves all calls. The table of the
+ * environment is no longer used. Collective over the world, with the same arguments on all ranks. Returns 0, or -1 with
+ * the reason in why. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
-/* Returns the algorithm that served this rank's last call for which an algorithm was selected, as the table names it; NULL
- * if the MPI library's own served it. */
+/* Returns the algorithm that served this rank's last call for which an algorithm was selected, as the table names it.
+ * Returns NULL if the MPI library's own algorithm served the call. */
 PUBLIC const char *tutti_ran(void);
 
-/* The next calls of this rank belong to a site of the program, until another site is set. Mode learn learns for each site
- * separately. All ranks of a communicator set the same sites between the same calls. MPI_Pcontrol sets sites, too, by levels
- * from 3 on. Level 1, or 0 here, is no site. */
+/* Assigns the next calls of this rank to a site of the program, until another site is set. Mode learn learns for each
+ * site separately. All ranks of a communicator must set the same sites between the same calls. MPI_Pcontrol also sets
+ * sites, by levels from 3 on. Level 1, or 0 here, means no site. */
 PUBLIC void tutti_site(int number);
 
-/* clock.c: the cheapest clock of one rank. */
+/* clock.c: the cheapest clock of a rank. */
 
 extern int counts_cycles; /* ticks are those of the processor's time stamp counter, which runs at a constant rate */
 
@@ -72,11 +73,11 @@ double clock_period(void); /* seconds of a tick, measured since clock_start */
 
 /* comm.c: communicators and their layout on the nodes. */
 
-/* The order of the ranks over the nodes. Block: the ranks of a node follow one another. Cyclic: each rank is on the node
- * after that of the previous rank. A communicator on one node has both orders, and one with a rank on each node, too. */
+/* The order of the ranks over the nodes. Block: the ranks of a node are consecutive. Cyclic: each rank is on the node
+ * after that of the previous rank. A communicator on one node, or with one rank on each node, has both orders. */
 enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
 
-/* A shape holds what MPI libraries and tables look at in communicators. Communicators share shapes. */
+/* A shape holds the properties of communicators that MPI libraries and tables use. Communicators share shapes. */
 typedef struct shape {
     int ranks, nodes, ppn; /* ppn: of the node with most ranks */
     unsigned orders;       /* that hold for it; 0: neither */
@@ -106,15 +107,16 @@ void comms_end(void);             /* collective */
 comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* select the rows of all shapes from the current table */
 
-/* The communicator for messages of libtutti. It is created at one of the first calls that need it, which is collective. The
- * result is MPI_COMM_NULL before that, and where creating it failed. */
+/* Returns the communicator for messages of libtutti. It is created at one of the first calls that need it, which is
+ * collective. The result is MPI_COMM_NULL before that, and if creating it failed. */
 MPI_Comm comm_private(comm *c);
 
 int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */
 void explorer_free(struct explorer *e);     /* of explore.c */
 
 layout *comm_layout(comm *c); /* needs no message */
-/* The same for calls served by an algorithm of the MPI library that a communicator has from its creation on. */
+/* Returns the communicator for calls that an algorithm of the MPI library serves. The library assigns the algorithm
+ * when the communicator is created. */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 

@@ -1,9 +1,10 @@
-/* Algorithms that know which ranks share a node. The leader of a node is its first rank in depth-first order. */
+/* Algorithms that use the distribution of ranks over nodes. The leader of a node is its first rank in depth-first
+ * order. */
 #include "tree.h"
 
 #include <stdlib.h>
 
-/* The nodes, by the positions of their ranks. */
+/* The nodes of a communicator, by the positions of their ranks. */
 typedef struct {
     int n, own;    /* the number of nodes, and this rank's node */
     int *first;    /* the position at which each node begins, and the end of the last one */
@@ -30,7 +31,7 @@ static nodes nodes_of(const call *c)
 
 static int leads(const call *c, const nodes *all) { return c->layout->order[all->first[all->own]] == c->rank; }
 
-/* The call among the leaders. */
+/* Returns the call limited to the leaders of the nodes. */
 static call among_leaders(const call *c, const nodes *all, int *leaders)
 {
     call top = *c;
@@ -43,7 +44,7 @@ static call among_leaders(const call *c, const nodes *all, int *leaders)
     return top;
 }
 
-/* The call among the ranks of a node. */
+/* Returns the call limited to the ranks of this rank's node. */
 static call inside(const call *c, const nodes *all)
 {
     call in = *c;
@@ -54,7 +55,7 @@ static call inside(const call *c, const nodes *all)
     return in;
 }
 
-/* Reduces inside the nodes, then by an algorithm among their leaders. */
+/* Reduces inside each node, then runs an algorithm among the leaders of the nodes. */
 static int allreduce_by_nodes(const call *c, int (*run)(const call *))
 {
     nodes all = nodes_of(c);
@@ -77,11 +78,11 @@ static int allreduce_by_nodes(const call *c, int (*run)(const call *))
  * (2000). */
 int allreduce_two_level(const call *c) { return allreduce_by_nodes(c, allreduce_recursive_doubling); }
 
-/* The same for long vectors. */
+/* The two-level algorithm for long vectors. */
 int allreduce_two_level_rabenseifner(const call *c) { return allreduce_by_nodes(c, allreduce_rabenseifner); }
 
-/* Sends the blocks of some nodes to the next node and receives those of the previous one. blocks are in the order of
- * positions. */
+/* Sends the blocks of some nodes to the next node and receives those of the previous node. blocks is sorted by
+ * position. */
 static int pass_on(const call *top, const nodes *all, char *blocks)
 {
     int e = MPI_SUCCESS, n = top->count, next = after(top, top->rank, 1), before = after(top, top->rank, -1);
@@ -94,7 +95,8 @@ static int pass_on(const call *top, const nodes *all, char *blocks)
     return e;
 }
 
-/* Sends all blocks to the leader of the node, round a ring of leaders, and to all ranks of the node. Source: as above. */
+/* Sends all blocks round a ring of leaders, and then from each leader to all ranks of its node. Source: Karonis et al.
+ * (2000). */
 static int gather_by_nodes(const call *c, const nodes *all, char *blocks, int *leaders)
 {
     call in = inside(c, all), top = among_leaders(c, all, leaders), whole = in;
