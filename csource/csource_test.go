@@ -133,13 +133,13 @@ func TestLiveCut(t *testing.T) {
 	if text, err := exec.Command("mpicc.mpich", append(args, "-lm", "-ldl")...).CombinedOutput(); err != nil {
 		testutil.NeedMPI.Missing(t, "mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
 	}
-	for hopeless, want := range map[string]string{
-		"10": "0.5 549 tight, 1 549 tight, 1.5 244 tight, 3 109 tight, 8 15 tight, 15 6 hopeless, 100 6 tight",
+	for factor, want := range map[string]string{
+		"10": "0.5 549 tight, 1 549 tight, 1.5 244 tight, 3 109 tight, 8 15 tight, 15 6 abort_factor, 100 6 tight",
 		"0":  "0.5 549 tight, 1 549 tight, 1.5 549 tight, 3 549 tight, 8 549 tight, 15 549 tight, 100 549 tight",
 	} {
-		out, err := exec.Command(prog, hopeless, "0.5", "1", "1.5", "3", "8", "15", "100").Output()
+		out, err := exec.Command(prog, factor, "0.5", "1", "1.5", "3", "8", "15", "100").Output()
 		if got := strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", ", "); err != nil || got != want {
-			t.Errorf("hopeless %s: calls %s, %v; want %s", hopeless, got, err, want)
+			t.Errorf("abort factor %s: calls %s, %v; want %s", factor, got, err, want)
 		}
 	}
 }

@@ -361,6 +361,6 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 // to the case.
 func planOf(start *trial, how string) string {
 	nodes := max(1, len(start.hosts))
-	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nhopeless 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",
+	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nabort_factor 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",
 		csource.BenchFormat, nodes, pairRanks/nodes, how)
 }

@@ -251,7 +251,7 @@ func readStacks(lines []string) (stacks [][]string, why string) {
 		if names, ok := strings.CutPrefix(line, "saw "); ok {
 			stacks = append(stacks, strings.Fields(names))
 		}
-		if reason, ok := strings.CutPrefix(line, "unseen "); ok && why == "" {
+		if reason, ok := strings.CutPrefix(line, "undetected "); ok && why == "" {
 			why = reason
 		}
 	}

@@ -70,7 +70,7 @@ func TestNotObservable(t *testing.T) {
 	}
 	for _, s := range res.ForcingChecks {
 		if s.State != verify.NotObservable {
-			t.Errorf("%v: %s, want unseen", s.TestPoint, s.State)
+			t.Errorf("%v: %s, want not observable", s.TestPoint, s.State)
 		}
 	}
 	if len(res.ForcingChecks) == 0 || !res.Proved() {

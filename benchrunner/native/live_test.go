@@ -367,7 +367,7 @@ func TestLiveCrash(t *testing.T) {
 func TestLiveHang(t *testing.T) {
 	prog := mpich.program(t)
 	text := strings.Join([]string{
-		"tutti-native-plan 1", "nodes 1", "ppn 2", "warmup 1", "min 6", "max 20", "precision 0.5", "slice 0.1", "hang 1", "hopeless 0", "check no",
+		"tutti-native-plan 1", "nodes 1", "ppn 2", "warmup 1", "min 6", "max 20", "precision 0.5", "slice 0.1", "hang 1", "abort_factor 0", "check no",
 		"case 0 bcast 64 same", "case 1 bcast 128 same", "case 2 bcast 256 same", "end", "",
 	}, "\n")
 	dir := t.TempDir()
@@ -626,7 +626,7 @@ func TestLiveWorld(t *testing.T) {
 // TestLivePlan checks that an invalid plan is an error with the number of its line.
 func TestLivePlan(t *testing.T) {
 	prog := mpich.program(t)
-	const good = "tutti-native-plan 1\nnodes 1\nppn 1\nwarmup 1\nmin 6\nmax 20\nprecision 0.5\nslice 0.1\nhang 9\nhopeless 0\ncheck no\ncase 0 bcast 64 same\nend\n"
+	const good = "tutti-native-plan 1\nnodes 1\nppn 1\nwarmup 1\nmin 6\nmax 20\nprecision 0.5\nslice 0.1\nhang 9\nabort_factor 0\ncheck no\ncase 0 bcast 64 same\nend\n"
 	tests := []struct{ name, old, new, want string }{
 		{"right", "", "", ""},
 		{"comment", "min 6\n", "# why\n\nmin 6\n", ""},

@@ -154,7 +154,7 @@ func (p *Program) head(l coll.Layout) []byte {
 	o := p.opt
 	fmt.Fprintf(&b, "tutti-native-plan %d\nnodes %d\nppn %d\n", csource.BenchFormat, l.Nodes, l.PPN)
 	fmt.Fprintf(&b, "warmup %d\nmin %d\nmax %d\nprecision %s\n", o.Warmup, o.MinSamples, o.MaxSamples, decimal(o.Precision))
-	fmt.Fprintf(&b, "slice %s\nhang %s\nhopeless %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.AbortFactor))
+	fmt.Fprintf(&b, "slice %s\nhang %s\nabort_factor %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.AbortFactor))
 	check := "no"
 	if o.Check {
 		check = "yes"

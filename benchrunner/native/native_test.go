@@ -57,7 +57,7 @@ func TestNew(t *testing.T) {
 		{"most below least", func(o *native.Options) { o.MaxSamples = 9 }, "samples"},
 		{"precision", func(o *native.Options) { o.Precision = 0 }, "precision"},
 		{"slice", func(o *native.Options) { o.Slice = 0 }, "slice"},
-		{"hopeless", func(o *native.Options) { o.AbortFactor = 1 }, "abort factor"},
+		{"abort factor", func(o *native.Options) { o.AbortFactor = 1 }, "abort factor"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -199,7 +199,7 @@ func (e event) checkTimes() error {
 // checkManner returns an error if the case was measured in another way than requested.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
-	case !slices.Contains([]string{"tight", "slice", "max", "hopeless"}, e.Stop):
+	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):
 		return fmt.Errorf("stop %q", e.Stop)
 	case !slices.Contains([]string{"clock", "barrier"}, e.Sync):
 		return fmt.Errorf("sync %q", e.Sync)

@@ -5,9 +5,9 @@
 
 enum { TAG_PING = 30, TAG_PONG, TAG_OFFSET };
 enum { ROUNDS = 10 };       /* the shortest round trip of ten was within 10 % of the shortest of a thousand */
-enum { ROUNDS_MOST = 300 }; /* if all round trips are long, as with more ranks than cores */
+enum { ROUNDS_MOST = 300 }; /* limit if all round trips are long, as with more ranks than cores */
 
-#define OF_BARRIER 2 /* half a round trip takes so many barriers of all ranks at most */
+#define OF_BARRIER 2 /* half of a round trip takes at most this many barriers of all ranks */
 #define NO_MORE (-1.0)
 
 #define AGE_FIRST 1.0 /* seconds until the first new estimate; later ones adapt */
@@ -20,7 +20,7 @@ typedef struct {
     double offset, error;
 } reply;
 
-/* The two sides of an estimate of how far the master's clock is ahead of the peer's. */
+/* master_side and peer_side estimate together how far the master's clock is ahead of the peer's. */
 static reply master_side(const clocks *k, const control *c, int peer)
 {
     reply best = {0, HUGE_VAL};
@@ -55,8 +55,8 @@ static reply peer_side(const control *c, int master)
     return best;
 }
 
-/* Compares the clocks of each node once. They count as one clock if they differ by no more than the error of the estimate,
- * which is returned. */
+/* Compares the clocks of each node once. They count as a single clock if they differ by no more than the error of the
+ * estimate. Returns that error. */
 static double within_nodes(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -73,7 +73,8 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     return 0;
 }
 
-/* Leaders estimate their offsets to rank 0, and rank 0 learns the error of the previous line. */
+/* Leaders estimate the offsets of their clocks to that of rank 0, and rank 0 learns the errors of the previous
+ * estimates. */
 static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;
@@ -105,7 +106,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
     k->at = now;
 }
 
-/* Leaders pass their estimates to the members of their nodes. */
+/* Leaders send their estimates to the other members of their nodes. */
 static void hand_down(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -141,7 +142,7 @@ void clocks_estimate(clocks *k, const control *c, const world *w)
     hand_down(k, c, w);
 }
 
-/* Not MPI_Wtime, which in Open MPI counts from the start of each process. */
+/* Returns the time of this node's clock. MPI_Wtime does not suit: in Open MPI it counts from the start of each process. */
 double seconds(void)
 {
     struct timespec t;

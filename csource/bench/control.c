@@ -10,8 +10,8 @@ enum { TAG_BCAST = 1, TAG_MAX, TAG_BARRIER, TAG_FAULT };
 
 #define PATIENCE 200e-6 /* seconds of polling, after which a waiting rank yields the processor */
 
-/* Waits, and yields the processor to ranks that may need it. MPICH's blocking calls spin: with more ranks than cores each
- * would use up a time slice. */
+/* Waits for a request, and yields the processor to ranks that may need it. MPICH's blocking calls spin: with more ranks
+ * than cores each would use up a time slice. */
 static void complete(MPI_Request *r)
 {
     int done = 0;
@@ -94,7 +94,7 @@ int control_agree(const control *c, fault *f)
             continue;
         control_take(c, &other, (int)sizeof other, c->rank + bit, TAG_FAULT);
         if (f->rank < 0 && other.rank >= 0)
-            *f = other; /* ranks of a subtree are higher than those before it */
+            *f = other; /* ranks of a subtree are higher than all ranks before the subtree */
     }
     control_bcast(c, f, (int)sizeof *f);
     return f->rank >= 0;

@@ -10,20 +10,20 @@
 enum {
     FIRST = 10,      /* timed calls of the first block: with 9 or more the interval excludes the outermost samples */
     MOST = 1000,     /* calls of a block */
-    FEW = 6,         /* calls after which a case can be given up: the fewest with an interval of the median */
+    FEW = 6,         /* calls after which a case can be aborted: the fewest with an interval of the median */
     BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
-    NO_CLOCK = 3,    /* such cases in a row after which all use barriers */
-    MEMORY_SHARE = 2 /* the buffers of a case may have this part of a node's memory: 1/2 */
+    NO_CLOCK = 3,    /* number of such cases in a row after which all cases use barriers */
+    MEMORY_SHARE = 2 /* the buffers of a case may use 1/MEMORY_SHARE of a node's memory */
 };
 #define LATE 1e12       /* added to the time of a call that a rank entered late */
 #define MANY_LATE 0.25  /* share of a block */
 #define SPIN 200e-6     /* seconds before a start in which a rank keeps the processor */
-#define LEAD 20e-6      /* seconds until the first start, besides four barriers */
+#define LEAD 20e-6      /* seconds until the first start, in addition to four barriers */
 #define LEAD_MORE 200e-6 /* the same after a block with many late starts */
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the slice */
-#define OTHERS_BYTES (1 << 20) /* buffers of a process up to which other forms of a call have the size of the case */
+#define OTHERS_BYTES (1 << 20) /* up to this size of a process's buffers, other forms of a call have the size of the case */
 
 typedef struct best {
     collective what;
@@ -91,7 +91,7 @@ static int duplicate(task *t, MPI_Comm *out)
     return agree(t, "communicator");
 }
 
-/* Writes the switches and lets t->comm obey them. */
+/* Writes the control variables of a case and prepares a communicator, t->comm, on which they apply. */
 static int prepare(task *t)
 {
     const plan_case *c = t->c;
@@ -110,8 +110,8 @@ static int prepare(task *t)
     return c->new_comm ? duplicate(t, &t->comm) : 0;
 }
 
-/* Whether the buffers of a case fit into half of a node's memory: a process that the system kills for its memory takes all
- * others along. */
+/* Checks that the buffers of a case fit into half of a node's memory. If the system killed one process for its memory,
+ * all others would end as well. */
 static int fits(task *t, form f, int count)
 {
 #ifdef _SC_PHYS_PAGES
@@ -158,7 +158,7 @@ static int check_barrier(task *t)
     return agree(t, "data");
 }
 
-/* Makes one call and checks its result. */
+/* Makes a call and checks its result. */
 static int check_call(task *t, workload *w, int salt)
 {
     char why[WHY] = "";
@@ -183,8 +183,8 @@ static int check_form(task *t, form f, int count)
     return bad;
 }
 
-/* Other calls of the collective that programs make. The algorithm may be wrong for these even if it is right for the one
- * that is timed. */
+/* Other forms of the collective's call. An algorithm may be wrong for these forms even if it is right for the timed
+ * one. */
 static const struct {
     const char *name;
     form f;
@@ -198,7 +198,8 @@ static const struct {
     {"in place with null arguments", {0, 1, 0, 0, BUILTIN, 1}, 0, 0},
 };
 
-/* Rank 0 prints which form is checked next, so that it is known if it crashes or hangs. An empty name ends the checks. */
+/* Rank 0 prints the form that is checked next, so that a crash or a hang can be attributed. An empty name ends the
+ * checks. */
 static void announce(const task *t, const char *name)
 {
     line l;
@@ -230,8 +231,9 @@ static int check_others(task *t, int count)
     return 0;
 }
 
-/* Checks with few elements first: three for each rank, enough for algorithms that need as many elements as ranks. Other
- * forms use as few if the buffers of the case are large. The buffers of rank 0 are the largest. */
+/* Checks all forms of a call. The first check has few elements: three for each rank, enough for algorithms that need as
+ * many elements as ranks. Other forms also use few elements if the buffers of the case are large. The buffers of rank 0
+ * are the largest. */
 static int check(task *t, int count)
 {
     int size = t->s->ctl.size, small = 3 * size;
@@ -258,8 +260,8 @@ static known *remembered(session *s, const plan_case *c)
     return NULL;
 }
 
-/* Whether the switches name an algorithm. Else the library may choose by size: processes that pass different lengths could
- * run different algorithms and deadlock. */
+/* Returns whether the settings of a case select an algorithm. Otherwise the library may choose by size, and processes
+ * that pass different lengths could run different algorithms and deadlock. */
 static int chosen(const plan_case *c)
 {
     static const char end[] = "_INTRA_ALGORITHM";
@@ -271,7 +273,7 @@ static int chosen(const plan_case *c)
     return 0;
 }
 
-/* Checks that libtutti served the last call, which was a timed one. */
+/* Checks that libtutti served the last timed call. */
 static int see_own(task *t)
 {
     char why[WHY];
@@ -282,7 +284,7 @@ static int see_own(task *t)
     return agree(t, "algorithm");
 }
 
-/* Detects the algorithm once for each algorithm of a collective, whatever the sizes. */
+/* Detects which algorithm ran, once for each algorithm of a collective and independent of the message size. */
 static int see(task *t)
 {
     session *s = t->s;
@@ -313,7 +315,7 @@ static int see(task *t)
     return 0;
 }
 
-/* Makes calls that are not kept. Returns the mean time of one on the slowest rank, on rank 0. */
+/* Makes calls whose times are not kept. Returns, on rank 0, the mean time of a call on the slowest rank. */
 static double warm(task *t, int calls)
 {
     double sum[2] = {0, 0};
@@ -329,7 +331,7 @@ static double warm(task *t, int calls)
     return sum[0] / calls;
 }
 
-/* Makes one call, then as many more as there is time for. */
+/* Makes one call, then further calls as long as there is time. */
 static int warm_up(task *t)
 {
     const plan *p = &t->s->plan;
@@ -339,7 +341,7 @@ static int warm_up(task *t)
         return 1;
     if (one > 0)
         more = (int)fmin(more, p->slice * WARMUP_SHARE / one);
-    if (t->best > 0 && p->hopeless > 0 && one > p->hopeless * t->best)
+    if (t->best > 0 && p->abort_factor > 0 && one > p->abort_factor * t->best)
         more = (int)fmin(more, 2);
     control_bcast(&t->s->ctl, &more, (int)sizeof more);
     t->typical = more > 0 ? warm(t, more) : one;
@@ -356,9 +358,9 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order on this rank: when each ended and, negative, when it began, since the latest end and the
- * earliest begin count. With agreed starts both count from the start, so that the numbers are small, and LATE is added for a
- * call that this rank entered late. The last element is 1 if a call failed. */
+/* Times the calls of an order on this rank. It stores the end of each call and its negative beginning, because the
+ * latest end and the earliest beginning of all ranks count. With agreed starts both are relative to the start, so that
+ * the numbers are small; LATE is added for a call that this rank entered late. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -385,7 +387,7 @@ static void timed(task *t, const order *o)
         fault_mpi(&t->fault, t->s->ctl.rank, collective_name(t->c->what), error);
 }
 
-/* Rank 0 turns a block into samples and checks whether starts were in time. */
+/* Rank 0 converts a block of times into samples and checks whether calls started in time. */
 static void absorb(task *t, const order *o)
 {
     int late = 0;
@@ -410,22 +412,22 @@ static void absorb(task *t, const order *o)
     }
 }
 
-static int hopeless(const task *t)
+static int exceeds_abort_factor(const task *t)
 {
-    double factor = t->s->plan.hopeless;
+    double factor = t->s->plan.abort_factor;
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* A lower bound of the case's time over that of the best of its collective and size; 1 if the case may be the best, or if no
- * case may be given up. */
+/* Returns a lower bound of the case's time divided by the best time of its collective and size. It is 1 if the case may
+ * be the best, or if no case may be aborted. */
 static double behind(const task *t)
 {
-    if (t->best <= 0 || t->s->plan.hopeless <= 0 || t->sum.low <= 0)
+    if (t->best <= 0 || t->s->plan.abort_factor <= 0 || t->sum.low <= 0)
         return 1;
     return fmax(1, t->sum.low / t->best);
 }
 
-/* Whether the median is known well enough. The slower a case is compared with the best, the less precision it needs. */
+/* Returns whether the median is known precisely enough. Cases that are slower than the best need less precision. */
 static int tight(const task *t)
 {
     const plan *p = &t->s->plan;
@@ -441,19 +443,19 @@ static const char *reason(const task *t, double left)
         return "tight";
     if (t->n >= p->max)
         return "max";
-    if (hopeless(t))
-        return "hopeless";
+    if (exceeds_abort_factor(t))
+        return "abort_factor";
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
-/* Whether the warm-up is so slow that the case is given up. */
+/* Returns whether the warm-up is so slow that the case is aborted. */
 static int slow(const task *t)
 {
-    double factor = t->s->plan.hopeless;
+    double factor = t->s->plan.abort_factor;
     return factor > 0 && t->best > 0 && t->typical > factor * t->best;
 }
 
-/* The next block: half as many calls as there are samples, as far as there is time. */
+/* Returns the next block: half as many calls as there are samples, limited by the remaining time. */
 static order next(task *t)
 {
     session *s = t->s;
@@ -520,7 +522,7 @@ static void remember_best(session *s, const plan_case *c, double median)
         }
     best *more = realloc(s->best, ((size_t)s->nbest + 1) * sizeof *more);
     if (more == NULL)
-        return; /* one case less can be given up */
+        return; /* one case less can be aborted */
     s->best = more;
     s->best[s->nbest++] = fresh;
 }
@@ -567,7 +569,7 @@ static int room(task *t)
     return agree(t, "memory");
 }
 
-/* Abandons the communicator after a failure, since messages may be left on it. The next case gets another one. */
+/* Abandons the communicator after a failure, because messages may remain on it. The next case gets a new one. */
 static void clear(task *t, int bad)
 {
     fault first = t->fault;

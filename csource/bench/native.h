@@ -1,6 +1,6 @@
-/* tutti-native: measures many algorithms of MPI collectives in one launch. Processes exchange everything that is not
- * measured by point-to-point messages on a communicator of their own (control.c), so that a broken algorithm breaks only its
- * own case. Rank 0 takes all decisions and writes all output. */
+/* tutti-native measures many algorithms of MPI collectives in one launch. For everything that is not measured,
+ * processes exchange point-to-point messages on a communicator of their own (control.c). A broken algorithm therefore
+ * affects only its own case. Rank 0 takes all decisions and writes all output. */
 #ifndef TUTTI_NATIVE_H
 #define TUTTI_NATIVE_H
 
@@ -17,7 +17,7 @@ typedef struct {
     int rank, size;
 } control;
 
-/* A fault is the reason why a step failed, and the rank on which it failed; rank < 0: none. */
+/* A fault is the reason why a step failed, and the rank on which it failed. A negative rank means no fault. */
 typedef struct {
     int rank;
     char why[WHY];
@@ -33,7 +33,7 @@ void fault_none(fault *f);
 void fault_set(fault *f, int rank, const char *format, ...);
 void fault_mpi(fault *f, int rank, const char *what, int error);
 
-/* world.c: which ranks share a node. */
+/* world.c: finds out which ranks share a node. */
 
 typedef struct {
     char host[MPI_MAX_PROCESSOR_NAME];
@@ -50,7 +50,7 @@ typedef struct {
 
 void world_find(world *w, const control *c);
 
-/* clocks.c: one time for all ranks. */
+/* clocks.c: one time scale for all ranks. */
 
 #define LONG 1e-4 /* seconds of a message: no network takes longer */
 
@@ -60,9 +60,9 @@ typedef struct {
     double at;           /* local time of the estimate */
     double relative;     /* this rank's clock minus its leader's */
     double within;       /* on rank 0: half the shortest round trip of the worst rank to its leader */
-    double error;        /* on rank 0: that, and the same of the worst leader to rank 0 */
-    double age;          /* on rank 0: seconds for which an estimate is good */
-    double credible;     /* half a round trip that took longer was disturbed */
+    double error;        /* on rank 0: within, plus half the shortest round trip of the worst leader to rank 0 */
+    double age;          /* on rank 0: seconds for which an estimate is valid */
+    double credible;     /* a round trip of more than twice this time was disturbed */
 } clocks;
 
 void clocks_start(clocks *k, const control *c, const world *w, double barrier); /* barrier: seconds of a barrier */
@@ -87,7 +87,7 @@ int switches_enum(const setting *s, int n, collective what, char *name, char *wh
 int own_force(collective what, const char *algorithm, char *why);
 int own_obeyed(const char *algorithm, char *why);
 
-/* plan.c: what to measure. */
+/* plan.c: the plan, which says what to measure. */
 
 typedef struct {
     int number;
@@ -103,7 +103,7 @@ typedef struct {
     int nodes, ppn;
     int warmup, min, max;             /* calls */
     double precision, slice, hang;    /* relative half-width; seconds; seconds */
-    double hopeless;                  /* abort factor */
+    double abort_factor;              /* 0: no case is aborted */
     int check;
     int ncases;
     plan_case *cases;
@@ -120,12 +120,12 @@ typedef struct {
 
 void summarise(const double *samples, int n, double *scratch, summary *out);
 
-/* probe.c: which algorithm ran. */
+/* probe.c: detects which algorithm ran. */
 
 int probe_possible(collective what, const char *library);
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);
 
-/* measure.c: one case. */
+/* measure.c: measures one case. */
 
 typedef struct {
     control ctl;
@@ -146,7 +146,7 @@ typedef struct {
 
 void measure_case(session *s, const plan_case *c);
 
-/* output.c: JSON lines of rank 0. */
+/* output.c: the JSON lines that rank 0 writes. */
 
 typedef struct {
     char *text;

@@ -32,7 +32,7 @@ void line_raw(line *l, const char *format, ...)
     put(l, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* Adds a quoted JSON string; bytes above 0x7f count as Latin-1. */
+/* Appends a quoted JSON string. Bytes above 0x7f are written as Latin-1 characters. */
 void line_quoted(line *l, const char *value)
 {
     put(l, "\"", 1);
@@ -83,8 +83,8 @@ void line_integer(line *l, const char *name, long value)
     line_raw(l, "%ld", value);
 }
 
-/* Writes the line at once and as a whole. A line with a number that is not finite carries an error instead, and readers
- * refuse it. */
+/* Writes the whole line at once. A line with a number that is not finite has an error instead of the number, and
+ * readers reject it. */
 void line_end(line *l)
 {
     if (l->bad)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Functions of libtutti.so, which is preloaded where its algorithms are measured; see csource/runtime/tutti.h. */
+/* Functions of libtutti.so, which is preloaded if its algorithms are measured; see csource/runtime/tutti.h. */
 static int (*force)(const char *what, const char *algorithm, char *why, size_t room);
 static const char *(*ran)(void);
 
@@ -19,7 +19,8 @@ static void find(void)
     *(void **)&ran = dlsym(all, "tutti_ran");
 }
 
-/* Lets an algorithm of libtutti serve all calls from now on, or without a name the MPI library. Collective over the world. */
+/* Lets an algorithm of libtutti serve all further calls. Without a name the MPI library serves them. Collective over
+ * the world. */
 int own_force(collective what, const char *algorithm, char *why)
 {
     if (algorithm == NULL && !forced)
@@ -34,7 +35,7 @@ int own_force(collective what, const char *algorithm, char *why)
     return force(forced ? collective_name(what) : NULL, algorithm, why, WHY);
 }
 
-/* Whether that algorithm served this rank's last call. */
+/* Checks that the given algorithm served this rank's last call. */
 int own_obeyed(const char *algorithm, char *why)
 {
     const char *name = ran();

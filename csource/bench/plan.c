@@ -19,7 +19,7 @@
  *     precision X      wanted relative half-width of the median's interval
  *     slice S          seconds for a case, with its check and warm-up
  *     hang S           seconds after which a case ends the program
- *     hopeless X       abort factor: a case so many times slower than the best known median ends; 0: never
+ *     abort_factor X   a case so many times slower than the best known median ends; 0: never
  *     check yes|no     whether the data are checked
  * and the cases, numbers ascending:
  *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]
@@ -76,7 +76,7 @@ static int read_switch(reader *r, char *word, setting *s)
     return 0;
 }
 
-/* A copy of a text; NULL: no memory. */
+/* Returns a copy of a text, or NULL if there is no memory. */
 static char *copy_of(const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -145,7 +145,7 @@ static int read_real(reader *r, const char *name, char *word, double low, double
 
 static int read_setting(reader *r, const char *name, char *word)
 {
-    static const char *const names[] = {"nodes", "ppn", "warmup", "min", "max", "precision", "slice", "hang", "hopeless", "check"};
+    static const char *const names[] = {"nodes", "ppn", "warmup", "min", "max", "precision", "slice", "hang", "abort_factor", "check"};
     plan *p = r->p;
     unsigned i = 0, n = sizeof names / sizeof *names;
     while (i < n && strcmp(names[i], name) != 0)
@@ -166,7 +166,7 @@ static int read_setting(reader *r, const char *name, char *word)
     case 5: return read_real(r, name, word, 1e-9, &p->precision);
     case 6: return read_real(r, name, word, 1e-9, &p->slice);
     case 7: return read_real(r, name, word, 1, &p->hang);
-    case 8: return read_real(r, name, word, 0, &p->hopeless);
+    case 8: return read_real(r, name, word, 0, &p->abort_factor);
     }
     if (word == NULL || (strcmp(word, "yes") != 0 && strcmp(word, "no") != 0))
         return refuse(r, name, word, "yes or no");
@@ -202,7 +202,7 @@ static int read_line(reader *r, char *text)
     return word ? refuse(r, "unexpected", word, "the end of the line") : 0;
 }
 
-/* Parses the text, and changes it. All ranks get the same result. */
+/* Parses the text of a plan, and modifies the text. All ranks get the same result. */
 int plan_parse(plan *p, const char *path, char *text, char *why)
 {
     reader r = {p, path, 0, why, 0, 0, 0};
@@ -225,7 +225,7 @@ int plan_parse(plan *p, const char *path, char *text, char *why)
     return 0;
 }
 
-/* Reads the file; NULL on an error, with the reason in why. */
+/* Reads the file of a plan. Returns NULL on an error, with the reason in why. */
 char *plan_load(const char *path, int *bytes, char *why)
 {
     FILE *f = fopen(path, "rb");

@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MPICH reports the functions that it was in when a message was longer than its receiver expected. So one process calls with
- * another length than the others, and the error names the algorithm. This must be a process that passes no data on: one that
- * gets an error may keep data for which others wait, as in the scatter of a broadcast. The last process is a leaf of every
- * tree; the root is a leaf of trees that lead to it. This is safe only if an algorithm continues after such an error, so
- * that no process waits for a message that is never sent. That is known of MPICH 4.0, which returns errors inside a
- * collective at its end; later releases return early. Unreceived messages stay on the communicator, which therefore serves
- * one probe. */
+/* If a message is longer than its receiver expects, MPICH reports the functions that it was in. So one process makes
+ * the call with another length than the others, and the error names the algorithm. This must be a process that forwards
+ * no data: a process with an error may keep data that others wait for, as in the scatter of a broadcast. The last
+ * process is a leaf of every tree; the root is a leaf of trees that lead to it.
+ *
+ * The probe is safe only if an algorithm continues after such an error, so that no process waits for a message that is
+ * never sent. MPICH 4.0 is known to return errors inside a collective at its end; later releases return early.
+ * Unreceived messages remain on the communicator, which is therefore used for only one probe. */
 int probe_possible(collective what, const char *library)
 {
     const char *format = "MPICH Version:";
@@ -21,7 +22,7 @@ int probe_possible(collective what, const char *library)
     return strncmp(at, "4.0", 3) == 0 && (at[3] == '.' || at[3] == '\n' || at[3] == 0);
 }
 
-/* Collects the names of algorithms in an error stack, outermost first, each once. */
+/* Collects the names of algorithms in an error stack, outermost first, each name once. */
 static void algorithms(const char *stack, char *seen)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -39,7 +40,8 @@ static void algorithms(const char *stack, char *seen)
     }
 }
 
-/* Calls with different lengths. seen (WHY bytes) becomes the names on rank 0, empty if there are none. */
+/* Makes the call with different lengths. On rank 0, seen (WHY bytes) becomes the names of the algorithms, or empty if
+ * there are none. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
     const form plain = {0, 0, 0, 0, BUILTIN, 0};
@@ -48,7 +50,7 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];
     int length = 0;
     int to_root = what == GATHER || what == REDUCE, few = collective_reduces(what) || what == BCAST ? 4 * c->size : 4;
-    int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* they receive as much as fits into the buffer */
+    int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* a process receives as much as fits into its buffer */
     int brief = to_root ? 0 : c->size - 1; /* the rank that receives more than it passes */
     int count = c->rank == brief ? few : factor * few;
     fault_none(&f);

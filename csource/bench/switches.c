@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A control variable that was used, with the value it had first. */
+/* A control variable that was written, with its first value. */
 typedef struct {
     char name[MAX_NAME];
     cvar cvar;
@@ -24,7 +24,7 @@ int switches_start(char *why)
     return error != MPI_SUCCESS;
 }
 
-/* The index in the used variables, opened if it is new; -1 with the reason. */
+/* Returns the index of a variable, which it opens at the first use. Returns -1 on an error, with the reason in why. */
 static int find(const char *name, char *why)
 {
     for (int i = 0; i < ntouched; i++)
@@ -48,7 +48,8 @@ static int find(const char *name, char *why)
     return ntouched++;
 }
 
-/* Writes a variable unless it has the value already: the environment can set variables that cannot be written later. */
+/* Writes a variable unless it already has the value. The environment may have set a variable that cannot be written
+ * later. */
 static int set(const variable *v, long long value, char *why)
 {
     long long back = value - 1;
@@ -79,7 +80,7 @@ static int item_name(const variable *v, int value, char *name)
     return -1;
 }
 
-/* Writes the settings and resets every other variable that was ever written. */
+/* Writes the settings and resets all other variables that were written before. */
 int switches_apply(const setting *s, int n, char *why)
 {
     char name[MAX_NAME];
@@ -104,7 +105,7 @@ int switches_apply(const setting *s, int n, char *why)
     return 0;
 }
 
-/* Whether the library obeys the switches of coll/tuned at all. */
+/* Returns whether the library uses the control variables of coll/tuned. */
 static int dynamic_rules(char *why)
 {
     long long on = 0;
@@ -116,7 +117,7 @@ static int dynamic_rules(char *why)
     return on ? 0 : -1;
 }
 
-/* Whether no other component may serve calls before coll/tuned. Priorities do not change after the start. */
+/* Returns whether no other component may serve calls before coll/tuned. Priorities do not change after the start. */
 static int tuned_is_first(char *why)
 {
     static char rival[MAX_NAME];
@@ -128,7 +129,8 @@ static int tuned_is_first(char *why)
     return priority == 0;
 }
 
-/* Finds the name of the algorithm in the library's enumeration; empty if the library has none or the switches name none. */
+/* Finds the name of the algorithm in the library's enumeration. The name is empty if the library has no enumeration or
+ * the settings select no algorithm. */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why)
 {
     char wanted[MAX_NAME];

@@ -1,4 +1,4 @@
-/* MPI_T control variables with whole numbers as values. */
+/* MPI_T control variables with integer values. */
 #ifndef TUTTI_CVAR_H
 #define TUTTI_CVAR_H
 
@@ -13,8 +13,8 @@ typedef struct {
     MPI_T_enum items;
 } cvar;
 
-/* All return MPI_SUCCESS or an error of MPI: MPI_ERR_TYPE for a variable that is not a whole number, or not one of the whole
- * process. */
+/* All functions return MPI_SUCCESS or an error of MPI. MPI_ERR_TYPE means that a variable is not an integer or does not
+ * apply to the whole process. */
 
 int cvar_start(void); /* comes first; MPI_T_finalize ends it */
 int cvar_open(cvar *v, const char *name);

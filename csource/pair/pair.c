@@ -1,5 +1,5 @@
-/* Two processes that sum a number. The marker shows, without running the program, with which library's headers it was
- * compiled. */
+/* Sums a number over two processes. The marker in the program shows, without running it, which library's headers it was
+ * compiled with. */
 #include <mpi.h>
 #include <stdio.h>
 

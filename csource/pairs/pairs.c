@@ -17,7 +17,7 @@ void *pairs_memory(size_t n, size_t bytes)
     return p;
 }
 
-/* The host, the core and the number on its node of one rank of a pair. */
+/* Writes the host, the core and the number on its node of one rank of a pair. */
 void pairs_place(line *l, const session *s, const int *cores, char side, int rank)
 {
     const world *w = &s->world;
@@ -31,8 +31,8 @@ void pairs_place(line *l, const session *s, const int *cores, char side, int ran
     line_integer(l, core, cores[rank]);
 }
 
-/* Spreads the ranks of a node that may use the same processors evenly over them, as far apart as possible. Returns this
- * rank's processor, -1 if there is none. */
+/* Binds this rank to a processor. The ranks of a node that may use the same processors are distributed evenly over
+ * them, as far apart as possible. Returns this rank's processor, or -1 if there is none. */
 static int pin(const control *c, const world *w)
 {
     cpu_set_t mine, *all;
@@ -52,7 +52,7 @@ static int pin(const control *c, const world *w)
         }
     free(all);
     MPI_Comm_free(&node.comm);
-    if (CPU_COUNT(&mine) < sharing) /* more ranks than processors: the system places them */
+    if (CPU_COUNT(&mine) < sharing) /* with more ranks than processors, the system places them */
         return -1;
     wanted = before * CPU_COUNT(&mine) / sharing;
     for (int i = 0; i < CPU_SETSIZE && cpu < 0; i++)
@@ -63,8 +63,8 @@ static int pin(const control *c, const world *w)
     return sched_setaffinity(0, sizeof mine, &mine) == 0 ? cpu : -1;
 }
 
-/* The partner of a player in a round of a round-robin tournament. With an even number of players the last one stays in place
- * and the others rotate. -1: none. */
+/* Returns the partner of a player in a round of a round-robin tournament, or -1 for none. With an even number of
+ * players, the last one keeps its place and the others rotate. */
 int pairs_partner(int player, int round, int players)
 {
     int last = players + players % 2 - 1, other;
@@ -100,7 +100,7 @@ static void inside(const session *s, const pairs_plan *p, const int *cores)
     free(ranks);
 }
 
-/* The first ranks of the nodes, in the order of the nodes. */
+/* Returns the group of the first rank of each node, in the order of the nodes. */
 static control leaders(const session *s)
 {
     const world *w = &s->world;
@@ -142,7 +142,7 @@ static void chosen(const session *s, const pairs_plan *p, const control *c, cons
     free(g.partner);
 }
 
-/* Waits for all ranks, and yields the processor while it waits. */
+/* Waits for all ranks, and yields the processor meanwhile. */
 static void rest(const control *c)
 {
     struct timespec pause = {0, 1000000};

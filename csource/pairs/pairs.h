@@ -1,10 +1,10 @@
-/* Measures pairs of ranks by ping-pongs, to discover the machine between them. */
+/* Measures pairs of ranks by ping-pongs, in order to discover the machine's topology. */
 #ifndef TUTTI_PAIRS_H
 #define TUTTI_PAIRS_H
 
 #include "native.h"
 
-/* pairs_plan.c: the plan for pairs. */
+/* pairs_plan.c: the plan for measuring pairs. */
 
 typedef struct {
     int round;
@@ -33,7 +33,7 @@ typedef struct {
 int pairs_asked(const char *text);
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why);
 
-/* pairs_stage.c: rounds of disjoint pairs. */
+/* pairs_stage.c: rounds of pairs that have no rank in common. */
 
 typedef struct {
     const char *name;

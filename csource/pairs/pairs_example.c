@@ -16,7 +16,7 @@ enum { TIMES = 10 };
 enum { ROWS = 12 };     /* 10 messages, doubled up to 37 500 */
 enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* least bytes between two sizes, and numbers of sizes */
 
-/* The times of messages of one size, as discover.Example reads them. */
+/* The times of messages of one size. Their JSON is read by discover.Example. */
 typedef struct {
     int bytes;
     double round_trip, send, receive; /* seconds */
@@ -47,7 +47,7 @@ static double round_trip(const control *c, int other, int first, char *buffer, i
     return middle(took);
 }
 
-/* The overhead of sending is the time of a synchronous send. */
+/* Measures the overhead of sending: the time of a synchronous send. */
 static double send_overhead(const control *c, int other, int first, char *buffer, int bytes)
 {
     double took[TIMES] = {0};
@@ -62,7 +62,7 @@ static double send_overhead(const control *c, int other, int first, char *buffer
     return middle(took);
 }
 
-/* The overhead of receiving is the time to receive a message that has already arrived. */
+/* Measures the overhead of receiving: the time to receive a message that has already arrived. */
 static double receive_overhead(const control *c, int other, int first, char *buffer, int bytes, double trip)
 {
     double took[TIMES] = {0};
@@ -83,8 +83,8 @@ static double receive_overhead(const control *c, int other, int first, char *buf
     return middle(took);
 }
 
-/* Sends sequences of messages, each with an answer when all have arrived, until the time per message no longer changes. The
- * first rank decides that. */
+/* Sends sequences of messages until the time per message no longer changes. Each sequence is answered when all its
+ * messages have arrived. The first rank decides when to stop. */
 static void saturate(const control *c, int other, int first, char *buffer, int bytes, double most, reading *r)
 {
     int go = bytes <= MOST_SATURATED;
@@ -125,7 +125,7 @@ static void tell(const example *e, const reading *r)
     line_end(&l);
 }
 
-/* Measures messages of one size; rank 0 gets the result. */
+/* Measures messages of one size. Rank 0 gets the result. */
 static void read_size(const session *s, const pairs_plan *p, const example *e, char *buffer, reading *r)
 {
     const control *c = &s->ctl;
@@ -150,7 +150,7 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Whether one of the times of b is off the line between a and c, as clustering.Extra (internal/lab) decides. */
+/* Returns whether a time of b deviates from the line between a and c, by the rule of clustering.Extra (internal/lab). */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);
@@ -159,7 +159,8 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
            off_line(a->receive, b->receive, c->receive, share, tolerance);
 }
 
-/* Adds sizes half-way to the next one where one of n sizes, in ascending order, is off the line between its neighbours. */
+/* Adds a size halfway between two neighbors if the times of the lower one deviate from the line between its own
+ * neighbors. r holds n sizes in ascending order. Returns the number of added sizes. */
 static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
 {
     int found = 0;
@@ -171,7 +172,7 @@ static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, in
 
 static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
 
-/* Sends both ranks what rank 0 has decided. */
+/* Sends a decision of rank 0 to both ranks of the pair. */
 static void share(const control *c, const example *e, int *sizes, int bytes)
 {
     if (c->rank != 0)
@@ -182,8 +183,8 @@ static void share(const control *c, const example *e, int *sizes, int bytes)
                 control_give(c, sizes, bytes, i ? e->b : e->a, TAG_EXAMPLE);
 }
 
-/* Measures empty messages, then powers of two up to the large message, then sizes between them, again and again, until
- * straight lines between neighbours describe the times. */
+/* Measures empty messages, then powers of two up to the large message. Then it adds sizes in between until straight
+ * lines between neighbors describe the times. */
 void example_run(const session *s, const pairs_plan *p, const example *e)
 {
     const control *c = &s->ctl;

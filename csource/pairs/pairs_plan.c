@@ -88,7 +88,7 @@ static int node_called(const world *w, const char *host)
     return -1;
 }
 
-/* Rank number i of a node, -1 if there is none. */
+/* Returns rank number i of a node, or -1 if there is none. */
 static int rank_on(const world *w, int node, int i)
 {
     if (node < 0 || i < 0 || i >= w->ranks[node])
@@ -99,7 +99,7 @@ static int rank_on(const world *w, int node, int i)
     return r;
 }
 
-/* Grows a list by one element; without memory there is no plan. */
+/* Enlarges a list by one element. Ends the job if there is no memory. */
 static void *longer(void *list, int n, size_t bytes)
 {
     void *more = realloc(list, ((size_t)n + 1) * bytes);
@@ -164,7 +164,7 @@ static int read_line(reader *r, const char *said)
     return r->ended ? 0 : read_setting(r, said);
 }
 
-/* Parses the text, and changes it. All ranks get the same result. */
+/* Parses the text of a plan, and modifies the text. All ranks get the same result. */
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why)
 {
     reader r = {p, w, path, 1, why, 0, 0};

@@ -11,18 +11,18 @@ static const int times[SIZES] = {10, 4}; /* ping-pongs of a pair in one pass; th
 
 #define MOST_TIMES 10
 #define PATIENCE 60    /* seconds after which a round hangs */
-#define LATER 2        /* seconds by which other ranks wait longer than rank 0 */
+#define LATER 2        /* seconds that other ranks wait longer than rank 0 */
 #define REPORT 1.0     /* seconds between two reports */
-#define LEAST_PASSES 4 /* for a spread: two in each half */
+#define LEAST_PASSES 4 /* fewest passes for a variation: two even and two odd ones */
 #define NORMAL 1.4826  /* standard deviation of a normal distribution whose absolute value has the median 1 */
 
-/* The time of one pair in one round. */
+/* A time of one pair in one round. */
 typedef struct {
     int round, a, b; /* ranks of the group, a < b */
     double min[SIZES], median[SIZES];
 } record;
 
-/* A stage in progress. */
+/* A stage that is being measured. */
 typedef struct {
     const session *s;
     const stage *g;
@@ -54,7 +54,7 @@ static void ping(const control *c, int other, char *buffer, int bytes, double *t
     }
 }
 
-/* The lower rank of a pair records the times. */
+/* Measures a pair. Its lower rank records the times. */
 static void meet(work *w, int round)
 {
     const control *c = &w->g->group;
@@ -92,7 +92,7 @@ static void tell(work *w, const record *r)
         w->sum[r->round * w->g->group.size + r->a][w->pass % 2][i] += (float)log(r->median[i]);
 }
 
-/* Rank 0 prints what all ranks have recorded. */
+/* Rank 0 prints the times that all ranks have recorded. */
 static void report(work *w)
 {
     const control *c = &w->g->group;
@@ -123,8 +123,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The relative spread of a pair's mean time over all passes: half of the difference between even and odd passes, of the
- * median pair. Of both sizes the larger spread counts. -1 with too few passes. */
+/* Returns the relative standard error of a pair's mean time, or -1 with too few passes. It is estimated from the
+ * difference between the mean of the even passes and the mean of the odd passes: the median over all pairs. The message
+ * size with the larger error counts. */
 static double spread(const work *w)
 {
     int n = w->g->rounds * w->g->group.size, passes = w->pass + 1, odd = passes / 2;
@@ -156,7 +157,7 @@ static void conclude(const work *w, int passes)
     line_end(&l);
 }
 
-/* After each round rank 0 decides whether all ranks continue, report or stop. Returns whether the stage is over. */
+/* After each round, rank 0 decides whether all ranks continue, report or stop. Returns whether the stage is over. */
 static int decide(work *w, const pairs_plan *p, int round)
 {
     const control *c = &w->g->group;

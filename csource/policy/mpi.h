@@ -1,5 +1,5 @@
-/* The part of MPI that exploring uses, for a simulated job whose ranks all measure the same times. One process stands for all
- * of them. The clock is simulated, too. */
+/* The part of MPI that exploration uses, for a simulated job. All its ranks measure the same times, so one process
+ * represents all of them. The clock is simulated, too. */
 #ifndef TUTTI_SIMULATED_MPI_H
 #define TUTTI_SIMULATED_MPI_H
 

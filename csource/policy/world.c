@@ -1,4 +1,4 @@
-/* What the runtime's files need besides each other: MPI and the clock of a simulated job, and its communicators. */
+/* Replaces MPI, the clock and the communicators for the files of the runtime library in a simulated job. */
 #include "world.h"
 #include "channel.h"
 #include "library.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_LAYOUTS = 256 };
 
-int counts_cycles; /* never: the clock is simulated */
+int counts_cycles; /* always 0, because the clock is simulated */
 
 static double now; /* seconds since the job began */
 static comm *world[MAX_LAYOUTS];
@@ -25,7 +25,7 @@ int simulated_clock(clockid_t id, struct timespec *t)
     return 0;
 }
 
-/* A tick is a picosecond of a call. */
+/* Returns the length of a tick: a picosecond. */
 double clock_period(void) { return 1e-12; }
 
 comm *world_with(int nodes, int ppn)
@@ -49,7 +49,7 @@ comm *last_comm = &outside;
 
 comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? &outside : world[handle]; }
 
-/* Rank 0 of the world is a member of every communicator. */
+/* Returns rank 0 of the world, which is a member of every communicator. */
 int *comm_members(MPI_Comm handle, int *n)
 {
     *n = world[handle]->shape->ranks;
@@ -67,7 +67,7 @@ void *allocate(size_t n, size_t bytes)
     return p;
 }
 
-/* All ranks have the same numbers, so that their maximum is the number itself. */
+/* All ranks have the same numbers, so the maximum over the ranks is the number itself. */
 int PMPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     (void)op, (void)on;
@@ -113,7 +113,7 @@ void flag_carry(int raised) { flag = raised; }
 
 int flag_received(void) { return flag; }
 
-/* No channel opens: where messages carry no flag, ranks ask one another. */
+/* No channel opens. If messages carry no flag, ranks ask one another. */
 void channels_start(MPI_Comm on) { (void)on; }
 
 void channels_end(void) {}

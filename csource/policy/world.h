@@ -1,4 +1,4 @@
-/* The simulated job: its clock and its communicators. */
+/* The clock and the communicators of a simulated job. */
 #ifndef TUTTI_WORLD_H
 #define TUTTI_WORLD_H
 

@@ -7,10 +7,10 @@
  *                                  logs the functions of the component that are called
  *   probe ask COLLECTIVE BYTES     libtutti: it reports what served a few calls
  *
- * trace names a component of Open MPI, as coll/adapt, if that may serve the calls
- * before coll/tuned and no function was seen.
+ * trace prints the name of an Open MPI component, such as coll/adapt, if that component may serve the calls before
+ * coll/tuned and no function was detected.
  *
- * Prints lines "saw NAME NAME ...", outermost first, or a line "unseen REASON". Each begins with a line end, since
+ * Prints lines "saw NAME NAME ...", outermost first, or a line "undetected REASON". Each begins with a line end, since
  * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
 #define _DEFAULT_SOURCE
@@ -28,32 +28,32 @@ static int rank, size;
 
 static void late(int signal)
 {
-    static const char text[] = "\nunseen the call did not come back\n";
+    static const char text[] = "\nundetected the call did not come back\n";
     (void)signal;
     if (write(1, text, sizeof text - 1) < 0)
         _exit(2);
     _exit(1);
 }
 
-static void unseen(const char *why)
+static void undetected(const char *why)
 {
     if (rank == 0)
-        printf("\nunseen %s\n", why);
+        printf("\nundetected %s\n", why);
     fflush(stdout);
 }
 
-/* Memory for COUNT elements to or from each rank. */
+/* Returns memory for COUNT elements to or from each rank. */
 static void *buffer_for(long count)
 {
     void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
     if (p == NULL) {
-        unseen("no memory");
+        undetected("no memory");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return p;
 }
 
-/* Calls with COUNT elements, of 4 bytes where they are reduced and 1 elsewhere. */
+/* Makes a call with COUNT elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
 static int call(const char *what, int count)
 {
     MPI_Comm c = MPI_COMM_WORLD;
@@ -91,14 +91,14 @@ static int call(const char *what, int count)
         return MPI_Exscan(a, b, count, MPI_FLOAT, MPI_SUM, c);
     if (!strcmp(what, "barrier"))
         return MPI_Barrier(c);
-    unseen("an unknown collective");
+    undetected("an unknown collective");
     MPI_Abort(c, 2);
     return 0;
 }
 
 static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
 
-/* One process sends more than the others expect. The others call with the requested count, and get the error. */
+/* One process sends more than the others expect. The others make the call with the requested count and get the error. */
 static void stack(const char *what, long bytes)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -110,7 +110,7 @@ static void stack(const char *what, long bytes)
     if (strstr(what, "allgather") != NULL) /* there a process receives as much as fits into its buffer */
         more = count * size;
     if (!strcmp(what, "barrier")) {
-        unseen("a barrier has no message that could be too long");
+        undetected("a barrier has no message that could be too long");
         return;
     }
     if ((rank == 0) != to_root)
@@ -132,14 +132,14 @@ static void stack(const char *what, long bytes)
         puts(line);
         fflush(stdout);
     } else {
-        unseen("no error came of messages that were too long");
+        undetected("no error came of messages that were too long");
     }
-    /* lets the other processes print first */
+    /* Lets the other processes print first. */
     usleep(300000);
     MPI_Abort(MPI_COMM_WORLD, 0);
 }
 
-/* Prints what the loader bound during the call. */
+/* Prints the functions that the loader bound during the call. */
 static void trace(const char *what, long bytes, const char *log)
 {
     char line[4096], name[1024], component[64] = "";
@@ -161,7 +161,7 @@ static void trace(const char *what, long bytes, const char *log)
         return;
     }
     if (f == NULL) {
-        unseen("the dynamic loader kept no log");
+        undetected("the dynamic loader kept no log");
         return;
     }
     fseek(f, before, SEEK_SET);
@@ -183,11 +183,11 @@ static void trace(const char *what, long bytes, const char *log)
     if (seen == 0 && rival > 0)
         printf("\nsaw coll/%s\n", component);
     else if (seen == 0)
-        unseen("the loader bound no algorithm while the library called it");
+        undetected("the loader bound no algorithm while the library called it");
     fflush(stdout);
 }
 
-/* Prints what libtutti reports of the calls: from the fourth call on it has a communicator of its own. */
+/* Prints what served the calls according to libtutti. From the fourth call on libtutti has its own communicator. */
 static void ask(const char *what, long bytes)
 {
     enum { CALLS = 5 };
@@ -200,7 +200,7 @@ static void ask(const char *what, long bytes)
     if (all != NULL)
         *(void **)&ran = dlsym(all, "tutti_ran");
     if (ran == NULL)
-        unseen("libtutti.so is not loaded");
+        undetected("libtutti.so is not loaded");
     else if (rank == 0)
         printf("\nsaw %s\n", ran() != NULL ? ran() : "library_default");
     fflush(stdout);

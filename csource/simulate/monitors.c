@@ -64,7 +64,7 @@ static void write_below(const monitor *m)
         MPI_Win_flush_all(window);
 }
 
-/* Counters only grow, so that none has to be reset. */
+/* Counters only grow, so they need no reset. */
 static int rma(const monitor *m, int call, int detected)
 {
     static const int one = 1;
@@ -91,7 +91,7 @@ static int ask_all(const monitor *m, int call, int detected)
     return announced;
 }
 
-/* Seconds of a call on the slowest rank. */
+/* Returns the seconds of a call on the slowest rank. */
 static double watch(const monitor *m, int changes, int bytes, int calls, double compute, const char *sent, char *got, int announced[2])
 {
     int times = 0, not = 0, detected = 0;
@@ -108,7 +108,7 @@ static double watch(const monitor *m, int changes, int bytes, int calls, double 
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
         int now = m->kind[0] == 't' ? flag_received() : m->kind[0] == 'a' ? ask_all(m, i, detected) : m->kind[0] == 'r' && rma(m, i, detected);
         if (m->kind[0] != 'r' || i % m->every == 0)
-            detected = 0; /* it is announced */
+            detected = 0; /* the change is announced */
         times += now;
     }
     took = (MPI_Wtime() - from) / calls;

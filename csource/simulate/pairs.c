@@ -21,7 +21,7 @@ static void tell_places(const session *s)
     line_end(&l);
 }
 
-/* Rank 0 prints the socket of each rank, by its number on its node. */
+/* Rank 0 prints the socket of each rank: the rank's number on its node. */
 static void tell_sockets(const session *s)
 {
     const world *w = &s->world;
@@ -79,7 +79,7 @@ static void exchange(const session *s, int first, int other, int n)
     }
 }
 
-/* LGate's barrier of some ranks: dissemination. */
+/* LGate's barrier of some ranks, a dissemination barrier. */
 static void meet(const session *s, const int *ranks, int n, int me)
 {
     char none, got;
@@ -88,8 +88,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Pairs of each of the first so many of n ranks with each of the others, one after another; without that division all pairs.
- * All ranks wait for each pair. */
+/* Exchanges messages in pairs, one pair after another, while all ranks wait for each pair. The pairs are those of each
+ * of the first left ranks with each of the others. With left 0 they are all pairs. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)
@@ -101,7 +101,8 @@ static void one_by_one(const session *s, const int *ranks, int n, int left, int 
     meet(s, ranks, n, me);
 }
 
-/* Reinfjell (2023), 3.1.1: within all groups, here the nodes, at the same time; then groups are joined two by two. */
+/* LGate's order: first all groups, here the nodes, at the same time; then groups are joined two by two. Source:
+ * Reinfjell (2023), 3.1.1. */
 static void lgate(const session *s, int times)
 {
     const world *w = &s->world;

@@ -1,5 +1,5 @@
-/* What measuring pairs needs of MPI and of the system, where SMPI lacks it. A waiting rank polls as rarely as possible,
- * since every poll is an event. The hosts of a node are its sockets: -DSOCKETS=N. */
+/* Replaces functions of MPI and of the system that SMPI does not have, for measuring pairs. A waiting rank polls as
+ * rarely as possible, since every poll is an event of the simulation. The hosts of a node are its sockets: -DSOCKETS=N. */
 #ifndef TUTTI_SYSTEM_H
 #define TUTTI_SYSTEM_H
 

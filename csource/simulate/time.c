@@ -20,7 +20,7 @@ static collective collective_of(const char *name)
     return (collective)i;
 }
 
-/* A call of so many bytes; reductions are of floats. */
+/* Returns a call with the given number of bytes. Reductions use floats. */
 static arguments call_of(collective what, int bytes)
 {
     int reduces = what == ALLREDUCE || what == REDUCE, n = reduces ? bytes / (int)sizeof(float) : bytes;
@@ -41,7 +41,7 @@ static void library(const arguments *a)
     }
 }
 
-/* The algorithm of a name; library is SMPI's own. */
+/* Returns the algorithm of a name. The name library stands for SMPI's own algorithm. */
 static pick pick_of(collective what, const char *name)
 {
     pick p = {NULL, 0};
@@ -55,8 +55,8 @@ static pick pick_of(collective what, const char *name)
     return p;
 }
 
-/* The seconds of one call on the slowest rank. All ranks call at a given time. The layout is that which libtutti's
- * algorithms get. */
+/* Returns the seconds of one call on the slowest rank. All ranks start the call at the given time. The algorithm gets
+ * the same layout as from libtutti. */
 static double run(const pick *p, arguments *a, int bytes, double at)
 {
     double from, took;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Forms of a call. MIXED: ranks describe the same ints by different types; a reduction has a type with holes. ORDERED: the
- * operation does not commute. */
+/* Forms of a call. MIXED: ranks describe the same ints by different types; in a reduction the type has a hole. ORDERED:
+ * the operation does not commute. */
 enum { PLAIN, IN_PLACE, MIXED, ORDERED, FORMS };
 static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered"};
 
@@ -48,12 +48,12 @@ static int possible(collective what, int form)
     return form != IN_PLACE || (what != BARRIER && what != BCAST);
 }
 
-/* Elements that a rank sends to another one in an alltoallv. */
+/* Returns the number of elements that a rank sends to another rank in an alltoallv. */
 static int block_to(int from, int to) { return count + (3 * from + to) % 3 - (count > 0); }
 
 static int block_in_place(int one, int other) { return block_to(one < other ? one : other, one < other ? other : one); }
 
-/* The type of a rank; in a reduction it is the same on all ranks. */
+/* Returns the type that a rank uses. In a reduction it is the same on all ranks. */
 static MPI_Datatype type_of(collective what, int form, int r, int received)
 {
     if (is_reduction(what))
@@ -92,10 +92,10 @@ static arguments arguments_of(collective what, int form)
     return a;
 }
 
-/* An int of a rank's send buffer. Its receive buffer has one more int. */
+/* Returns an int of a rank's send buffer. The receive buffer is one int longer. */
 static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 
-/* Int i of a rank's contribution, from element `from` of its buffer on. */
+/* Returns int i of a rank's contribution, counted from element `from` of its buffer. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
     int placed = form == IN_PLACE && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
@@ -103,7 +103,7 @@ static int item(const arguments *a, int form, int r, long from, long i)
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
 
-/* Puts ints of rank r where this rank expects them. */
+/* Writes ints of rank r to the place where this rank expects them. */
 static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
 {
     long step = a->rtype == spread ? 2 : 1;
@@ -111,7 +111,7 @@ static void place_ints(const arguments *a, int form, int r, long from, long to, 
         want[(to + i) * step] = item(a, form, r, from, i);
 }
 
-/* The expected blocks of rank r. */
+/* Writes the expected blocks of rank r. */
 static void expect_block(const arguments *a, int form, int r)
 {
     int in_place = form == IN_PLACE;
@@ -141,7 +141,7 @@ static void expect_block(const arguments *a, int form, int r)
     }
 }
 
-/* The elements of a reduction before rank r's block. */
+/* Returns the number of elements in a reduction before rank r's block. */
 static int before_block(const arguments *a, int r)
 {
     int n = 0;
@@ -150,7 +150,7 @@ static int before_block(const arguments *a, int r)
     return n;
 }
 
-/* The expected combination of the elements of some ranks. */
+/* Computes the expected combination of the elements of some ranks. */
 static void expect_reduction(const arguments *a, int form)
 {
     MPI_Aint lower, extent;
@@ -178,7 +178,7 @@ static void expect_reduction(const arguments *a, int form)
     free(next);
 }
 
-/* How many ints of the receive buffer are compared: all, including those that no call may write. */
+/* Returns how many ints of the receive buffer are compared: all, including ints that no call may write. */
 static int promised(const arguments *a)
 {
     switch (a->what) {
@@ -189,7 +189,7 @@ static int promised(const arguments *a)
     }
 }
 
-/* Bytes as the wrappers count them. */
+/* Returns the bytes of a call as the wrappers count them. */
 static uint64_t bytes_as_traced(const arguments *a)
 {
     uint64_t bytes = bytes_of(a->rcount, a->rtype);
@@ -243,8 +243,8 @@ static void check_all(int cases[2])
         }
 }
 
-/* Makes three layouts: nodes of three ranks without switches; ranks dealt to nodes, two nodes below a switch; nodes of
- * different numbers of ranks, with two levels of switches. */
+/* Creates three layouts: nodes of three ranks without switches; ranks distributed cyclically, with two nodes below each
+ * switch; and nodes of different numbers of ranks with two levels of switches. */
 static void make_places(void)
 {
     int nodes = (size + 2) / 3;
@@ -265,7 +265,7 @@ static void make_places(void)
 
 static int *ints(void) { return allocate((size_t)room, sizeof(int)); }
 
-/* One rank of each communicator counts the cases. */
+/* Checks the cases of a communicator, which one of its ranks counts. */
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};

@@ -2,7 +2,7 @@
  * Arguments: the abort factor, and ratios. Times vary by up to 20 %, always in the same way. */
 #include "measure.c"
 
-static void run(double hopeless, double ratio)
+static void run(double factor, double ratio)
 {
     static session s;
     task t;
@@ -14,7 +14,7 @@ static void run(double hopeless, double ratio)
     s.plan.max = 1000;
     s.plan.precision = 0.02;
     s.plan.slice = 1e9;
-    s.plan.hopeless = hopeless;
+    s.plan.abort_factor = factor;
     s.clocks.shared = 1;
     t.s = &s;
     t.best = 1;

@@ -20,7 +20,7 @@ static double times[MAX_TIMES], noise, correlation, shared_noise, own[MAX_RANKS]
 static const char *changes;
 static monitor monitors[MAX_RANKS];
 
-/* A number that is nearly standard normal: a sum of twelve uniform ones. */
+/* Returns a number that is nearly standard normal: a sum of twelve uniform numbers. */
 static double normal(void)
 {
     double sum = -6;
@@ -55,7 +55,7 @@ static struct {
     double spent, exchange;
 } class;
 
-/* The least time of all ranks. */
+/* Draws the times of a call on all ranks and returns the shortest. */
 static double run(int algorithm, int call)
 {
     double least = 0, width = noise / sqrt(2), shared;
@@ -101,7 +101,7 @@ static int run_nothing(const call *c)
     return MPI_SUCCESS;
 }
 
-/* A pick whose messages carry flags. */
+/* Returns a pick whose messages can carry flags. */
 static const pick *carrying_pick(void)
 {
     static const algorithm a = {.what = ALLGATHER, .name = "simulated", .run = run_nothing};

@@ -1,4 +1,4 @@
-/* Is preloaded after the runtime library. Each rank prints at its end how many messages the algorithms of the runtime
+/* Is preloaded after the runtime library. At its end each rank prints how many messages the algorithms of the runtime
  * library exchanged, if any. MPI libraries do not call this function themselves. */
 #include <dlfcn.h>
 #include <mpi.h>

@@ -26,14 +26,15 @@ int collective_reduces(collective what)
 
 int collective_rooted(collective what) { return what == BCAST || what == GATHER || what == REDUCE || what == SCATTER; }
 
-/* At least one element of a message that is not empty. */
+/* Returns the number of elements in a message. A message that is not empty has at least one. */
 int collective_count(collective what, long bytes)
 {
     long size = (long)element_bytes(what);
     return bytes == 0 ? 0 : bytes < size ? 1 : (int)(bytes / size);
 }
 
-/* Predefined operations do not accept derived types. Null arguments need a rank whose arguments are ignored. */
+/* Returns whether a collective has a form. Predefined operations do not accept derived types. Null arguments need a
+ * rank whose arguments are ignored. */
 int form_exists(form f, collective what)
 {
     int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;

@@ -12,7 +12,7 @@ static float composed(float first, float second)
 
 static float added(float x, float y) { return x + y; }
 
-/* Applies a function to all items, whose elements are contiguous. */
+/* Applies a function to all items of contiguous elements. */
 static void each(const void *in, void *inout, int n, MPI_Datatype type, float (*of)(float, float))
 {
     MPI_Aint lb, extent, begin, length;
@@ -42,7 +42,8 @@ void operation_free(MPI_Op *op)
         MPI_Op_free(op);
 }
 
-/* The input of a rank, by place modulo PERIOD. Sums of these are exact in a float for up to two million ranks, in any order. */
+/* Computes the input of a rank, which is periodic in the element with PERIOD. Sums of inputs are exact in a float for
+ * up to two million ranks, in any order. */
 void operation_input(operation op, int rank, int salt, float table[PERIOD])
 {
     for (int i = 0; i < PERIOD; i++) {

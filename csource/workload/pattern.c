@@ -5,27 +5,27 @@
 
 #define UNTOUCHED 0xa5 /* a byte that holds no data */
 
-/* A block of a buffer. Where data are moved it holds what rank from has for rank to; -1 if it is the same for all. Where
- * they are reduced it holds elements of a vector. */
+/* A pattern describes the expected content of a block. If data are moved, the block holds the data from rank `from` for
+ * rank `to`, where -1 means that they are equal for all ranks. If data are reduced, it holds elements of a vector. */
 typedef struct {
     char *at;
     int items, from, to;
     size_t first; /* element of the vector */
 } piece;
 
-/* The vector of a reduction, which is periodic; none where data are moved. */
+/* The periodic vector of a reduction. It is not used if data are moved. */
 typedef struct {
     const float *table;
     int salt;
 } pattern;
 
-/* Items before a block. */
+/* Returns the number of items before a block. */
 static size_t start(const workload *w, int block)
 {
     return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)w->items;
 }
 
-/* The number of blocks that this rank contributes. */
+/* Returns the number of blocks that this rank contributes. */
 static int inputs(const workload *w)
 {
     switch (w->what) {
@@ -52,7 +52,7 @@ static piece input(const workload *w, int i)
     return p;
 }
 
-/* The number of blocks that this rank gets. */
+/* Returns the number of blocks that this rank receives. */
 static int outputs(const workload *w)
 {
     switch (w->what) {
@@ -158,7 +158,7 @@ void workload_fill(workload *w, int salt)
         put(w, input(w, i), of);
 }
 
-/* Whether the send buffer is unchanged. */
+/* Returns whether the send buffer is unchanged. */
 static int kept(const workload *w, pattern of, char *why)
 {
     if (w->args.from == MPI_IN_PLACE || w->what == BCAST)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of a block. A block that is scattered has equal size on all ranks, since some algorithms need that: the count is
- * rounded down, to at least one element. */
+/* Returns the number of elements in a block. A scattered block has the same size on all ranks, because some algorithms
+ * need that: the count is divided by the number of ranks and rounded down, to at least one element. */
 static int block(collective what, int count, int size)
 {
     if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))
@@ -18,7 +18,7 @@ static int in_place(collective what, form f, int rank) { return f.in_place && (!
 
 int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
 
-/* The number of blocks of each buffer. */
+/* Computes the number of blocks in each buffer. */
 static void extents(collective what, form f, int rank, int size, size_t *send, size_t *recv)
 {
     size_t all = (size_t)size, root = rank == f.root ? all : 0;
@@ -72,7 +72,7 @@ static int allocate(workload *w, char *why)
     return -1;
 }
 
-/* Items of the block that this rank exchanges with another one. */
+/* Returns the number of items in the block that this rank exchanges with another rank. */
 static int share(const workload *w, int other)
 {
     int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && (w->rank + other) % 3 == 1) ||
@@ -80,7 +80,7 @@ static int share(const workload *w, int other)
     return w->form.uneven && none ? 0 : w->items;
 }
 
-/* The blocks of a vector that is reduced follow one another; others keep their places. */
+/* Places the blocks. Blocks of a reduced vector are adjacent; other blocks keep their places. */
 static void place_blocks(workload *w)
 {
     int next = 0;
@@ -91,7 +91,8 @@ static void place_blocks(workload *w)
     }
 }
 
-/* Sets the arguments of the call. An argument is ignored where a rank passes MPI_IN_PLACE, and on ranks other than the root. */
+/* Sets the arguments of the call. Arguments are ignored on a rank that passes MPI_IN_PLACE, and on ranks other than the
+ * root. */
 static void set_arguments(workload *w)
 {
     int here = workload_in_place(w), root = w->rank == w->form.root, scatters = w->what == SCATTER;
@@ -148,7 +149,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
     return 0;
 }
 
-/* Nothing happens to one that was not made. */
+/* Frees a workload. A workload that was never made is ignored. */
 void workload_free(workload *w)
 {
     if (w->counts != NULL || w->send != NULL) {

@@ -1,4 +1,4 @@
-/* A call of a collective: its buffers, its data, and the expected result. */
+/* A workload is a call of a collective: its buffers, its data, and the expected result. */
 #ifndef TUTTI_WORKLOAD_H
 #define TUTTI_WORKLOAD_H
 
@@ -25,7 +25,8 @@ typedef enum {
     OPERATIONS
 } operation;
 
-/* The form of a call. Zeroes are the call that is timed: MPI_CHAR, or sums of MPI_FLOAT, separate buffers, equal counts, root 0. */
+/* The form of a call. The zero value is the form that is timed: MPI_CHAR, or sums of MPI_FLOAT, separate buffers, equal
+ * counts, and root 0. */
 typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
@@ -45,7 +46,7 @@ form form_at(int n, int size);      /* form n of them */
 int form_exists(form f, collective what); /* whether the collective has it */
 void form_name(form f, char *text); /* WHY bytes */
 
-/* item.c: the items of a message, each of contiguous elements between gaps. */
+/* item.c: the items of a message. An item is contiguous elements between gaps. */
 
 typedef struct {
     MPI_Datatype type;
@@ -58,7 +59,7 @@ size_t item_bytes(const item *i, collective what);
 int item_commit(item *i, collective what);
 void item_free(item *i, collective what);
 
-/* operation.c: reductions and their results. */
+/* operation.c: the operations of reductions and their results. */
 
 enum { PERIOD = 7 }; /* of the elements of a vector */
 
@@ -67,7 +68,7 @@ void operation_free(MPI_Op *op);
 void operation_input(operation op, int rank, int salt, float table[PERIOD]);
 void operation_result(operation op, int ranks, int salt, float table[PERIOD]); /* of the first ranks */
 
-/* workload.c: buffers and call. */
+/* workload.c: buffers and the call. */
 
 typedef struct {
     collective what;
@@ -97,7 +98,7 @@ int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLA
 int workload_call(const workload *w);
 long workload_moved(const workload *w); /* bytes as plans count them, after rounding */
 
-/* pattern.c: data and their check. */
+/* pattern.c: the data, and the check of the result. */
 
 void workload_fill(workload *w, int salt);
 int workload_right(const workload *w, int salt, char *why); /* whether the result of one call after workload_fill is right */

@@ -1,4 +1,4 @@
-/* In place of csource/cvar: SMPI has no control variables. */
+/* Replaces csource/cvar, since SMPI has no control variables. */
 #ifndef TUTTI_CVAR_H
 #define TUTTI_CVAR_H
 

@@ -21,7 +21,7 @@ static int mpich40;   /* the library is MPICH 4.0 */
 static int *nodeRank; /* of each rank, within its node */
 static MPI_Comm world;
 
-/* Waits a moment before the process dies, since a launcher may drop its last output. */
+/* Waits a moment before the process ends, because a launcher may drop its last output. */
 static void leave(int signal)
 {
     (void)signal;
@@ -29,7 +29,8 @@ static void leave(int signal)
     _exit(1);
 }
 
-/* With point-to-point messages only, here and below, since the collectives are under test. */
+/* Finds the ranks of each node. Helper functions use point-to-point messages only, since the collectives are under
+ * test. */
 static void find_nodes(void)
 {
     MPI_Comm node;
@@ -43,9 +44,9 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, world, MPI_STATUS_IGNORE);
 }
 
-/* Whether MPICH 4.0 as shipped computes a call wrongly. Its device makes a reduction of more than 2 KiB by composition
- * alpha, which crashes for a root that reduces in place and is not the first rank of its node. Reduce_scatters with
- * operations that do not commute run algorithm noncommutative, which treats types with gaps like types without. */
+/* Returns whether MPICH 4.0 computes a call wrongly. It reduces more than 2 KiB by composition alpha, which crashes for
+ * a root that reduces in place and is not the first rank of its node. In a reduce_scatter with an operation that does
+ * not commute, algorithm noncommutative treats types with gaps like types without gaps. */
 static int faulty(collective what, form f, int count)
 {
     int pow2 = (size & (size - 1)) == 0;
@@ -128,8 +129,8 @@ static void fault(collective what, int count)
     }
 }
 
-/* The buffer of the last rank is a quarter too small. That rank is a leaf of every tree, so that no algorithm waits for its
- * data. The first error ends the job. */
+/* Makes a call in which the buffer of the last rank is a quarter too small. That rank is a leaf of every tree, so that
+ * no algorithm waits for its data. The first error ends the job. */
 static void name(int bytes)
 {
     char text[MPI_MAX_ERROR_STRING], *a = calloc((size_t)bytes, 1);

@@ -1,6 +1,6 @@
-/* Is preloaded into MPI programs on virtual nodes n1, n2 and so on, which are all equally near. It delays messages between
- * nodes, and more between switches of DISTANCE_LEAF nodes each. Messages of node DISTANCE_SLOW take ten times as long, and
- * all take DISTANCE_TIMES as long, for busy machines. */
+/* Is preloaded into MPI programs on virtual nodes n1, n2 and so on, which are equally near to each other. It delays
+ * messages between nodes, and more between switches of DISTANCE_LEAF nodes each. Messages of node DISTANCE_SLOW take
+ * ten times as long. On busy machines, DISTANCE_TIMES multiplies all delays. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

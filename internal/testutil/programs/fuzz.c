@@ -48,7 +48,7 @@ static void leave(int signal)
     _exit(1);
 }
 
-/* With point-to-point messages only, since the collectives are under test. */
+/* Finds the ranks of each node with point-to-point messages only, since the collectives are under test. */
 static void find_nodes(void)
 {
     MPI_Comm here;
@@ -66,7 +66,7 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Whether the first rank has a node to itself and others share one. */
+/* Returns whether the first rank is alone on its node and other ranks share one. */
 static int first_alone(MPI_Comm comm, int n)
 {
     MPI_Group group, all;
@@ -87,7 +87,7 @@ static int first_alone(MPI_Comm comm, int n)
     return shared;
 }
 
-/* Whether MPICH 4.0 or Open MPI as shipped computes a call wrongly; see docs/reference/failures.md. */
+/* Returns whether MPICH 4.0 or Open MPI computes a call wrongly; see docs/reference/failures.md. */
 static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
@@ -124,7 +124,7 @@ static void attempt(MPI_Comm comm, collective what, form f, int count, int salt)
     wrong++;
 }
 
-/* All ranks draw everything, whether or not they take part. */
+/* Makes a random call. All ranks draw all numbers, even if they do not take part in the call. */
 static void call(void)
 {
     MPI_Comm comm = slots[draw(SLOTS)];
@@ -142,8 +142,8 @@ static void call(void)
         attempt(comm, what, f, count, step + i);
 }
 
-/* Replaces the communicator of a slot by a part of the world, the world in another order, a copy of another communicator, or
- * a part of that. */
+/* Replaces the communicator of a slot by a part of the world, the world in another order, a copy of another
+ * communicator, or a part of that communicator. */
 static void replace(void)
 {
     int into = (int)draw(SLOTS), from = (int)draw(SLOTS), kind = (int)draw(4), parts = 1 + (int)draw((uint64_t)size);

@@ -1,6 +1,6 @@
-/* Is preloaded after the runtime library. Each rank prints at its end how many communicators, groups, requests and other
- * objects of MPI the runtime library created, and how many it did not free. MPI libraries do not call these functions
- * themselves. */
+/* Is preloaded after the runtime library. At its end each rank prints how many communicators, groups, requests and
+ * other MPI objects the runtime library created, and how many it did not free. MPI libraries do not call these
+ * functions themselves. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
-/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times, and prints "ALGORITHM TIMES" for each algorithm that served, as
- * the runtime library names it. The one that served last comes last. With SITE every second call belongs to that site. */
+/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times. It prints "ALGORITHM TIMES" for each algorithm that served,
+ * with the names of the runtime library; the algorithm that served last comes last. With SITE every second call belongs
+ * to that site. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

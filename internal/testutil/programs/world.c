@@ -1,6 +1,6 @@
 /* world            each process prints its rank, the size and the variable MARK on a line
- * world hang DIR   each process leaves a file named by its id in DIR and waits for ever
- * world fail       the last rank fails, the others wait permanently */
+ * world hang DIR   each process creates a file in DIR named after its process number, then waits until it is killed
+ * world fail       the last rank fails, the others wait until they are killed */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
