@@ -63,8 +63,7 @@ func TestParseAlgorithm(t *testing.T) {
 	}
 }
 
-// An algorithm is the same whatever the order its parameters were given in, so it
-// can be a map key.
+// The order of the parameters does not change an algorithm, so an algorithm can be a map key.
 func TestAlgorithmIsComparable(t *testing.T) {
 	params := []coll.Param{{Name: "segsize", Value: "8192"}, {Name: "k", Value: "2"}}
 	a, err := coll.NewAlgorithm("chain", params...)
@@ -143,7 +142,7 @@ func TestCompareAlgorithms(t *testing.T) {
 	}
 }
 
-// Whatever is accepted has one written form that stands for the same algorithm.
+// Every accepted text has one canonical form, which parses to the same algorithm.
 func FuzzParseAlgorithm(f *testing.F) {
 	for _, s := range []string{"ring", "x(b=2,a=1)", "x(k=2", "x()", "x(k=2,k=3)", "x(=)", "(", ""} {
 		f.Add(s)

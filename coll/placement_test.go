@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// lay is a measurement of ranks that lay so.
-func lay(nodes, ppn int, order coll.Order, switches int) coll.Measurement {
+// placedAt returns a measurement with a placement.
+func placedAt(nodes, ppn int, order coll.Order, switches int) coll.Measurement {
 	var m coll.Measurement
 	m.Nodes, m.PPN, m.Placement = nodes, ppn, coll.Placement{Order: order, Switches: switches}
 	return m
@@ -18,7 +18,7 @@ func lay(nodes, ppn int, order coll.Order, switches int) coll.Measurement {
 
 func TestPlacements(t *testing.T) {
 	p := coll.PlacementsOf([]coll.Measurement{
-		lay(1, 8, "", 0), lay(4, 4, coll.Cyclic, 2), lay(2, 4, coll.Cyclic, 1), lay(4, 8, coll.Cyclic, 1), lay(8, 4, coll.Cyclic, 0),
+		placedAt(1, 8, "", 0), placedAt(4, 4, coll.Cyclic, 2), placedAt(2, 4, coll.Cyclic, 1), placedAt(4, 8, coll.Cyclic, 1), placedAt(8, 4, coll.Cyclic, 0),
 	})
 	want := coll.Placements{Order: coll.Cyclic, PPN: []int{4, 8}, Switches: []coll.Switches{{Nodes: 2, Least: 1, Most: 1}, {Nodes: 4, Least: 1, Most: 2}}}
 	if d := cmp.Diff(want, p); d != "" {
@@ -32,26 +32,26 @@ func TestPlacements(t *testing.T) {
 		m    coll.Measurement
 		want string
 	}{
-		{"the same", lay(4, 4, coll.Cyclic, 2), ""},
-		{"another order", lay(2, 4, coll.Block, 1), "ranks in block order, not cyclic"},
-		{"more switches", lay(2, 4, coll.Cyclic, 3), "2 nodes on 3 switches, not on 1"},
-		{"more than a range", lay(4, 4, coll.Cyclic, 3), "4 nodes on 3 switches, not on 1 to 2"},
-		{"one node", lay(1, 4, "", 0), ""},
-		{"switches that are not known", lay(2, 4, coll.Cyclic, 0), ""},
-		{"a number of nodes that is not known", lay(8, 4, coll.Cyclic, 4), ""},
+		{"the same", placedAt(4, 4, coll.Cyclic, 2), ""},
+		{"another order", placedAt(2, 4, coll.Block, 1), "ranks in block order, not cyclic"},
+		{"more switches", placedAt(2, 4, coll.Cyclic, 3), "2 nodes on 3 switches, not on 1"},
+		{"more than a range", placedAt(4, 4, coll.Cyclic, 3), "4 nodes on 3 switches, not on 1 to 2"},
+		{"one node", placedAt(1, 4, "", 0), ""},
+		{"switches that are not known", placedAt(2, 4, coll.Cyclic, 0), ""},
+		{"a number of nodes that is not known", placedAt(8, 4, coll.Cyclic, 4), ""},
 	} {
 		if got := p.Differ(tc.m); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
-	if none := coll.PlacementsOf([]coll.Measurement{lay(1, 4, "", 0)}); none.Known() || none.String() != "ranks, 4 on a node" {
+	if none := coll.PlacementsOf([]coll.Measurement{placedAt(1, 4, "", 0)}); none.Known() || none.String() != "ranks, 4 on a node" {
 		t.Errorf("%+v", none)
 	}
 }
 
-// What is not known takes no room in a journal.
+// Unknown fields are not in the JSON text.
 func TestPlacementJSON(t *testing.T) {
-	text, err := json.Marshal(lay(1, 4, "", 0))
+	text, err := json.Marshal(placedAt(1, 4, "", 0))
 	if want := `{"collective":"","nodes":1,"ppn":4,"msg_bytes":0,"algorithm":"","seconds":0,"cost_seconds":0}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v; want %s", text, err, want)
 	}

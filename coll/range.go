@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Range is where the values of one parameter of an algorithm are worth trying: the powers
-// of two from Low to High, which are at least 1.
+// Range is the range of useful values of one parameter of an algorithm: the powers of two from Low to High,
+// which are at least 1.
 type Range struct {
 	Parameter string
 	Low, High int64

@@ -51,8 +51,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Who goes to the fastest of what is beside the fastest comes to the best power of two of
-// a time that has one least value, wherever that is.
+// Repeated steps to the fastest neighbour that Beside returns reach the best power of two, if the time has
+// one minimum.
 func TestBesideFindsTheBest(t *testing.T) {
 	r := Range{"segsize", 1024, 1 << 20}
 	for best := r.Low; best <= r.High; best *= 2 {

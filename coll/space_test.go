@@ -114,8 +114,8 @@ func bcast(nodes int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: 8}
 }
 
-// Only "pow2" cares where it runs and "never" runs nowhere; three nodes have
-// nothing else, "any" being for two nodes alone.
+// check accepts "pow2" for powers of two, "any" for two nodes only, and "never" for no point. On three
+// nodes nothing can run.
 func check(c coll.Candidate) error {
 	switch {
 	case c.Algorithm.Name == "any" && c.Nodes == 2:
@@ -167,7 +167,7 @@ func TestNewOfNothing(t *testing.T) {
 	}
 }
 
-// A space holds what is feasible, whatever the pattern.
+// A space has the feasible candidates, for every pattern of feasible ones.
 func TestNewHoldsTheFeasible(t *testing.T) {
 	for pattern := range 1 << 9 { // 3 points x 3 algorithms
 		var points []coll.Point
