@@ -89,8 +89,8 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// Parameters without values are left to the library, and what serves calls in place
-// alone is not listed.
+// The library selects the value of a parameter without values. Algorithms for calls in place only are not
+// listed.
 func TestAlgorithms(t *testing.T) {
 	for i, want := range []string{"[tree(k=2) tree(k=4) pairs]", "[tree(k=2) tree(k=4)]", "[]"} {
 		if got := fmt.Sprint(releases()[i].Algorithms(coll.Bcast)); got != want {
@@ -99,7 +99,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// A caller may sort or cut what Entries returns, and As leaves the catalogue as it is.
+// A caller may change the slice that Entries returns. As does not change the catalogue.
 func TestCopies(t *testing.T) {
 	cat := releases()[0]
 	cat.Entries(coll.Bcast)[0].Name = "mine"

@@ -25,8 +25,8 @@ func someExport() mpi.Export {
 	}
 }
 
-// below lists the files of a folder with their content.
-func below(t *testing.T, dir string) map[string]string {
+// filesBelow returns the files below a folder with their content.
+func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
@@ -43,7 +43,7 @@ func below(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// Names of folders that a pattern would take for something else.
+// The names of folders contain characters that are special in patterns.
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"plain", "[a-z]*", `b\ack`, "{}"} {
 		dir := filepath.Join(t.TempDir(), name)
@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 		want := map[string]string{
 			"mine.json": "", "lib.rules": "common", "lib.env": "export LIB_FILE='/dir/lib.rules'\n", "layouts/2x4.rules": "own",
 		}
-		if d := cmp.Diff(want, below(t, dir)); d != "" {
+		if d := cmp.Diff(want, filesBelow(t, dir)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 
@@ -71,7 +71,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		delete(want, "layouts/2x4.rules")
-		if d := cmp.Diff(want, below(t, dir)); d != "" {
+		if d := cmp.Diff(want, filesBelow(t, dir)); d != "" {
 			t.Errorf("%s, without the layout (-want +got):\n%s", name, d)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "layouts")); !errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A file that is nobody's stays, and its folder with it.
+// Write does not remove a file that no export wrote, nor its folder.
 func TestWriteLeavesForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := someExport().Write(dir); err != nil {
@@ -100,7 +100,7 @@ func TestWriteLeavesForeignFiles(t *testing.T) {
 	}
 }
 
-// When a file cannot be written, the settings of before still name what was there.
+// If a file cannot be written, the earlier settings remain and name files that exist.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "layouts"), nil, 0o666); err != nil { // not a folder
@@ -122,7 +122,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// Jobs of a layout load the file that its own settings name.
+// Jobs of a layout load the file in the settings of that layout.
 func TestLoaded(t *testing.T) {
 	x := someExport()
 	l := coll.Layout{Nodes: 2, PPN: 4}

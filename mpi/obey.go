@@ -13,7 +13,7 @@ var ErrDisobeyed = errors.New("not obeyed")
 // Sight is the way in which a library shows which algorithm it runs.
 type Sight string
 
-// The ways; empty if the algorithm is not observable.
+// The ways to observe an algorithm. The value is empty if none works.
 const (
 	ByStack  Sight = "stack" // the error for a truncated message contains the stack of functions
 	ByTrace  Sight = "trace" // the dynamic loader logs the first call of each function

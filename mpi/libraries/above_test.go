@@ -13,8 +13,8 @@ import (
 	"tutti/selection"
 )
 
-// TestAbove: our own library above the others has the algorithms of both, forces each as
-// whose it is, and passes what every library passes.
+// TestAbove runs the tests of every library for libtutti above MPICH and Open MPI: it has the algorithms of
+// both libraries and forces each one as its own library does.
 func TestAbove(t *testing.T) {
 	lib, ok := libraries.Named("libtutti")
 	if !ok {
@@ -38,7 +38,7 @@ func TestAbove(t *testing.T) {
 	})
 }
 
-// Segments are searched whoever cuts a message.
+// The segment size is a searched parameter of libtutti and of the library below it.
 func TestAboveRanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"openmpi.chain(faninout=4,segsize=8192)": "[{segsize 1024 1048576}]",
@@ -59,8 +59,8 @@ func TestAboveRanges(t *testing.T) {
 	}
 }
 
-// TestMixedTable: a table tells of the MPI library's own algorithms how they are switched
-// on and what they need, and settings what the MPI library must start with.
+// TestMixedTable checks the activation of algorithms of the MPI library in a table, and the settings with
+// which the MPI library must start.
 func TestMixedTable(t *testing.T) {
 	tests := []struct{ release, algorithm, settings string }{
 		{"1+mpich-4.0.2", "mpich.reduce_scatter_allgather", "TUTTI_TABLE LD_PRELOAD"},

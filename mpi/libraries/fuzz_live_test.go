@@ -19,7 +19,7 @@ import (
 	"tutti/selection"
 )
 
-// below are the MPI libraries that the library inside applications is tried above.
+// below lists the MPI libraries that libtutti is tested with.
 var below = []struct {
 	release string
 	tools   testutil.Toolchain
@@ -32,9 +32,8 @@ var below = []struct {
 	}},
 }
 
-// randomTable exports a selection in which every algorithm is the fastest somewhere by
-// chance, for up to four ranks of a node. Algorithms that are wrong as shipped for what
-// the random calls make are left out.
+// randomTable exports a selection in which every algorithm is the fastest at random points, for up to four
+// ranks on a node. It leaves out algorithms of the library that are wrong for the random calls.
 func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
@@ -87,8 +86,9 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	return x.Setup
 }
 
-// widen lets the rules of a table hold for any nodes, some for one order of ranks, and cuts those of alltoallv into
-// bands: ranks of one call, whose sizes differ, run different algorithms.
+// widen changes the rules of a table so that they apply to any number of nodes, and some only to one order
+// of ranks. It splits the rules of alltoallv into bands of message size: ranks of one call, whose sizes
+// differ, then run different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -120,7 +120,7 @@ func widen(path string) error {
 	return os.WriteFile(path, table.Bytes(), 0o666)
 }
 
-// number is a variable of the environment, or a value of its own.
+// number returns the value of an environment variable, or a default.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -134,22 +134,21 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestLiveFuzz: random calls on random communicators have right data, whichever of our own
-// and of the MPI library's algorithms serve them, and no object of MPI is left. FUZZ_STEPS
-// and FUZZ_TABLES ask for more of them than the gate does, FUZZ_FIRST for other ones.
+// TestLiveFuzz makes random calls on random communicators. All results must be right for the algorithms of
+// libtutti and of the MPI library, and no MPI object may remain. FUZZ_STEPS and FUZZ_TABLES set the number
+// of calls and tables, FUZZ_FIRST the first seed.
 func TestLiveFuzz(t *testing.T) {
 	fuzzBelow(t, csource.Runtime)
 }
 
-// TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
-// what they draw.
+// TestLiveFuzzExploring is TestLiveFuzz while libtutti explores every algorithm, and ranks compare their
+// random choices.
 func TestLiveFuzzExploring(t *testing.T) {
 	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
-// TestLiveFuzzWithin: the same where ranks learn within the run, from the first call of a class
-// on.
+// TestLiveFuzzWithin is TestLiveFuzz while ranks learn within the run, from the first call of a class on.
 func TestLiveFuzzWithin(t *testing.T) {
 	testutil.NeedAllCases(t)
 	eager := csource.Runtime
@@ -157,8 +156,8 @@ func TestLiveFuzzWithin(t *testing.T) {
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 
-// fuzzBelow runs random programs above each MPI library, which explore with the settings, if
-// there are any.
+// fuzzBelow runs the random calls above each MPI library. If settings are given, libtutti explores with
+// them.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	steps := 80
 	if testutil.AllCases() {
@@ -188,8 +187,8 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	}
 }
 
-// fuzz runs one program of random calls under one random table; it returns what was said
-// and how many calls were right.
+// fuzz makes random calls with one random table. It returns the output and the number of calls with right
+// results.
 func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int, exploring ...string) (string, int) {
 	t.Helper()
 	env = slices.Clone(env)
@@ -214,11 +213,11 @@ func fuzz(t *testing.T, release, launcher, program string, env []string, seed, s
 	return said, n
 }
 
-// libraryFrames are the libraries below whose calls memory may be left.
+// libraryFrames lists libraries that may leak memory.
 const libraryFrames = "libmpi libmpich libopen-rte libopen-pal libpmix libuc libhwloc libevent mca_ libfabric libnl"
 
-// TestLiveSanitized: the library and the random calls, built with the sanitizers of
-// addresses and of undefined behaviour, do nothing that these know, and leave no memory.
+// TestLiveSanitized makes random calls with libtutti built with the address and undefined-behaviour
+// sanitizers. These must report nothing, and libtutti must not leak memory.
 func TestLiveSanitized(t *testing.T) {
 	testutil.NeedAllCases(t)
 	steps, tables := number(t, "FUZZ_STEPS", 100), number(t, "FUZZ_TABLES", 1)
@@ -251,8 +250,7 @@ func TestLiveSanitized(t *testing.T) {
 	}
 }
 
-// ours returns what sanitizers found, but for memory that libraries left which are
-// unloaded by then.
+// ours returns the findings of the sanitizers without leaks in libraries that are already unloaded.
 func ours(t *testing.T, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -287,7 +285,7 @@ func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...st
 	return built.Path
 }
 
-// exploreAll adds to the table in a folder that all algorithms of a release are explored.
+// exploreAll extends the table in a folder so that libtutti explores all algorithms of a release.
 func exploreAll(t *testing.T, release, dir string) {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
@@ -322,7 +320,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	}
 }
 
-// mustRead returns the table that an environment names.
+// mustRead returns the table whose path is in an environment.
 func mustRead(t *testing.T, env []string) string {
 	t.Helper()
 	for _, v := range env {

@@ -60,7 +60,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A release that is not in the tables can do what the nearest one of its series can.
+// A release without a catalogue has the algorithms of the nearest release of its series.
 func TestNear(t *testing.T) {
 	for _, text := range []string{"mpich 4.2.1", "mpich 4.0.2", "openmpi 5.0.3", "openmpi 6.0.0", "intel 2019", "mvapich2 2.3.7"} {
 		name, version, _ := strings.Cut(text, " ")
@@ -85,7 +85,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// strung makes a file of NUL-terminated strings between bytes of code.
+// strung returns a file of NUL-terminated strings between bytes of code.
 func strung(texts ...string) string {
 	return "\x7fELF\x02\x01\x01\x00\x90\x90\xff\x00" + strings.Join(texts, "\x00") + "\x00\xde\xad\x00"
 }
@@ -138,7 +138,7 @@ func TestIdentifyNoFile(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, its name may go to a terminal.
+// The name of a library never contains control characters, which a terminal would interpret.
 func FuzzRecognise(f *testing.F) {
 	f.Add(strung("ch4:ucx", "Thu Apr  7 12:34:45 CDT 2022", "4.0.2"))
 	f.Add(strung("v4.1.4", "Open MPI", "Intel(R) MPI Library 2021.6"))

@@ -9,8 +9,8 @@ import (
 	"tutti/mpi"
 )
 
-// base is an MPI library whose own algorithms libtutti can select for one call, in the release
-// with which that was tried.
+// base is an MPI library whose own algorithms libtutti can select for one call, in the release with which
+// the selection was tested.
 type base struct {
 	mpi.Measurable
 	banner   string       // in the version that the release reports
@@ -71,13 +71,13 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere returns a point: how an algorithm is forced does not depend on it.
+// anywhere returns a point, for questions whose answer does not depend on the point.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
 
-// activationOf returns how the MPI library is made to run an algorithm, nil for one of libtutti, and
-// the settings with which the MPI library must start.
+// activationOf returns the activation of an algorithm: the switches with which the MPI library runs it. It
+// is nil for an algorithm of libtutti. The settings are those with which the MPI library must start.
 func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (a *Activation, settings []mpi.Var, err error) {
 	inner, ok := mpi.Below(b.Facts().Name, alg)
 	if !ok {
@@ -116,7 +116,7 @@ func (b base) always(name string) bool {
 	return slices.ContainsFunc(b.switches, func(s mpi.Switch) bool { return s.Name == name })
 }
 
-// catalogue returns that of the release with which selecting was tried.
+// catalogue returns the catalogue of the release with which the selection was tested.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
 	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })

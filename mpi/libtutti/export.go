@@ -95,7 +95,7 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 	return t, settings, nil
 }
 
-// activation returns how the MPI library is made to run an algorithm; nil for one of libtutti.
+// activation returns the switches with which the MPI library runs an algorithm; nil for one of libtutti.
 func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
 	if below, ok := b.bases[b.cat.Version]; ok {
 		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {

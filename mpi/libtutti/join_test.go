@@ -8,14 +8,14 @@ import (
 	"tutti/coll"
 )
 
-// one is a table that serves all broadcasts by an algorithm.
+// one returns a table that selects an algorithm for all broadcasts.
 func one(name string) Table {
 	all := Range{1, math.MaxInt32}
 	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}, Algorithm: coll.Algorithm{Name: name}}}}
 }
 
-// A joined table selects for each order what its table does, and nothing for ranks in
-// another order; it is written and read as it is.
+// A joined table selects for each order what the table of this order does, and nothing for other orders.
+// Formatting and parsing does not change it.
 func TestJoin(t *testing.T) {
 	joined, err := Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")})
 	if err != nil {
