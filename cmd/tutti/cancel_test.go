@@ -30,7 +30,8 @@ func TestCancelNothing(t *testing.T) {
 	}
 }
 
-// TestCancelLocal ends a job that outlived its tutti, which was killed.
+// TestCancelLocal checks that cancel ends a job whose tutti was killed, and that resume completes
+// the campaign.
 func TestCancelLocal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -47,12 +48,12 @@ func TestCancelLocal(t *testing.T) {
 	if len(processesIn(t, out)) == 0 {
 		t.Error("the job ended with tutti")
 	}
-	for range 2 { // a second time does no harm
+	for range 2 { // cancel may be repeated
 		stdout, _ := mustTutti(t, codeDone, "cancel", out)
 		if !strings.HasPrefix(stdout, "1 job cancelled; resume with: tutti resume ") {
 			t.Errorf("stdout %q", stdout)
 		}
-		quiet(t, dir)
+		waitUntilIdle(t, dir)
 	}
 	fakePace(t, dir, "")
 	mustEnd(t, dir, []exitCode{codeDone}, "resume", "out")
@@ -62,8 +63,8 @@ func TestCancelLocal(t *testing.T) {
 	}
 }
 
-// openOf returns the jobs of a campaign that have come to a state and no further, none
-// while it has no journal.
+// openOf returns the open jobs of a campaign that are in the given state. It returns none before
+// the journal exists.
 func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 	t.Helper()
 	if journalLines(t, out) == 0 {

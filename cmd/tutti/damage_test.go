@@ -12,17 +12,17 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestDamagedJournal puts a byte that no JSON has anywhere into the journal: the
-// error names the line, and nothing is changed.
+// TestDamagedJournal replaces one byte of the journal by a byte that is invalid in JSON. Each
+// command reports the line and leaves the journal unchanged.
 func TestDamagedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range 150 {
-		at := rng.IntN(len(journal) - 1) // without the last line end: that would be a torn line
+		at := rng.IntN(len(journal) - 1) // without the last line end, whose loss is not damage
 		bad := slices.Clone(journal)
 		bad[at] = 0
 		line := 1 + bytes.Count(journal[:at], []byte("\n"))
-		out := damaged(t, bad)
+		out := newJournalFolder(t, bad)
 		for _, verb := range []string{"status", "report", "resume", "export", "verify"} {
 			_, stderr := mustTutti(t, codeInput, verb, out)
 			if place := fmt.Sprintf("journal.jsonl:%d: ", line); !strings.Contains(stderr, place) {
@@ -35,16 +35,15 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// TestChangedJournal changes the journal at random, which may leave it readable:
-// bits, bytes, words and whole lines. It is refused, or taken for what it says;
-// never does the program crash or run into a case of its own.
+// TestChangedJournal changes bits, bytes, words and lines of the journal at random. The journal
+// may stay readable. Each command accepts or refuses the journal, and never crashes.
 func TestChangedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	refused := 0
 	const rounds = 25
 	for seed := range rounds {
 		changed, how := campaigntest.Change(journal, rand.New(rand.NewPCG(uint64(seed), 11)))
-		out := damaged(t, changed)
+		out := newJournalFolder(t, changed)
 		for _, verb := range []string{"status", "report", "resume"} {
 			code, _, stderr := tutti(verb, out)
 			if !slices.Contains([]exitCode{codeDone, codeInput, codeNotConverged}, code) {

@@ -13,15 +13,14 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestFullDisk fills the disk while measuring and, with ever more room, while the
-// results are written; when there is enough the campaign ends as if nothing had
-// been.
+// TestFullDisk fills the disk while the campaign measures and while results are written. With
+// enough space, resume writes the same files as an undisturbed campaign.
 func TestFullDisk(t *testing.T) {
 	disk := testutil.MountSmallDisk(t, "48k")
 	if disk == "" {
 		return
 	}
-	want := reference(t) // with a journal of more than 48 KiB
+	want := reference(t) // its journal is larger than 48 KiB
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	out := filepath.Join(disk, "out")
@@ -35,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	if n := journalLines(t, out); n < 80 {
 		t.Errorf("the journal has %d lines, want more of 48 KiB", n)
 	}
-	measured := 0 // runs that came as far as the results
+	measured := 0 // number of runs that failed while writing results
 	for size := 64; ; size += 32 {
 		testutil.RemountSmallDisk(t, disk, 0, fmt.Sprintf("size=%dk", size))
 		code, stdout, stderr := tutti("resume", out)
@@ -81,8 +80,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "elsewhere"))
 }
 
-// TestForbiddenFolder writes where modes forbid it. They do not stop root, so
-// another user has to try for it.
+// TestForbiddenFolder checks the exit code for a folder without write permission. As root it runs
+// tutti as another user, because permissions do not restrict root.
 func TestForbiddenFolder(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -93,10 +92,10 @@ func TestForbiddenFolder(t *testing.T) {
 	cmd := exec.Command("tutti", "tune", "-c", filepath.Join(dir, "small.yaml"), "--out", filepath.Join(locked, "out"))
 	cmd.Dir = dir
 	if os.Geteuid() == 0 {
-		const nobody = 65534 // the customary number of the user without rights
+		const nobody = 65534 // user ID of nobody on Linux
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		letIn(t, dir)
-		letIn(t, filepath.Dir(cmd.Path))
+		makeReadable(t, dir)
+		makeReadable(t, filepath.Dir(cmd.Path))
 	}
 	output, err := cmd.CombinedOutput()
 	if code := codeOfProcess(t, err); code != codeOutput {
@@ -104,8 +103,9 @@ func TestForbiddenFolder(t *testing.T) {
 	}
 }
 
-// letIn opens a folder below the one for temporary files to every user.
-func letIn(t *testing.T, dir string) {
+// makeReadable lets every user read a folder and those above it, up to the folder of temporary
+// files.
+func makeReadable(t *testing.T, dir string) {
 	t.Helper()
 	for ; len(dir) > len(filepath.Clean(os.TempDir())); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {

@@ -16,7 +16,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// The helper tutti gives no environment: nothing is on the PATH.
+// TestDoctorFindsNothing runs doctor with an empty environment, so it finds no programs.
 func TestDoctorFindsNothing(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -52,7 +52,7 @@ func TestDoctorRefuses(t *testing.T) {
 	}
 }
 
-// A replay asks nothing of the machine.
+// TestDoctorOfReplay checks that a campaign on recorded data needs nothing of the machine.
 func TestDoctorOfReplay(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -99,7 +99,7 @@ func TestNeedsOf(t *testing.T) {
 	if got := nearestFolder(c.Output); filepath.Base(got) != filepath.Base(dir) {
 		t.Errorf("nearest folder of %s is %s, want %s", c.Output, got, dir)
 	}
-	testutil.NeedAllCases(t) // the doctor takes 20 s
+	testutil.NeedAllCases(t) // doctor takes 20 s
 	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "c.yaml"); !strings.Contains(stdout, "  missing  mpich 4.0.2") {
 		t.Errorf("no checks of the campaign in\n%s", stdout)
 	}

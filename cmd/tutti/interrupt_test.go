@@ -19,11 +19,10 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// finalFiles are those a campaign must end with byte for byte, whatever happened
-// to it on the way.
+// finalFiles are the result files that must be identical after any interruption.
 var finalFiles = []string{export.ReportJSON, export.ReportHTML, export.CurveCSV, export.SelectionCSV, "mpich.json", "openmpi.rules"}
 
-// reference runs the small campaign without interruption and returns its folder.
+// reference runs the small campaign without interruption and returns the folder of its results.
 func reference(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +46,7 @@ func TestWorkers(t *testing.T) {
 	compareFinal(t, one, reference(t))
 }
 
-// process starts tutti as a program of its own in dir.
+// process starts tutti as a child process in a folder. The buffer collects its output.
 func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("tutti", args...)
@@ -60,7 +59,7 @@ func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer
 	return cmd, &output
 }
 
-// journalLines counts the lines of a journal; none while there is no journal.
+// journalLines returns the number of lines of a journal, or 0 if there is none.
 func journalLines(t *testing.T, dir string) int {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
@@ -70,8 +69,8 @@ func journalLines(t *testing.T, dir string) int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// endWhen sends the signal as soon as the condition holds, unless the process has
-// ended by itself, and returns its exit code: -1 when the signal killed it.
+// endWhen waits for the end of a process and returns its exit code, or -1 after SIGKILL. It sends
+// a signal as soon as the condition holds.
 func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -95,8 +94,9 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	}
 }
 
-// verb goes on where there is a journal and starts where there is none.
-func verb(t *testing.T, dir string) []string {
+// startOrResume returns the arguments that resume the campaign in a folder, or start it if there
+// is no journal.
+func startOrResume(t *testing.T, dir string) []string {
 	t.Helper()
 	if journalLines(t, filepath.Join(dir, "out")) > 0 {
 		return []string{"resume", "out"}
@@ -106,7 +106,7 @@ func verb(t *testing.T, dir string) []string {
 
 func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 	t.Helper()
-	cmd, output := process(t, dir, verb(t, dir)...)
+	cmd, output := process(t, dir, startOrResume(t, dir)...)
 	reached := time.Time{}
 	code := endWhen(t, cmd, syscall.SIGKILL, func() bool {
 		if reached.IsZero() && journalLines(t, filepath.Join(dir, "out")) >= lines {
@@ -120,15 +120,22 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 	return code == -1
 }
 
-// TestTorn cuts the journal anywhere, as a crash of the machine may, and resumes.
+// TestTorn cuts the journal at random bytes, as a crash of the machine may. Resumed campaigns
+// write the same results.
 func TestTorn(t *testing.T) {
 	want := reference(t)
-	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
+	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), 6)
+}
+
+// resumeCut cuts a journal at random bytes behind its header and resumes the campaigns. Their
+// results are those in the folder want. A cut within a line causes a warning.
+func resumeCut(t *testing.T, want string, journal []byte, times int) {
+	t.Helper()
 	header := bytes.IndexByte(journal, '\n') + 1
 	rng := rand.New(rand.NewPCG(7, 7))
-	for range 6 {
+	for range times {
 		end := header + rng.IntN(len(journal)-header)
-		out := damaged(t, journal[:end])
+		out := newJournalFolder(t, journal[:end])
 		_, stderr := mustTutti(t, codeDone, "resume", out)
 		if journal[end-1] != '\n' && !strings.Contains(stderr, "warning: ") {
 			t.Errorf("cut at byte %d: no warning", end)
@@ -137,8 +144,8 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// damaged puts a journal into a folder of its own.
-func damaged(t *testing.T, journal []byte) string {
+// newJournalFolder writes a journal into a new folder.
+func newJournalFolder(t *testing.T, journal []byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), journal, 0o666); err != nil {
@@ -193,7 +200,7 @@ func TestResumeStudyNeedsForest(t *testing.T) {
 	mustTutti(t, codeDone, "resume", out)
 }
 
-// TestBusy starts a second tutti while the first is at work.
+// TestBusy checks that other commands refuse a campaign while a process tunes it.
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -207,7 +214,9 @@ func TestBusy(t *testing.T) {
 		if !strings.Contains(stderr, "process") {
 			t.Errorf("stderr does not name the process: %s", stderr)
 		}
-		mustTutti(t, codeBusy, "tune", "-c", filepath.Join(dir, "small.yaml"))
+		for _, args := range [][]string{{"tune", "-c", filepath.Join(dir, "small.yaml")}, {"cancel", out}, {"verify", out}} {
+			mustTutti(t, codeBusy, args...)
+		}
 		mustTutti(t, codeDone, "status", out)
 		return true
 	})

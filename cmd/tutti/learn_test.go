@@ -19,8 +19,8 @@ import (
 	"tutti/online"
 )
 
-// updated returns the table that an update makes of a folder, and what it says.
-func updated(t *testing.T, folder string, more ...string) (table libtutti.Table, stdout, stderr string) {
+// updateFolder runs an update of a folder. It returns the new table and the output.
+func updateFolder(t *testing.T, folder string, more ...string) (table libtutti.Table, stdout, stderr string) {
 	t.Helper()
 	stdout, stderr = mustTutti(t, codeDone, append([]string{"online", "update", folder}, more...)...)
 	table, err := libtutti.Parse(readFile(t, tableIn(folder)))
@@ -30,14 +30,14 @@ func updated(t *testing.T, folder string, more ...string) (table libtutti.Table,
 	return table, stdout, stderr
 }
 
-// leave writes the samples of a job: of a broadcast by which binomial is the fastest.
-func leave(t *testing.T, folder, name, library string) string {
+// writeSamples writes the samples of one job with a broadcast whose fastest algorithm is binomial.
+func writeSamples(t *testing.T, folder, name, library string) string {
 	t.Helper()
-	return leaveSlowed(t, folder, name, library, 1)
+	return writeSlowedSamples(t, folder, name, library, 1)
 }
 
-// leaveSlowed has binomial take so many times as long.
-func leaveSlowed(t *testing.T, folder, name, library string, factor float64) string {
+// writeSlowedSamples is like writeSamples, but the times of binomial are multiplied by a factor.
+func writeSlowedSamples(t *testing.T, folder, name, library string, factor float64) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# tutti-samples 1 %s\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n", library)
@@ -59,13 +59,13 @@ func leaveSlowed(t *testing.T, folder, name, library string, factor float64) str
 
 func TestOnlineUpdate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "learned[1]")
-	table, stdout, _ := updated(t, folder)
+	table, stdout, _ := updateFolder(t, folder)
 	if stdout != "calls 0, jobs 0\n" || len(table.Rules) != 0 || len(table.Mixes) != len(coll.Collectives())-1 {
 		t.Errorf("of nothing: %d rules, %d mixes, want none and one for each collective but alltoallv: %s", len(table.Rules), len(table.Mixes), stdout)
 	}
 
-	leave(t, folder, "a", "MPICH Version: 4.0.2 and so on")
-	table, stdout, stderr := updated(t, folder)
+	writeSamples(t, folder, "a", "MPICH Version: 4.0.2 and so on")
+	table, stdout, stderr := updateFolder(t, folder)
 	if !strings.HasPrefix(stdout, "calls 90, jobs 1\n") || stderr != "" {
 		t.Errorf("%s%s", stdout, stderr)
 	}
@@ -79,39 +79,39 @@ func TestOnlineUpdate(t *testing.T) {
 	if !strings.Contains(stdout, "2.00 times as fast as library_default (1.98 to 2.02), by 30 and 30 calls") {
 		t.Errorf("no reason in\n%s", stdout)
 	}
-	if again, _, _ := updated(t, folder); string(again.Bytes()) != string(table.Bytes()) {
+	if again, _, _ := updateFolder(t, folder); string(again.Bytes()) != string(table.Bytes()) {
 		t.Error("another table of the same samples")
 	}
-	if without, _, _ := updated(t, folder, "--exclude", "binomial"); strings.Contains(string(without.Bytes()), " binomial ") || without.Select(coll.Bcast, 8, 4, 600).Name == "binomial" {
+	if without, _, _ := updateFolder(t, folder, "--exclude", "binomial"); strings.Contains(string(without.Bytes()), " binomial ") || without.Select(coll.Bcast, 8, 4, 600).Name == "binomial" {
 		t.Errorf("binomial is excluded:\n%s", without.Bytes())
 	}
 
-	// A job that was killed leaves a line that is cut off.
-	torn := leave(t, folder, "b", "MPICH Version: 4.0.2 and so on")
+	// The file of a killed job may end within a line.
+	torn := writeSamples(t, folder, "b", "MPICH Version: 4.0.2 and so on")
 	if err := os.Truncate(torn, int64(len(readFile(t, torn))-3)); err != nil {
 		t.Fatal(err)
 	}
-	_, stdout, stderr = updated(t, folder, "--release", "1+mpich-4.0.2")
+	_, stdout, stderr = updateFolder(t, folder, "--release", "1+mpich-4.0.2")
 	if !strings.HasPrefix(stdout, "calls 179, jobs 2\n") || !strings.Contains(stderr, "b.samples: line 92 is cut off: dropped") {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 
-	// The rules of another table hold elsewhere, and where nothing is faster beyond doubt.
+	// The rules of the base table apply elsewhere, and where no algorithm is proved faster.
 	base := filepath.Join(t.TempDir(), "base")
 	text := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
 	if err := os.WriteFile(base, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, _, _ = updated(t, folder, "--base", base)
+	table, _, _ = updateFolder(t, folder, "--base", base)
 	if far, near := table.Select(coll.Bcast, 16, 4, 600).String(), table.Select(coll.Bcast, 8, 4, 1000).String(); far != "basic_linear" || near != "binomial" {
 		t.Errorf("selected elsewhere %s, here %s", far, near)
 	}
 }
 
-// TestOnlineUpdateTells: what exploring cost and is worth, what changed since when and why, and
-// how far applications are from what a campaign measured.
-func TestOnlineUpdateTells(t *testing.T) {
+// TestOnlineUpdateReport checks the reported cost of exploring, the changed selections with their
+// reasons, and the drift from earlier measurements.
+func TestOnlineUpdateReport(t *testing.T) {
 	folder, measured := t.TempDir(), filepath.Join(t.TempDir(), "measured.csv")
 	rows := "collective,algorithm,nodes,ppn,msg_bytes,time_us\nbcast,binomial,2,4,1000,10\nbcast,library_default,2,4,1000,10\nbcast,chain,2,4,1000,10\n"
 	if err := os.WriteFile(measured, []byte(rows), 0o600); err != nil {
@@ -131,7 +131,7 @@ func TestOnlineUpdateTells(t *testing.T) {
 	}
 	job := func(name string, factor float64) {
 		t.Helper()
-		leaveSlowed(t, folder, fmt.Sprintf("n1-%s-%d-0", name, time.Now().UnixNano()), "MPICH Version: 4.0.2", factor)
+		writeSlowedSamples(t, folder, fmt.Sprintf("n1-%s-%d-0", name, time.Now().UnixNano()), "MPICH Version: 4.0.2", factor)
 	}
 
 	job("1", 1)
@@ -141,7 +141,8 @@ func TestOnlineUpdateTells(t *testing.T) {
 		c.FasterLow < 1.9 || c.FasterHigh > 2.1 {
 		t.Errorf("%+v", r)
 	}
-	// Selected was the default: a third of the calls were of one that takes 1.5 times as long, a third of one that takes half.
+	// The default was selected. A third of the calls ran an algorithm that takes 1.5 times as
+	// long, another third one that takes half as long.
 	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
 		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
 	}
@@ -149,7 +150,7 @@ func TestOnlineUpdateTells(t *testing.T) {
 		t.Errorf("drift %+v, want one time as it was and one twice that", d)
 	}
 
-	job("2", 1) // by the new table
+	job("2", 1) // the job used the new table
 	if r = report(); r.Price.OverDefault > 0.9 || len(r.TimeChanges) != 0 {
 		t.Errorf("price %+v, time changes %+v: want less than the default and none", r.Price, r.TimeChanges)
 	}
@@ -167,8 +168,8 @@ func TestOnlineUpdateTells(t *testing.T) {
 	}
 }
 
-// TestOnlineUpdateFromCampaign: what a campaign measured of libtutti is a source, its table and
-// release are where learning begins.
+// TestOnlineUpdateFromCampaign checks that --campaign adds the measurements of a campaign for
+// libtutti, and takes its table and release as defaults.
 func TestOnlineUpdateFromCampaign(t *testing.T) {
 	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
 	campaignOf := func(dir, library string) {
@@ -198,7 +199,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	if err := os.WriteFile(tableIn(tuned), base, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, stdout, _ := updated(t, folder, "--campaign", tuned)
+	table, stdout, _ := updateFolder(t, folder, "--campaign", tuned)
 	if table.For == "" || table.Select(coll.Reduce, 8, 4, 64).Name != "binomial" || !strings.Contains(stdout, "bcast 2x4 1000B") {
 		t.Errorf("for %q, %s: want MPICH's release, the rule of the campaign's table and its point\n%s", table.For, table.Bytes(), stdout)
 	}
@@ -209,27 +210,21 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	}
 }
 
-// TestServeWatches: a service makes the table of a folder that its file names.
-func TestServeWatches(t *testing.T) {
+// TestServeUpdatesTables checks that a service makes the table of a folder of samples that its
+// file names.
+func TestServeUpdatesTables(t *testing.T) {
 	dir := t.TempDir()
 	learned := filepath.Join(dir, "learned")
 	smallService(t, dir, "online:\n  - {name: app, folder: learned, release: 1+mpich-4.0.2, exclude: [\"pipeline(segsize=8192)\"]}\n")
-	once := func() string {
-		t.Helper()
-		cmd, output := process(t, dir, "serve", "-c", filepath.Join(dir, "service.yaml"), "--once")
-		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
-			t.Fatalf("exit code %d\n%s", code, output)
-		}
-		return output.String()
-	}
-	if said := once(); !strings.Contains(said, "create it with tutti online update "+learned) {
+	once := []string{"serve", "-c", "service.yaml", "--once"}
+	if _, said := mustEnd(t, dir, []exitCode{codeDone}, once...); !strings.Contains(said, "create it with tutti online update "+learned) {
 		t.Errorf("without the folder:\n%s", said)
 	}
 	if err := os.Mkdir(learned, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	leave(t, learned, "a", "MPICH Version: 4.0.2 and so on")
-	if said := once(); strings.Contains(said, "no new table") {
+	writeSamples(t, learned, "a", "MPICH Version: 4.0.2 and so on")
+	if _, said := mustEnd(t, dir, []exitCode{codeDone}, once...); strings.Contains(said, "no new table") {
 		t.Errorf("with samples:\n%s", said)
 	}
 	table, err := libtutti.Parse(readFile(t, tableIn(learned)))
@@ -243,10 +238,10 @@ func TestServeWatches(t *testing.T) {
 
 func TestOnlineUpdateRefuses(t *testing.T) {
 	folder := t.TempDir()
-	leave(t, folder, "a", "MPICH Version: 4.0.2")
+	writeSamples(t, folder, "a", "MPICH Version: 4.0.2")
 	two := t.TempDir()
-	leave(t, two, "a", "MPICH Version: 4.0.2")
-	leave(t, two, "b", "Open MPI v4.1.4")
+	writeSamples(t, two, "a", "MPICH Version: 4.0.2")
+	writeSamples(t, two, "b", "Open MPI v4.1.4")
 	foreign := t.TempDir()
 	if err := os.WriteFile(filepath.Join(foreign, "x.samples"), []byte("a,b\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -274,20 +269,21 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 	}
 }
 
-// TestLiveLearn: jobs leave what the next table is made of, 50 at once, too.
+// TestLiveLearn makes a table from the samples of real jobs, then runs 50 jobs at the same time
+// with it.
 func TestLiveLearn(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)
 	library := testutil.BuildProgram(t, tc, csource.Runtime)
 	folder := filepath.Join(t.TempDir(), "learned")
-	updated(t, folder)
+	updateFolder(t, folder)
 
 	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, testutil.YieldLibrary))
 	code, stdout, stderr := runInside(t, "run", "--library", library, "--learn", folder, "--", tc.Launcher, "-n", "2", loop, "300")
 	if code != codeDone || !strings.Contains(stdout, "right 1500") || stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	table, stdout, _ := updated(t, folder)
+	table, stdout, _ := updateFolder(t, folder)
 	for _, want := range []string{"allreduce 1x2 16B", "allgather 1x2 8KiB", "bcast 1x2 8KiB", "reduce 1x2 4B", "barrier 1x2 0B"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %s in\n%s", want, stdout)
@@ -310,7 +306,7 @@ func TestLiveLearn(t *testing.T) {
 		})
 	}
 	running.Wait()
-	_, stdout, stderr = updated(t, folder)
+	_, stdout, stderr = updateFolder(t, folder)
 	if !strings.Contains(stdout, "allreduce 1x1 16B") || stderr != "" {
 		t.Errorf("%s%s", stdout, stderr)
 	}

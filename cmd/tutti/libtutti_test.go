@@ -12,8 +12,8 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// TestLocalLibtutti tunes our own library above the MPICH of this machine, runs an
-// application with what was written, and has it verified.
+// TestLocalLibtutti tunes the runtime library on top of MPICH, verifies the table and runs a
+// program with it.
 func TestLocalLibtutti(t *testing.T) {
 	testutil.NeedAllCases(t)
 	dir := t.TempDir()
@@ -48,8 +48,8 @@ func TestLocalLibtutti(t *testing.T) {
 	}
 }
 
-// verifyTable has the table verified: the library must say that it follows it, where it
-// selects anything.
+// verifyTable verifies the table of a campaign if it has rules. The library must report that it
+// follows them.
 func verifyTable(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "out", "tutti.table"))

@@ -17,20 +17,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain puts tutti on the PATH as a program of its own: a copy of the test
-// binary that runs main.
+// TestMain makes the test binary serve as the command tutti for scripts and child processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
-// tutti runs a command line inside the test.
+// tutti runs a command line inside the test process, without environment variables.
 func tutti(args ...string) (code exitCode, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = exitCode(Main(context.Background(), args, nil, &out, &errs))
 	return code, out.String(), errs.String()
 }
 
-// mustTutti runs a command line that must end with the code.
+// mustTutti runs a command line that must end with the given exit code.
 func mustTutti(t *testing.T, want exitCode, args ...string) (stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := tutti(args...)
@@ -40,7 +39,7 @@ func mustTutti(t *testing.T, want exitCode, args ...string) (stdout, stderr stri
 	return stdout, stderr
 }
 
-// reportOf reads the report of a campaign's folder.
+// reportOf reads report.json in the folder of a campaign.
 func reportOf(t testing.TB, out string) report.Facts {
 	t.Helper()
 	var f report.Facts
@@ -50,7 +49,7 @@ func reportOf(t testing.TB, out string) report.Facts {
 	return f
 }
 
-// codeOfProcess returns the exit code of a process that ended, -1 for a signal.
+// codeOfProcess returns the exit code of an ended process, or -1 if a signal killed it.
 func codeOfProcess(t testing.TB, err error) exitCode {
 	t.Helper()
 	var ended *exec.ExitError
@@ -75,7 +74,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// code runs a program that must end with an exit code: code 3 tutti tune.
+// code is the script command "code N PROGRAM": the program must end with exit code N.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N PROGRAM [ARGUMENT...]")

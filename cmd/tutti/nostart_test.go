@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestNoStart: a campaign whose programs do not start ends after one job, without a
-// trial. Its folder can be reported, and once the fault is mended, gone on with.
+// TestNoStart checks that a campaign whose programs do not start ends after one job, without a
+// trial. Its folder has a report. After a fix, resume completes the campaign.
 func TestNoStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -61,7 +61,7 @@ func TestNoStart(t *testing.T) {
 	l.checkReport(t, out)
 }
 
-// countRecords counts the jobs of a journal that began, and the trials.
+// countRecords returns the number of jobs that began, and of trials.
 func countRecords(t *testing.T, out string) (jobs, trials int) {
 	t.Helper()
 	for _, r := range recordsOf(t, out) {

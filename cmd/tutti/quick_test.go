@@ -35,7 +35,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestQuickFile: the file says what was found, and is one that tune reads.
+// TestQuickFile checks that tune can read the file, and that the campaign has the values found on
+// the machine.
 func TestQuickFile(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libmpi.so: with # a colon")
@@ -87,8 +88,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestLiveQuick: one command tunes the MPI library of this machine; its folder is one
-// that the other verbs know.
+// TestLiveQuick tunes the MPI library of this machine with one command. Other commands accept the
+// folder.
 func TestLiveQuick(t *testing.T) {
 	dir := t.TempDir()
 	if code, out := mustEnd(t, dir, []exitCode{codeDone, codeNotReady}, "quick", "q", "--dry-run"); code == codeNotReady {

@@ -15,8 +15,8 @@ import (
 	"tutti/report"
 )
 
-// notRun are the commands of the README that no test here runs: they build, or
-// need the repository itself.
+// notRun lists the commands of the README that TestREADME does not run. They build something or
+// need the repository.
 var notRun = []string{"make", "git", "cd"}
 
 // console is a command of the README with the output shown below it.
@@ -26,10 +26,9 @@ type console struct {
 	shown   []string
 }
 
-// TestREADME runs the tutti commands of the README's console blocks, in order and
-// in one folder that has the repository's configs and data. Each must succeed; of
-// the output shown, every line must come on standard output, in that order. Dates
-// may differ, and a line of three dots stands for any lines.
+// TestREADME runs the tutti commands in the README's console blocks in one folder with configs and
+// data. Each command must succeed and print the shown lines in their order. Dates may differ, and
+// a line of three dots stands for any lines.
 func TestREADME(t *testing.T) {
 	readme := readFile(t, "../../README.md")
 	dir := t.TempDir()
@@ -67,9 +66,8 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// TestREADMEDemo holds the table that the README shows of make demo against the
-// report that make demo has written. It runs where REQUIRE_DEMO is 1: the demo takes
-// minutes of processor time, and an older one may lie there.
+// TestREADMEDemo compares the table in the README with the report of make demo. It runs only if
+// REQUIRE_DEMO is 1, because the demo takes minutes.
 func TestREADMEDemo(t *testing.T) {
 	if os.Getenv("REQUIRE_DEMO") != "1" {
 		t.Skip("make demo, then REQUIRE_DEMO=1 go test -run READMEDemo ./cmd/tutti")
@@ -93,7 +91,7 @@ func TestREADMEDemo(t *testing.T) {
 	}
 }
 
-// consoles takes the fenced blocks of kind console apart.
+// consoles returns the commands in the console blocks of a document.
 func consoles(readme string) []console {
 	var found []console
 	inside := false
@@ -114,8 +112,8 @@ func consoles(readme string) []console {
 
 var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
 
-// firstMissing returns the first line shown that does not follow in the output. No
-// line may be left out without dots, but for those after the last one.
+// firstMissing returns the first shown line that does not follow in the output. Lines may be left
+// out only at dots and at the end.
 func firstMissing(shown []string, output string) (string, bool) {
 	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
 	skipping := false

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -57,5 +59,23 @@ func writeCommand(b *strings.Builder, cmd *cobra.Command) {
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "Examples:\n\n```sh\n%s\n```\n\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
+	}
+}
+
+// TestSpackPackage checks that the Spack package names the current version and the required
+// release of Go.
+func TestSpackPackage(t *testing.T) {
+	recipe := string(readFile(t, "../../contrib/spack/packages/tutti/package.py"))
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
+	for _, want := range []string{
+		fmt.Sprintf("version(%q)", version), fmt.Sprintf("dev-build tutti@%s\n", version), fmt.Sprintf(`depends_on("go@%s:", type="build")`, needs[1]),
+	} {
+		if !strings.Contains(recipe, want) {
+			t.Errorf("the Spack package has no %s", want)
+		}
 	}
 }

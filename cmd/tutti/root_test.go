@@ -66,7 +66,8 @@ func TestCodeTable(t *testing.T) {
 	}
 }
 
-// TestHelp wants an example of every verb, and that it is one the verb takes.
+// TestHelp checks that the help of every command has examples, and that their flags and arguments
+// are valid.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -108,7 +109,7 @@ func checkExample(t *testing.T, line string) {
 	}
 }
 
-// failingWriter is a standard output whose disk is full.
+// failingWriter is a standard output on a full disk.
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

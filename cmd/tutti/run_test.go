@@ -14,7 +14,7 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// runInside runs a command line with this process's environment.
+// runInside runs a command line inside the test process, with its environment variables.
 func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -22,8 +22,7 @@ func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr stri
 	return code, out.String(), errs.String()
 }
 
-// TestRun: the program has the library and the absolute path of its trace, and its
-// exit code is tutti's.
+// TestRun checks the environment of the started program and the exit code of tutti.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libtutti.so")
@@ -41,13 +40,13 @@ func TestRun(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("LD_PRELOAD", "")
-	// The shell sees a preloaded file that is no library: the loader says so and goes on.
+	// The loader ignores a preloaded file that is not a library.
 	script := `echo "$LD_PRELOAD $TUTTI_TRACE"; exit 7`
 	tests := []struct {
 		name string
 		args []string
 		code exitCode
-		want string // in all that is said
+		want string // in the output
 	}{
 		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + " " + dir + "/t.csv"},
 		{"options of the program", []string{"--trace", "t.csv", "sh", "-c", "exit 0"}, codeDone, ""},
@@ -77,7 +76,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestLiveRun: the trace of an application is what a campaign is tuned for.
+// TestLiveRun traces a program and tunes for its calls.
 func TestLiveRun(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
@@ -124,7 +123,7 @@ func TestRuntimeShow(t *testing.T) {
 	}
 }
 
-// TestRuntimeJoin: one table has what two campaigns selected for two orders.
+// TestRuntimeJoin joins the tables of two orders of ranks. The joined table selects by order.
 func TestRuntimeJoin(t *testing.T) {
 	dir := t.TempDir()
 	all := libtutti.Range{Low: 1, High: 99}
@@ -162,5 +161,35 @@ func TestRuntimeJoin(t *testing.T) {
 	}
 	if _, stderr := mustTutti(t, codeInput, "online", "update", dir, "--base", both); !strings.Contains(stderr, "rules for orders of ranks") {
 		t.Errorf("learning on top of it: %s", stderr)
+	}
+}
+
+// TestTraceGain checks that the predicted gain of a trace is printed and written as a page. A
+// trace without times is refused.
+func TestTraceGain(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	put("report.json", `{"campaign":"night","problems":[{"library":"mpich","collective":"bcast","cells":[
+		{"nodes":2,"ppn":1,"msg_bytes":1024,"algorithm":"binomial","slowdown":1,"default_slowdown":4}]}]}`)
+	timed := put("timed.csv", "collective,nodes,ppn,msg_bytes,calls,seconds\nbcast,2,1,1024,10,2\n")
+	counted := put("counted.csv", "collective,nodes,ppn,msg_bytes,calls\nbcast,2,1,1024,10\n")
+	if out, _ := mustTutti(t, codeDone, "trace", timed, "--campaign", dir); !strings.Contains(out, "binomial") || !strings.Contains(out, "save 75 %") {
+		t.Errorf("%s: want that binomial saves 75 %%", out)
+	}
+	page := filepath.Join(dir, "trace.html")
+	mustTutti(t, codeDone, "trace", timed, "--campaign", dir, "--out", page)
+	if !strings.Contains(string(readFile(t, page)), "Campaign night") {
+		t.Error("the page does not name the campaign")
+	}
+	for want, args := range map[string][]string{"seconds": {counted}, "want one of mpich": {timed, "--library", "openmpi"}} {
+		if _, stderr := mustTutti(t, codeInput, append([]string{"trace", "--campaign", dir}, args...)...); !strings.Contains(stderr, want) {
+			t.Errorf("%q: %s, want %q", args, stderr, want)
+		}
 	}
 }

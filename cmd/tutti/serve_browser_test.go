@@ -54,7 +54,7 @@ func startServe(t *testing.T) (home string) {
 	return addressIn(t, log)
 }
 
-// addressIn reads the log up to the address of the service, and discards the rest.
+// addressIn reads the log up to the address of the service, and discards the rest of it.
 func addressIn(t *testing.T, log io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(log)
@@ -70,8 +70,8 @@ func addressIn(t *testing.T, log io.Reader) string {
 	return ""
 }
 
-// TestServePage starts a campaign in a browser, watches it until it has converged, downloads
-// its MPICH file and loads the file.
+// TestServePage starts a campaign in a browser and waits until it has converged. The downloaded
+// MPICH file selects the algorithms of the table, and MPICH loads it.
 func TestServePage(t *testing.T) {
 	home := startServe(t)
 	t.Cleanup(func() {
@@ -104,7 +104,7 @@ func TestServePage(t *testing.T) {
 	loadFile(t, file)
 }
 
-// checkSelection compares the map with the answer of the API.
+// checkSelection compares the number of points in the map with the answer of the API.
 func checkSelection(t *testing.T, ctx context.Context, home string) {
 	t.Helper()
 	shown := pagetest.Eval[int](t, ctx, `document.querySelectorAll("td.c[data-point]").length`)
@@ -113,7 +113,7 @@ func checkSelection(t *testing.T, ctx context.Context, home string) {
 	}
 }
 
-// selections reads the selection by a request from the page.
+// selections requests the selection from the API, in the browser.
 func selections(t *testing.T, ctx context.Context) []service.Selection {
 	t.Helper()
 	text := pagetest.Eval[string](t, ctx, `fetch("api/v1/campaigns/" + location.hash.split("/")[2] + "/selection").then((r) => r.text())`)
@@ -124,8 +124,7 @@ func selections(t *testing.T, ctx context.Context) []service.Selection {
 	return answer.Selections
 }
 
-// replayFiles checks that the downloaded files select the algorithm of the downloaded table at
-// every point.
+// replayFiles checks that the downloaded files select the same algorithms as the downloaded table.
 func replayFiles(t *testing.T, ctx context.Context) {
 	t.Helper()
 	var files []mpi.File
@@ -167,7 +166,7 @@ func replayFiles(t *testing.T, ctx context.Context) {
 	}
 }
 
-// loadFile runs collectives of MPICH with the file and checks their results.
+// loadFile runs collectives with MPICH and the file, and checks their results.
 func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
 		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
@@ -177,7 +176,7 @@ func loadFile(t *testing.T, file []byte) {
 		}
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
 		testutil.CheckAllRight(t, testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
-		// MPICH fails with a file that is not a tree, so it reads the file.
+		// MPICH fails if the file is not a tree. That proves that MPICH reads it.
 		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}

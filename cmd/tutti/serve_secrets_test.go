@@ -13,11 +13,11 @@ import (
 	"tutti/service"
 )
 
-// secret is in every place of the campaign files of these tests where one may be.
+// secret is the value of every secret in the campaign files of these tests.
 const secret = "hunter2"
 
-// secretService writes a service file and a campaign file with secrets. The scripts of its jobs
-// contain them, and a benchmark prints one when it fails.
+// secretService writes a service file and a campaign file with secrets. Job scripts contain them,
+// and a failing benchmark prints one.
 func secretService(t *testing.T, dir string) {
 	t.Helper()
 	fakeService(t, dir, "tokens: tokens.json\n")
@@ -39,8 +39,8 @@ func newToken(t *testing.T, dir, role string) string {
 	return strings.TrimSpace(stdout)
 }
 
-// TestServeSecrets requests every path of the API and every file of a campaign with secrets,
-// with the role read.
+// TestServeSecrets checks that no path of the API and no file of a campaign shows a secret to the
+// role read.
 func TestServeSecrets(t *testing.T) {
 	dir := t.TempDir()
 	secretService(t, dir)
@@ -86,8 +86,7 @@ func (s *served) filesOf(id string) (paths []string) {
 	return paths
 }
 
-// checkOperatorSeesSecrets checks that the files and events contain secrets for the role
-// operate.
+// checkOperatorSeesSecrets checks that the role operate sees secrets in files and events.
 func (s *served) checkOperatorSeesSecrets(id string, files []string) {
 	s.Helper()
 	holds := map[string]bool{}
@@ -106,7 +105,7 @@ func (s *served) checkOperatorSeesSecrets(id string, files []string) {
 	}
 }
 
-// paths returns all paths of the API but files, with and without queries.
+// paths returns all paths of the API except files, with and without queries.
 func (s *served) paths(id string) []string {
 	s.Helper()
 	var about struct{ Paths map[string]map[string]any }
@@ -123,8 +122,8 @@ func (s *served) paths(id string) []string {
 	return out
 }
 
-// look returns the answer to a request with a token, whatever its status. Of the service's own
-// event stream, which does not end, it returns the first part.
+// look returns the answer to a request with a token, whatever its status. The event stream of the
+// service never ends, so look returns only its first part.
 func (s *served) look(path, token string) string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)

@@ -30,7 +30,7 @@ func smallService(t *testing.T, dir, more string) {
 	serviceFile(t, dir, more)
 }
 
-// fakeService writes a service file with a base whose benchmarks are fake into a folder.
+// fakeService writes a service file whose base has fake benchmarks into a folder.
 func fakeService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Fake(t, dir, "local")
@@ -101,7 +101,7 @@ func (s *served) await(what string, holds func() bool) {
 	}
 }
 
-// ask sends a request and returns the answer. A status of 300 or more fails the test.
+// ask sends a request and returns the answer. An HTTP status of 300 or more fails the test.
 func (s *served) ask(method, path, body string) []byte {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.address+path, strings.NewReader(body))
@@ -133,7 +133,7 @@ func (s *served) campaign(method, path, body string) service.Campaign {
 	return c
 }
 
-// end sends a signal and returns the exit code.
+// end sends a signal to the service and returns its exit code.
 func (s *served) end(signal os.Signal) exitCode {
 	s.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
@@ -143,7 +143,7 @@ func (s *served) end(signal os.Signal) exitCode {
 }
 
 // TestServeKilled kills the service, with and without the process of its campaign. The next
-// service ends the campaign with the same files as an undisturbed one.
+// service completes the campaign with the same files as an undisturbed campaign.
 func TestServeKilled(t *testing.T) {
 	want := reference(t)
 	lines := journalLines(t, want)
@@ -182,7 +182,8 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
-// TestServeCommands pauses, resumes and cancels a long campaign and reads the metrics.
+// TestServeCommands pauses, resumes and cancels a long campaign. All metrics of the dashboard
+// exist.
 func TestServeCommands(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "")
@@ -246,7 +247,7 @@ func killCampaign(t *testing.T, folder string) {
 	}
 }
 
-// checkAnswer compares the selection of the API with selection.csv.
+// checkAnswer compares the selection in the API with selection.csv.
 func checkAnswer(t *testing.T, s *served, id string) {
 	t.Helper()
 	var answer struct{ Selections []service.Selection }
@@ -276,16 +277,13 @@ func checkAnswer(t *testing.T, s *served, id string) {
 	}
 }
 
-// TestServeOnce runs a scheduled campaign with --once.
+// TestServeOnce checks that serve --once runs a scheduled campaign, and runs nothing the second
+// time.
 func TestServeOnce(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "    schedule: \"30 2 * * *\"\n    when: {age: 24h}\n")
-	config := filepath.Join(dir, "service.yaml")
 	for range 2 { // the second time nothing is due
-		cmd, output := process(t, dir, "serve", "-c", config, "--once")
-		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
-			t.Fatalf("exit code %d\n%s", code, output)
-		}
+		_, output := mustEnd(t, dir, []exitCode{codeDone}, "serve", "-c", "service.yaml", "--once")
 		done, err := filepath.Glob(filepath.Join(dir, "state", "campaigns", "*", "results", "mpich.json"))
 		if err != nil || len(done) != 1 {
 			t.Fatalf("campaigns with results: %v, %v, want one\n%s", done, err, output)
@@ -351,7 +349,7 @@ func TestDrift(t *testing.T) {
 	mustTutti(t, codeInput, "verify", t.TempDir(), "--drift", "16")
 }
 
-// slower replaces the link to the recorded data by data whose times are longer by half.
+// slower replaces the link to the recorded data with a copy whose times are 1.5 times as long.
 func slower(t *testing.T, data string) {
 	t.Helper()
 	content := readFile(t, filepath.Join(data, "C_allreduce.csv"))

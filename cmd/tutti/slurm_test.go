@@ -19,7 +19,7 @@ import (
 	"tutti/journal"
 )
 
-// startSlurm brings a cluster up that every tutti of the test talks to.
+// startSlurm starts a cluster of virtual nodes. Commands of the test use it through SLURM_CONF.
 func startSlurm(t *testing.T, nodes int) *testutil.SlurmCluster {
 	t.Helper()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes})
@@ -27,8 +27,9 @@ func startSlurm(t *testing.T, nodes int) *testutil.SlurmCluster {
 	return c
 }
 
-// noneLeft waits until no job is in the queue: tutti may know of its end before Slurm.
-func noneLeft(t *testing.T, c *testutil.SlurmCluster) {
+// waitForEmptyQueue waits until the queue has no jobs. Slurm may report the end of a job later
+// than tutti.
+func waitForEmptyQueue(t *testing.T, c *testutil.SlurmCluster) {
 	t.Helper()
 	left := ""
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(100 * time.Millisecond) {
@@ -39,8 +40,8 @@ func noneLeft(t *testing.T, c *testutil.SlurmCluster) {
 	t.Errorf("jobs are left: %s", left)
 }
 
-// checkQueue checks that Slurm was given each job of the journal once, and that these
-// and no others have run.
+// checkQueue checks that each job of the journal was submitted to Slurm once, and that no other
+// jobs ran.
 func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) {
 	t.Helper()
 	contents, err := journal.Read(out)
@@ -72,8 +73,8 @@ func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) 
 	}
 }
 
-// TestSlurmMPICH tunes MPICH on eight nodes of a real Slurm, reads the report, loads
-// what was written into it, and has it verified.
+// TestSlurmMPICH tunes MPICH on eight virtual Slurm nodes, checks the report, loads the files into
+// MPICH and verifies the selection.
 func TestSlurmMPICH(t *testing.T) {
 	c := startSlurm(t, 8)
 	dir := t.TempDir()
@@ -110,10 +111,10 @@ func TestSlurmMPICH(t *testing.T) {
 	if testutil.AllCases() {
 		verifyInTime(t, dir, "mpich", "15s")
 	}
-	noneLeft(t, c)
+	waitForEmptyQueue(t, c)
 }
 
-// checkMeasured checks that most trials went well, and what they cost.
+// checkMeasured checks that most trials succeeded and that all have a cost.
 func checkMeasured(t *testing.T, l liveRun) {
 	t.Helper()
 	if done := l.done(); done < len(l.trials)*9/10 {
@@ -131,8 +132,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 	}
 }
 
-// TestSlurm runs campaigns whose benchmarks are fakes on one cluster: what may happen
-// to a campaign in the queue.
+// TestSlurm runs campaigns with fake benchmarks on one cluster. Jobs are rejected, killed,
+// cancelled, or lose the controller.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)
 	undisturbed := ""
@@ -153,9 +154,9 @@ func TestSlurm(t *testing.T) {
 			dir := t.TempDir()
 			campaigntest.Fake(t, dir, "slurm")
 			tc.run(t, c, dir)
-			noneLeft(t, c)
+			waitForEmptyQueue(t, c)
 			out := filepath.Join(dir, "out")
-			if t.Failed() || tc.name == "cancelled" || parted(t, out) { // that one may lose what failed
+			if t.Failed() || tc.name == "cancelled" || parted(t, out) { // a cancelled campaign may lose failed trials
 				return
 			}
 			facts := strings.Join(checkJournal(t, out).facts(), "\n")
@@ -169,7 +170,7 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// slurmEnded is the end of a campaign of which every job ran to its end.
+// slurmEnded checks a campaign whose jobs all ran to their end.
 func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	t.Helper()
 	out := filepath.Join(dir, "out")
@@ -179,8 +180,8 @@ func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	l.checkReport(t, out)
 }
 
-// slurmRejects asks for what Slurm never grants: it says so at once, in its own words,
-// and nothing is left that keeps a corrected campaign from beginning.
+// slurmRejects requests resources that Slurm never grants. Tune reports Slurm's reason at once and
+// leaves no files. Then a corrected campaign starts.
 func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	file := filepath.Join(dir, "small.yaml")
 	for _, tc := range []struct{ set, want string }{
@@ -209,8 +210,8 @@ func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	slurmEnded(t, c, dir)
 }
 
-// slurmKilled kills tutti when its first job was taken, when a job has ended, and in
-// the middle of everything: nothing is submitted twice.
+// slurmKilled kills tutti after the first submission, after the end of a job, and before a
+// submission. No job is submitted twice.
 func slurmKilled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.1")
@@ -219,7 +220,7 @@ func slurmKilled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 		func() bool { return journalLines(t, out) > 10 },
 		func() bool { return len(openOf(t, out, coll.JobIntended)) > 0 },
 	} {
-		cmd, output := process(t, dir, verb(t, dir)...)
+		cmd, output := process(t, dir, startOrResume(t, dir)...)
 		if code := endWhen(t, cmd, syscall.SIGKILL, holds); code != -1 {
 			t.Fatalf("kill %d: exit code %d\n%s", i+1, code, output)
 		}
@@ -229,8 +230,8 @@ func slurmKilled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	slurmEnded(t, c, dir)
 }
 
-// slurmCancelled interrupts a campaign, which leaves its jobs where they are, cancels
-// them, and goes on.
+// slurmCancelled interrupts a campaign, which leaves its jobs in the queue. Then it cancels the
+// jobs and resumes the campaign.
 func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.5")
@@ -247,7 +248,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	if stdout, _ := mustTutti(t, codeDone, "cancel", out); !strings.HasPrefix(stdout, "2 jobs cancelled; resume with: tutti resume ") {
 		t.Errorf("stdout %q", stdout)
 	}
-	noneLeft(t, c)
+	waitForEmptyQueue(t, c)
 	fakePace(t, dir, "")
 	mustEnd(t, dir, []exitCode{codeDone}, "resume", "out")
 	l := checkJournal(t, out)
@@ -264,7 +265,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 }
 
-// slurmTwo runs two campaigns at once, and tries a third tutti on one of them.
+// slurmTwo runs two campaigns at the same time. A third process cannot use their folders.
 func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	other := t.TempDir()
 	campaigntest.Fake(t, other, "slurm")
@@ -293,7 +294,7 @@ func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 }
 
-// slurmStopped stops the controller for a quarter of a minute while jobs run.
+// slurmStopped stops the controller for 15 seconds while jobs run.
 func slurmStopped(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.2")

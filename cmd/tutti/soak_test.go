@@ -21,7 +21,7 @@ import (
 	"tutti/journal"
 )
 
-// soakKills is how often the soak kills: SOAK=300 for the full number.
+// soakKills returns how often the soak test kills tutti. SOAK=300 overrides the number.
 func soakKills(t *testing.T) int {
 	t.Helper()
 	switch s := os.Getenv("SOAK"); {
@@ -37,9 +37,8 @@ func soakKills(t *testing.T) int {
 	return 20
 }
 
-// TestSoak kills tutti again and again, at random moments, half of the times while it
-// replays recorded data and half while it runs jobs on this machine. Gone on with,
-// campaigns end as if nothing had happened.
+// TestSoak kills tutti repeatedly at random times, on recorded data and while local jobs run. The
+// resumed campaigns write the same results as undisturbed ones.
 func TestSoak(t *testing.T) {
 	testutil.NeedAllCases(t)
 	seed := uint64(time.Now().UnixNano())
@@ -60,13 +59,13 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 		campaigntest.Small(t, dir)
 		const lives = 10
 		for life := 0; life < lives && killed < kills; life++ {
-			// Evenly over the journal; the last ones while results are written.
+			// The kills are spread over the journal. The last ones hit the writing of results.
 			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
 			if endsKilled(t, dir, total*life/(lives-3), delay) {
 				killed++
 			}
 		}
-		last, output := process(t, dir, verb(t, dir)...)
+		last, output := process(t, dir, startOrResume(t, dir)...)
 		if code := codeOfProcess(t, last.Wait()); code != codeDone {
 			t.Fatalf("exit code %d after the kills\n%s", code, output)
 		}
@@ -81,8 +80,8 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 	fmt.Printf("soak: replay: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same files\n", killed, campaigns, len(facts))
 }
 
-// trialsOf returns the trials of a journal, each with its problem and round. Problems
-// run side by side.
+// trialsOf returns the trials of a journal with problem and round. They are sorted, because
+// problems run in parallel.
 func trialsOf(t *testing.T, out string) []string {
 	t.Helper()
 	var trials []string
@@ -108,8 +107,8 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 	fmt.Printf("soak: local: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same facts\n", killed, campaigns, len(want))
 }
 
-// soakedCampaign runs a fake campaign to its end, killing it while kills are left,
-// and returns its facts.
+// soakedCampaign completes a fake campaign and returns its facts. It kills the campaign until the
+// given number of kills is used up.
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,22 +117,22 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	for {
 		life := time.Hour
 		if *kills > 0 {
-			// Most processes live for a few jobs, some for an instant.
+			// Most processes live as long as a few jobs, some much shorter.
 			life = time.Duration(5+rng.ExpFloat64()*400) * time.Millisecond
 		}
-		cmd, output := process(t, dir, verb(t, dir)...)
+		cmd, output := process(t, dir, startOrResume(t, dir)...)
 		began := time.Now()
 		switch code := endWhen(t, cmd, syscall.SIGKILL, func() bool { return time.Since(began) >= life }); code {
 		case -1:
 			*kills--
 			continue
-		case codeDone: // everything is measured
+		case codeDone: // all measurements are done
 		default:
 			t.Fatalf("exit code %d\n%s", code, output)
 		}
 		l := checkJournal(t, out)
 		l.checkLedger(t, dir, false)
-		quiet(t, dir)
+		waitUntilIdle(t, dir)
 		to := filepath.Join(dir, "tables")
 		mustTutti(t, codeDone, "export", out, "--only", "measurements", "--out", to)
 		if rows := strings.Count(string(readFile(t, filepath.Join(to, "measurements-openmpi.csv"))), "\n") - 1; rows != l.measured() {

@@ -15,12 +15,12 @@ import (
 	"tutti/journal"
 )
 
-// wired is eight virtual nodes below two switches of four. The file of the cluster has
-// one wrong line: it says n4 and n5 the other way round.
+// wired is the topology.conf of eight virtual nodes below two switches of four. It is wrong: it
+// exchanges n4 and n5.
 const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n"
 
-// networkCampaign writes the campaign of such a cluster and returns its folder; env is of
-// testutil.DistanceLibrary.
+// networkCampaign writes a campaign that measures the network of a cluster, and returns its
+// folder. env configures the simulated delays of test.Distance.
 func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ benchmark: {program: native, slice: 50ms, max_samples: 100}
 	return dir
 }
 
-// TestSlurmTopology measures a cluster, finds the line of its topology.conf that is
-// wrong, and hands the right one to a campaign.
+// TestSlurmTopology measures a cluster, finds the wrong lines of its topology.conf, and runs a
+// campaign with the measured topology.
 func TestSlurmTopology(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: wired})
@@ -73,8 +73,8 @@ func TestSlurmTopology(t *testing.T) {
 	useTopology(t, dir, measured)
 }
 
-// useTopology tunes with starts side by side below the switches that were measured, and
-// with ranks in cyclic order: every measurement says so, and what is exported.
+// useTopology runs campaigns with launches side by side below the measured switches. The journal
+// and the exported settings record the order of ranks.
 func useTopology(t *testing.T, dir, measured string) {
 	t.Helper()
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)
@@ -97,8 +97,8 @@ func useTopology(t *testing.T, dir, measured string) {
 	checkPlaced(t, filepath.Join(dir, "other"), coll.Block)
 }
 
-// checkPlaced wants all measurements of a campaign by starts side by side below one switch
-// each, and settings that say their order.
+// checkPlaced checks that all launches of a campaign used nodes below a single switch, and that
+// the settings record the order of ranks.
 func checkPlaced(t *testing.T, dir string, order coll.Order) {
 	t.Helper()
 	contents, err := journal.Read(dir)
@@ -116,7 +116,7 @@ func checkPlaced(t *testing.T, dir string, order coll.Order) {
 		known++
 		got := r.Trial.Placement
 		want := coll.Placement{Order: order, Switches: 1, Least: r.Trial.Ranks(), Most: r.Trial.Ranks()}
-		if nodes[r.Trial.Job] == r.Trial.Nodes { // a start by itself lies where Slurm says, by its wrong line
+		if nodes[r.Trial.Job] == r.Trial.Nodes { // Slurm placed a launch of the whole job, by its wrong topology
 			want.Switches, want.Least, want.Most = got.Switches, got.Least, r.Trial.Ranks()-(got.Switches-1)*got.Least
 		}
 		if got != want {
@@ -143,7 +143,7 @@ func TestSlurmNetwork(t *testing.T) {
 	if !strings.Contains(out, "node n6") || strings.Count(out, "times as long as usual") == 0 || !strings.Contains(out, "by chance") {
 		t.Errorf("doctor:\n%s", out)
 	}
-	// One machine in 20 without slow places shows a suspect, by chance.
+	// On one of 20 machines without slow nodes, a suspect appears by chance.
 	for _, blamed := range regexp.MustCompile(`node (n\d)\s+[^;]*;\s+by\s+chance:\s+(less\s+than\s+)?(\S+)`).FindAllStringSubmatch(out, -1) {
 		chance, err := strconv.ParseFloat(blamed[3], 64)
 		if err != nil || blamed[1] != "n6" && chance < 1e-3 {

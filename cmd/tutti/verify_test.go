@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,9 +13,8 @@ import (
 	"tutti/verify"
 )
 
-// bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data
-// and returns the folder. It stops at once, and so selects some algorithms that are slower
-// than the default.
+// bcastCampaign tunes bcast on a part of the recorded data and returns the folder. It stops early,
+// so some selected algorithms are slower than the default.
 func bcastCampaign(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +31,8 @@ func bcastCampaign(t *testing.T) string {
 	return filepath.Join(dir, "out")
 }
 
-// provedFiles are those that a verification writes and report and export keep.
+// provedFiles are the files that a verification changes. The commands report and export must not
+// change them again.
 var provedFiles = []string{export.SelectionCSV, "openmpi.rules", "openmpi.env", "mpich.json"}
 
 func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
@@ -45,7 +44,8 @@ func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 	return out
 }
 
-// TestVerify: what is slower is put back, stays put back, and is told.
+// TestVerify checks that points slower than the default are reverted to it, in all files and after
+// further commands.
 func TestVerify(t *testing.T) {
 	out := bcastCampaign(t)
 	before := contentsOf(t, out, provedFiles...)
@@ -68,7 +68,7 @@ func TestVerify(t *testing.T) {
 			}
 		}
 	}
-	// Report, export and resume make them from the journal.
+	// Report and resume restore the same files from the journal.
 	page := readFile(t, filepath.Join(out, export.ReportHTML))
 	for _, verb := range [][]string{{"report", out}, {"resume", out}} {
 		mustTutti(t, codeDone, verb...)
@@ -86,7 +86,7 @@ func TestVerify(t *testing.T) {
 	if got := string(readFile(t, filepath.Join(to, export.SelectionCSV))); got != after[export.SelectionCSV] {
 		t.Error("tutti export selects differently")
 	}
-	// Told again, nothing is measured.
+	// A second verification measures nothing.
 	lines := journalLines(t, out)
 	again, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--set", "points=10")
 	if again != stdout || stderr != "" || journalLines(t, out) != lines {
@@ -94,8 +94,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyEnds: a budget that ends first has its exit code, and so has each thing
-// that cannot be asked for.
+// TestVerifyEnds checks the exit codes of an exhausted budget and of invalid requests.
 func TestVerifyEnds(t *testing.T) {
 	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
 	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
@@ -110,28 +109,13 @@ func TestVerifyEnds(t *testing.T) {
 	}
 	mustTutti(t, codeInput, "verify", t.TempDir())
 
-	// Without times of the default there is nothing to compare with.
+	// Verification needs recorded times of the default.
 	if _, stderr := mustTutti(t, codeInput, "verify", reference(t)); !strings.Contains(stderr, "default") {
 		t.Errorf("%s", stderr)
 	}
 }
 
-// TestVerifyBusy: a campaign that somebody works on is left alone.
-func TestVerifyBusy(t *testing.T) {
-	dir := t.TempDir()
-	campaigntest.Small(t, dir)
-	out := filepath.Join(dir, "out")
-	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
-	endWhen(t, first, os.Interrupt, func() bool {
-		if journalLines(t, out) < 3 {
-			return false
-		}
-		mustTutti(t, codeBusy, "verify", out)
-		return true
-	})
-}
-
-// TestVerifyProgress checks that the time a test may still take is printed from the second block on.
+// TestVerifyProgress checks that the remaining time is printed from the second block on.
 func TestVerifyProgress(t *testing.T) {
 	var out bytes.Buffer
 	began := time.Unix(0, 0)

@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// TestServeQuota runs a campaign under a small quota: its budget is the maximum and ends it,
-// the next service knows the spending, and larger requests are refused.
+// TestServeQuota runs a campaign whose budget is the quota. The campaign stops at the budget, the
+// next service includes its cost, and larger requests are refused.
 func TestServeQuota(t *testing.T) {
 	dir := t.TempDir()
 	fakeService(t, dir, "node_hours: {campaign: 0.001, day: 0.0012}\n") // 3.6 and 4.32 node-seconds
@@ -40,7 +40,7 @@ func TestServeQuota(t *testing.T) {
 	if took := c.Progress.NodeSeconds / 3600; hours.Spent < took-1e-9 || hours.Spent > took+1e-9 {
 		t.Errorf("%+v, want %g node-hours spent", hours, took)
 	}
-	for body, status := range map[string]int{ // the first exceed the maximum of a campaign
+	for body, status := range map[string]int{ // the first two exceed the quota of a campaign
 		`{"base":"small","set":{"stop.node_hours":"0.002"}}`:                 http.StatusUnprocessableEntity,
 		`{"base":"small","set":{"grid.nodes":"1,1000"}}`:                     http.StatusUnprocessableEntity,
 		`{"base":"small","set":{"stop.slowdown":"1.0001","grid.ppn":"2,3"}}`: http.StatusConflict,
@@ -58,7 +58,8 @@ func TestServeQuota(t *testing.T) {
 	second.end(syscall.SIGTERM)
 }
 
-// checkBudget checks by its journal that a campaign had 0.001 node-hours and stopped at them.
+// checkBudget checks in the journal that a campaign had a budget of 0.001 node-hours and stopped
+// at it.
 func checkBudget(t *testing.T, results string, state service.State) {
 	t.Helper()
 	contents, err := journal.Read(results)
