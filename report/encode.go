@@ -30,8 +30,8 @@ func WriteJSON(w io.Writer, f Facts) error {
 	return nil
 }
 
-// withoutNil returns f with nil slices replaced by empty ones, except in fields that are
-// absent when empty. It shares elements with f and changes none of them.
+// withoutNil returns a copy of f in which nil slices are empty slices, except in fields with omitempty.
+// It does not change f.
 func withoutNil(f Facts) Facts {
 	f.Libraries = copied(f.Libraries)
 	for i := range f.Libraries {
@@ -118,7 +118,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 	return nil
 }
 
-// upperEnd is the upper end of a prediction, empty where there is none.
+// upperEnd formats the upper bound of a prediction. It returns "" if nothing was predicted.
 func upperEnd(c CurvePoint, x float64) string {
 	if c.SlowdownUpper == 0 {
 		return ""
@@ -126,7 +126,7 @@ func upperEnd(c CurvePoint, x float64) string {
 	return exact(x)
 }
 
-// exact is the shortest text that reads back as x.
+// exact formats x with the fewest digits that identify it.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // check returns an error for the first figure of f that is NaN or infinite. The error

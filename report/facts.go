@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// Facts is everything a report shows, as plain values. It holds no wall-clock time, so that
-// an interrupted campaign and an uninterrupted one give the same bytes.
+// Facts contains all values of a report. It has no wall-clock time, so that interrupted and
+// uninterrupted campaigns give the same report.
 //
 // Slices are in a fixed order: libraries as configured, problems by library and
 // collective, cells by ppn, nodes and size. Absent figures are null.
@@ -24,7 +24,7 @@ type Facts struct {
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
 
-	// Absent where the journal has no such records.
+	// These fields are absent without records of their kind in the journal.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
@@ -33,19 +33,19 @@ type Facts struct {
 
 // Criteria say when a selection is good enough.
 type Criteria struct {
-	Slowdown         float64 `json:"slowdown"`          // average slowdown must be below
-	Mistakes         float64 `json:"mistakes"`          // proportion of significant mistakes must be below
+	Slowdown         float64 `json:"slowdown"`          // upper limit of the average slowdown
+	Mistakes         float64 `json:"mistakes"`          // upper limit of the proportion of mistakes
 	MistakeThreshold float64 `json:"mistake_threshold"` // 0.1: a mistake is more than 10 % slower than the best
-	Patience         int     `json:"patience"`          // evaluations in a row
+	Patience         int     `json:"patience"`          // number of consecutive evaluations
 }
 
 // LibraryFacts are the files of one MPI library.
 type LibraryFacts struct {
 	Library  string   `json:"library"`
 	Version  string   `json:"version"`
-	Origin   string   `json:"origin"` // of the list of algorithms: the installed library or the catalogue
+	Origin   string   `json:"origin"` // source of the list of algorithms: the installed library or the catalogue
 	Files    []string `json:"files"`
-	Replayed int      `json:"replayed"` // grid points whose choice was read back from the files
+	Replayed int      `json:"replayed"` // grid points whose choice the reader of the files confirmed
 
 	Verified bool `json:"verified"` // a verification on the machine has ended
 
@@ -96,7 +96,7 @@ type ProblemFacts struct {
 	TreeLoss   float64          `json:"tree_loss"`
 	Warnings   []string         `json:"warnings"`
 
-	// Absent in campaigns without them.
+	// These fields are absent where they do not apply.
 	Model       string          `json:"model,omitempty"`        // kind of the surrogate model
 	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
 	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
@@ -108,7 +108,7 @@ type ProblemFacts struct {
 // WeightFacts describes the weights of points in averages. The mean weight is 1.
 type WeightFacts struct {
 	Points    int     `json:"points"`  // with a positive weight
-	Half      int     `json:"half"`    // the least number of points with half of all weight
+	Half      int     `json:"half"`    // smallest number of points that have half of the total weight
 	Largest   float64 `json:"largest"` // weight of a point
 	LargestAt string  `json:"largest_at"`
 }
@@ -141,11 +141,11 @@ type Reason struct {
 type ComparedFacts struct {
 	Campaign   string        `json:"campaign"`
 	Earlier    int           `json:"earlier"`    // measurements of the earlier campaign
-	Remeasured int           `json:"remeasured"` // of them measured again
+	Remeasured int           `json:"remeasured"` // measured again in this campaign
 	New        int           `json:"new"`        // candidates measured only now
-	Noise      float64       `json:"noise"`      // smaller changes count as none, 0.05 for 5 %
+	Noise      float64       `json:"noise"`      // smaller changes are ignored, 0.05 for 5 %
 	Algorithms []ChangeFacts `json:"algorithms"` // by algorithm
-	Sizes      []ChangeFacts `json:"sizes"`      // by message size, without algorithms that changed by themselves
+	Sizes      []ChangeFacts `json:"sizes"`      // by message size, over the algorithms whose own factor did not change
 }
 
 // ChangeFacts is the ratio of new times to those that the earlier campaign predicts.
@@ -153,7 +153,7 @@ type ChangeFacts struct {
 	Name     string `json:"name"`
 	Measured int    `json:"measured"` // number of new measurements
 	Factor   *Range `json:"factor"`   // 2: twice as slow now; null without measurements
-	Changed  bool   `json:"changed"`  // the interval lies outside the noise
+	Changed  bool   `json:"changed"`  // the interval lies outside 1 ± Noise
 }
 
 // CurvePoint is one evaluation: the state of the selection after a round.
@@ -176,7 +176,7 @@ type CurvePoint struct {
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
-// Score is the quality of a way of choosing, over all points where it is known.
+// Score is the quality of the tuned selection or of the default, over the points where it is known.
 type Score struct {
 	Name         string   `json:"name"`   // "tuned" or "default"
 	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
@@ -190,7 +190,7 @@ type Score struct {
 	MistakesHigh float64  `json:"mistakes_high"`
 	P95          float64  `json:"p95_slowdown"`
 	Worst        float64  `json:"worst_slowdown"`
-	Slower       *int     `json:"slower_than_default,omitempty"` // points where it is slower than the default beyond noise; null when unknown
+	Slower       *int     `json:"slower_than_default,omitempty"` // points where the choice is slower than the default beyond noise; null when unknown
 	SlowerWorst  *float64 `json:"slower_than_default_worst,omitempty"`
 }
 
@@ -199,7 +199,7 @@ type AlgorithmFacts struct {
 	Name     string   `json:"name"`
 	Measured int      `json:"measured"`           // trials done
 	Selected int      `json:"selected"`           // grid points where it is selected
-	Excluded int      `json:"excluded,omitempty"` // grid points where it is not selected because it failed
+	Excluded int      `json:"excluded,omitempty"` // grid points where it failed and cannot be selected
 	R2       *float64 `json:"r2"`                 // of held-out predictions, scaled units; null with too few points
 	Parity   []Parity `json:"parity"`
 }
@@ -254,7 +254,7 @@ type VerificationFacts struct {
 	MachineSeconds float64              `json:"machine_seconds"`
 	Collectives    []VerifiedCollective `json:"collectives"`
 	Points         []VerifiedPoint      `json:"points"`    // by point
-	Reverted       []SlowerPoint        `json:"reverted"`  // found slower and left to the default
+	Reverted       []SlowerPoint        `json:"reverted"`  // found slower and reverted to the default
 	Slower         []SlowerPoint        `json:"slower"`    // still slower, although the default is used
 	Obedience      []ObedienceFacts     `json:"obedience"` // empty when it was not checked
 
@@ -267,11 +267,11 @@ type VerificationFacts struct {
 type VerifiedCollective struct {
 	Collective  string   `json:"collective"`
 	Points      int      `json:"points"`
-	Changed     int      `json:"changed"`   // where the file selects an algorithm
+	Changed     int      `json:"changed"`   // points where the file selects an algorithm
 	Speedup     *Range   `json:"speedup"`   // default over tuned, geometric mean over the changed; null for none
-	Unchanged   *Range   `json:"unchanged"` // the same over points left to the library; null for none
+	Unchanged   *Range   `json:"unchanged"` // the same over points where the default stays; null for none
 	Reverted    int      `json:"reverted"`
-	AllReverted bool     `json:"all_reverted"` // the whole collective is left to the library
+	AllReverted bool     `json:"all_reverted"` // all points are reverted to the default
 	Slower      int      `json:"slower"`
 	Obedience   []string `json:"obedience"` // distinct states of ObedienceFacts
 }
@@ -292,7 +292,7 @@ type VerifiedPoint struct {
 	Choice     string `json:"choice"` // of the file
 	Why        string `json:"why"`    // grid, control, switch, between or again
 	Blocks     int    `json:"blocks"` // with both times
-	Failed     int    `json:"failed"` // blocks without
+	Failed     int    `json:"failed"` // blocks without both times
 	Ratio      *Range `json:"ratio"`  // null without blocks
 	Reverted   bool   `json:"reverted"`
 }
@@ -306,7 +306,7 @@ type SlowerPoint struct {
 	Choice     string  `json:"choice"` // of the file at that time
 	Reason     string  `json:"reason"` // slower or fails
 	Ratio      *Range  `json:"ratio"`  // null where it failed
-	P          float64 `json:"p"`      // of the deciding measurements, uncorrected
+	P          float64 `json:"p"`      // p-value of the deciding measurements, uncorrected
 	Blocks     int     `json:"blocks"`
 	Error      string  `json:"error,omitempty"`
 }
@@ -322,8 +322,8 @@ type ObedienceFacts struct {
 	Note       string `json:"note,omitempty"` // what ran instead, or why it is unknown
 }
 
-// MachineTimeFacts is the time of the jobs of one problem. Queue is in seconds of waiting,
-// which costs nothing; the others are node-seconds.
+// MachineTimeFacts is the time of the jobs of one problem by phase. Queue is in seconds. The other
+// phases are in node-seconds.
 type MachineTimeFacts struct {
 	Library    string  `json:"library"`
 	Collective string  `json:"collective"` // empty for the verification
@@ -335,7 +335,7 @@ type MachineTimeFacts struct {
 	Idle       float64 `json:"idle_node_seconds"`
 }
 
-// NodeSeconds is the time during which jobs had nodes.
+// NodeSeconds returns the sum of all phases in which jobs have nodes.
 func (m MachineTimeFacts) NodeSeconds() float64 { return m.Launch + m.Warmup + m.Measure + m.Idle }
 
 // ExcludedFacts is a candidate that failed in every attempt.

@@ -37,10 +37,9 @@ var (
 	}).Parse(pageText))
 )
 
-// WriteHTML writes the report as one HTML page that needs no other file. It shows the
-// scores, what was selected and one chart of each problem without JavaScript. With
-// JavaScript it draws charts, maps and tables from the facts, which it has as JSON, where
-// figures are rounded to five digits. The same facts give the same bytes.
+// WriteHTML writes the report as one self-contained HTML page. Without JavaScript the page shows the
+// scores, the selection and one chart of each problem. With JavaScript it draws charts, maps and
+// tables from embedded JSON, whose figures have five digits. The same facts give the same bytes.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
 func WriteHTML(w io.Writer, f Facts) error {
@@ -57,7 +56,7 @@ func WriteHTML(w io.Writer, f Facts) error {
 	return nil
 }
 
-// page is what the template shows.
+// page is the data of the template page.html.
 type page struct {
 	Facts
 	Style         template.CSS
@@ -72,10 +71,10 @@ type page struct {
 	Environments []environmentView
 }
 
-// field is one figure with its name.
+// field is a named figure.
 type field struct{ Name, Value string }
 
-// problemView is a problem without JavaScript.
+// problemView is the static part of a problem, for readers without JavaScript.
 type problemView struct {
 	ProblemFacts
 	ID       string // in the page's address
@@ -112,10 +111,10 @@ func newPage(f Facts) (page, error) {
 	return v, err
 }
 
-// modules are the scripts of the report, each after those it imports.
+// modules lists the scripts of the report. Each script comes after the scripts that it imports.
 var modules = []string{"dom.js", "format.js", "palette.js", "chart.js", "map.js", "convergence.js", "selection.js", "report.js"}
 
-// moduleImport is an import statement of a module.
+// moduleImport matches an import statement of a module.
 var moduleImport = regexp.MustCompile(`(?m)^import [^;]*;\n`)
 
 // bundle joins the modules into one without imports. Their top-level names must differ.
@@ -136,9 +135,8 @@ func asset(name string) string {
 	return string(text)
 }
 
-// packed encodes facts as JSON without spaces, in which lists of objects have their keys
-// only once, {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}, and numbers that are not
-// whole have five digits. The text is safe in a script element.
+// packed encodes facts as compact JSON that is safe in a script element. A list of objects becomes
+// {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}. Fractions have five digits.
 func packed(f Facts) ([]byte, error) {
 	full, err := json.Marshal(f)
 	if err != nil {
@@ -198,10 +196,10 @@ func packList(list []any) any {
 	return map[string]any{"columns": columns, "rows": rows}
 }
 
-// totals adds up all problems.
+// totals returns the figures of all problems together.
 func totals(f Facts) []field {
 	var sum ProblemFacts
-	known := true // the machine time of measuring everything, for every problem
+	known := true // every problem has ExhaustiveSeconds
 	for _, p := range f.Problems {
 		sum.Points += p.Points
 		sum.PointsMeasured += p.PointsMeasured
@@ -241,7 +239,7 @@ type verificationView struct {
 type verifiedView struct {
 	VerifiedCollective
 	Speedup, Unchanged, Reverted, Obedience string
-	Ratios                                  bool // a point has both times
+	Ratios                                  bool // at least one point has a ratio
 }
 
 // RatioText is the ratio with its interval.
@@ -265,7 +263,7 @@ func newVerification(f VerificationFacts) verificationView {
 	return v
 }
 
-// environmentView is an environment with short texts.
+// environmentView is an environment with a shortened checksum and list of nodes.
 type environmentView struct {
 	EnvironmentFacts
 	Sum, Names string

@@ -22,7 +22,7 @@ import (
 	"tutti/coll"
 )
 
-// selectionText is what was selected at each point, without JavaScript.
+// selectionText is the selection of a problem as text, for readers without JavaScript.
 type selectionText struct {
 	Letters []letter // of the algorithms
 	Map     string   // a line for each layout, a column for each message size
@@ -66,8 +66,8 @@ func selectionOf(p ProblemFacts) selectionText {
 	return selectionText{letters, b.String()}
 }
 
-// lettersOf gives each algorithm its letter by the rule of palette.js: a dot for the
-// library's default, A, B, ... for the algorithms of the problem by name, then for others.
+// lettersOf returns the letters of the algorithms, which are those of palette.js. The library's default
+// is a dot. The algorithms of the problem are A, B, ... by name, followed by other algorithms.
 func lettersOf(p ProblemFacts) []letter {
 	var listed, others []string
 	for _, a := range p.Algorithms {
@@ -93,7 +93,7 @@ func lettersOf(p ProblemFacts) []letter {
 	return letters
 }
 
-// distinct returns the different values of part, ascending.
+// distinct returns the distinct values of part over all cells, ascending.
 func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	var values []T
 	for _, c := range cells {
@@ -103,15 +103,15 @@ func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	return slices.Compact(values)
 }
 
-// Least values on the logarithmic axes, as in convergence.js.
+// Smaller values are drawn at these values on the logarithmic axes, as in convergence.js.
 const (
 	leastSeconds  = 1e-3
 	leastSlowdown = 1e-3 // slowdown minus 1
 	leastMistakes = 5e-3
 )
 
-// convergenceSVG draws the average slowdown and the mistakes of a problem with at least one
-// evaluation over machine time, side by side.
+// convergenceSVG draws two charts of a problem over machine time: the average slowdown and the
+// mistakes. The problem has at least one evaluation.
 func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	byDefault := scoreOf(p, "default")
 	if byDefault == nil {
@@ -141,8 +141,8 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	return b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):], nil
 }
 
-// convergencePlot draws one figure of the evaluations and two horizontal lines, which are
-// left out where they are not positive. write makes the text of a value.
+// convergencePlot draws one figure of the evaluations. It adds horizontal lines at wanted and byDefault
+// if they are positive. write formats a value.
 func convergencePlot(title string, curve []CurvePoint, least float64, figure func(CurvePoint) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"
@@ -203,8 +203,8 @@ func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error
 }
 
 // logTicks returns labelled ticks at 1, 2 and 5 times powers of ten between low and high,
-// or at powers of ten where those would be more than most.
-func logTicks(low, high float64, most int, write func(float64) string) plot.ConstantTicks {
+// or only at powers of ten if there would be more than maxTicks.
+func logTicks(low, high float64, maxTicks int, write func(float64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, digits := range [][]float64{{1, 2, 5}, {1}} {
 		ticks = nil
@@ -215,7 +215,7 @@ func logTicks(low, high float64, most int, write func(float64) string) plot.Cons
 				}
 			}
 		}
-		if len(ticks) <= most {
+		if len(ticks) <= maxTicks {
 			break
 		}
 	}

@@ -23,8 +23,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 }
 
 // WriteSummary writes a text table without colours, a row for each problem, in the
-// order of f: measured is the share of the candidates, tuned and default are average
-// slowdowns, mistakes are those of the tuned selection.
+// order of f. measured is the share of measured candidates, tuned and default are average
+// slowdowns, mistakes is the share of mistakes of the tuned selection.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
 func WriteSummary(w io.Writer, f Facts) error {
@@ -60,9 +60,8 @@ func scoreText(s *Score, part func(Score) string) string {
 func (s Score) slowdownText() string { return formatSlowdown(s.Slowdown) }
 func (s Score) mistakesText() string { return formatShare(s.Mistakes) }
 
-// WriteVerification writes a text table without colours of what verifications
-// showed, a row for each library and collective; nothing when there is none. same is
-// the ratio where the file leaves the choice to the library.
+// WriteVerification writes a text table without colours of the verifications, with a row for each
+// library and collective. It writes nothing if there is no verification.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
 func WriteVerification(w io.Writer, f Facts) error {
@@ -78,8 +77,8 @@ func WriteVerification(w io.Writer, f Facts) error {
 	return writeTable(w, t)
 }
 
-// WriteMachineTime writes a text table without colours of where the time of jobs
-// went; nothing when there were none.
+// WriteMachineTime writes a text table without colours of the node time of jobs by phase. It writes
+// nothing if there were no jobs.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
 func WriteMachineTime(w io.Writer, f Facts) error {
@@ -93,7 +92,7 @@ func WriteMachineTime(w io.Writer, f Facts) error {
 	return writeTable(w, t)
 }
 
-// newTable returns a table whose given columns, from 1, hold figures.
+// newTable returns a table. The numbers in figures, from 1, are its right-aligned columns.
 func newTable(header []any, figures ...int) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
@@ -117,7 +116,7 @@ func writeTable(w io.Writer, t table.Writer) error {
 	return nil
 }
 
-// text is the value with its interval.
+// text formats the value with its interval.
 func (r *Range) text() string {
 	if r == nil {
 		return absent
@@ -139,14 +138,14 @@ func obedienceText(c VerifiedCollective) string {
 	return strings.Join(c.Obedience, ", ")
 }
 
-// machineTimeView is one row of where the time of jobs went.
+// machineTimeView is one row of the table of node time by phase.
 type machineTimeView struct {
 	Library, Problem                          string
 	Jobs                                      int
 	Queue, Launch, Warmup, Measure, Idle, All string
 }
 
-// machineTimes returns the rows, and their sum where there are several.
+// machineTimes returns the rows, followed by their sum if there are several.
 func machineTimes(f Facts) []machineTimeView {
 	var out []machineTimeView
 	var sum MachineTimeFacts
@@ -178,7 +177,7 @@ func machineTimes(f Facts) []machineTimeView {
 	return out
 }
 
-// absent stands in every table where a figure is not known.
+// absent is the text of an unknown figure in every table.
 const absent = "–"
 
 // formatSeconds writes a duration with the unit that suits its length.
@@ -198,7 +197,7 @@ type unit struct {
 	seconds float64
 }
 
-// timeUnit returns the unit in which s is neither tiny nor unwieldy.
+// timeUnit returns the unit in which s has about one to three digits before the point.
 func timeUnit(s float64) unit {
 	switch {
 	case s == 0 || s >= 1 && s < 120:
@@ -213,7 +212,7 @@ func timeUnit(s float64) unit {
 	return unit{"h", 3600}
 }
 
-// formatSlowdown writes a ratio with as many digits as a reader can use.
+// formatSlowdown writes a ratio with three decimals, or one decimal from 10 on.
 func formatSlowdown(x float64) string {
 	if math.Abs(x) >= 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)
@@ -237,7 +236,7 @@ func formatOf(n, total int) string {
 	return fmt.Sprintf("%d of %d (%s)", n, total, formatShare(float64(n)/float64(total)))
 }
 
-// formatInterval writes a value with its interval behind it.
+// formatInterval writes a value followed by its interval.
 func formatInterval(value, low, high string) string {
 	return value + " [" + low + ", " + high + "]"
 }
@@ -259,5 +258,5 @@ func stopText(stop string) string {
 	return "NOT CONVERGED: " + stop
 }
 
-// converged is the one stop reason that says the criteria were met.
+// converged is the stop reason of a problem that meets its criteria.
 const converged = "converged"

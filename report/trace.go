@@ -52,7 +52,7 @@ func (l *traceLine) add(c preprocess.Calls, g *Gains) {
 	l.longest = max(l.longest, c.Longest)
 }
 
-// finish writes the figures as text. The share is of the calls where a trace has no times.
+// finish formats the figures. The share is the share of time, or of calls for a trace without times.
 func (l *traceLine) finish(calls, seconds float64) {
 	share := 0.0
 	switch {
@@ -79,8 +79,8 @@ func byTime(a, b traceLine) int {
 	return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
 }
 
-// viewOf sums up a trace. At most so many points are shown, those with the longest times.
-func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView {
+// viewOf sums up a trace. It shows at most maxPoints points, those with the longest times.
+func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) traceView {
 	v := traceView{Name: name}
 	all := traceLine{}
 	for _, c := range calls {
@@ -100,7 +100,7 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView
 	}
 	slices.SortStableFunc(v.Collectives, byTime)
 	slices.SortStableFunc(v.Points, byTime)
-	v.Remaining = max(0, len(v.Points)-most)
+	v.Remaining = max(0, len(v.Points)-maxPoints)
 	v.Points = v.Points[:len(v.Points)-v.Remaining]
 	for _, lines := range [][]traceLine{v.Collectives, v.Points} {
 		for i := range lines {
@@ -114,10 +114,10 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView
 }
 
 // WriteTrace writes two text tables of the time that an application spends in collectives:
-// by collective, and of at most so many points with the longest times. Where g is not nil,
-// the tables show the predicted savings; then the trace must have times.
-func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, most int) error {
-	v := viewOf("", calls, g, most)
+// by collective, and of at most maxPoints points with the longest times. With a non-nil g the tables
+// also show the predicted savings, which need a trace with times.
+func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) error {
+	v := viewOf("", calls, g, maxPoints)
 	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
 	if g != nil {
 		head = append(head, "saving")
@@ -165,10 +165,10 @@ var (
 	traceTemplate = template.Must(template.New("trace").Parse(traceText))
 )
 
-// maxPagePoints is the number of points that a page shows.
+// maxPagePoints is the largest number of points on a page.
 const maxPagePoints = 1000
 
-// WriteTraceHTML writes the same as one HTML page that needs no other file.
+// WriteTraceHTML writes the tables of WriteTrace as one self-contained HTML page.
 func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
 	v := viewOf(name, calls, g, maxPagePoints)
 	v.Style = template.CSS(asset("draw.css") + asset("report.css"))
@@ -178,20 +178,20 @@ func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains
 	return nil
 }
 
-// Gains predicts the savings of calls from the report of a campaign.
+// Gains predicts the time that a campaign's selection saves in the calls of an application.
 type Gains struct {
 	Name         string // of the campaign
 	byCollective map[coll.Collective]tunedCells
 }
 
-// tunedCells are the points of a problem with a known default.
+// tunedCells contains the points of a problem where the time of the default is known.
 type tunedCells struct {
 	rows  [][]float64 // of preprocess.Rows
 	cells []Cell
 }
 
-// ReadGains reads the part of a campaign's report.json that is about one library. library
-// may be empty where the campaign has only one.
+// ReadGains reads the results of one library from a campaign's report.json. library may be empty if
+// the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -250,7 +250,7 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
 }
 
-// gain is the predicted saving of the calls of a line.
+// gain is the predicted saving of the calls in a line of the table.
 type gain struct {
 	covered float64 // seconds of calls near a tuned point
 	saved   float64 // seconds

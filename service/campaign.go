@@ -43,10 +43,10 @@ type Campaign struct {
 	Base      string            `json:"base"`
 	Machine   string            `json:"machine"`
 	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
-	Converged bool              `json:"converged"`           // the criteria of every problem hold; of a campaign that is done
+	Converged bool              `json:"converged"`           // set when it is done: the criteria of every problem are met
 	Exit      ExitCode          `json:"exit"`                // exit code of its last process, -1 before any
 	Error     string            `json:"error,omitempty"`     // last message of its process or of the system
-	WaitsFor  string            `json:"waits_for,omitempty"` // what it waits for in addition to its machine
+	WaitsFor  string            `json:"waits_for,omitempty"` // reason why it waits even if its machine is free
 	Reason    string            `json:"reason"`              // why it was created: "requested", "schedule: age 31 d"
 	Set       map[string]string `json:"set,omitempty"`
 	From      string            `json:"from,omitempty"`

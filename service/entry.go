@@ -46,27 +46,27 @@ type entry struct {
 	stored
 	dir     string
 	view    *journalView // nil until somebody reads the journal
-	spent   daySpending  // of the view that was dropped
-	process process      // nil while it has none
+	spent   daySpending  // spending when the view was dropped
+	process process      // nil while the campaign has no process
 }
 
 // stored is the content of campaign.json.
 type stored struct {
 	Campaign
-	Goal          stopGoal         `json:"goal,omitempty"`    // of a campaign that stops
-	Process       *journal.Process `json:"process,omitempty"` // the last one that was started
+	Goal          stopGoal         `json:"goal,omitempty"`    // what a stopping campaign becomes
+	Process       *journal.Process `json:"process,omitempty"` // the last process that was started
 	Key           string           `json:"key,omitempty"`     // idempotency key
 	RequestDigest string           `json:"request_digest,omitempty"`
-	MachineState  *MachineState    `json:"machine_state,omitempty"` // when it began
+	MachineState  *MachineState    `json:"machine_state,omitempty"` // before its first process
 }
 
-// stopGoal is what a stopping campaign becomes.
+// stopGoal is the outcome that a stopping campaign is to have.
 type stopGoal string
 
 const (
 	goalPause  stopGoal = "pause"
 	goalCancel stopGoal = "cancel"
-	goalQuota  stopGoal = "quota" // failed, and its jobs cancelled: it has exceeded its budget
+	goalQuota  stopGoal = "quota" // failed, with its jobs cancelled, because it has exceeded its budget
 )
 
 func (e *entry) results() string { return filepath.Join(e.dir, resultsDir) }
@@ -75,7 +75,7 @@ func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journ
 
 func (e *entry) log() string { return filepath.Join(e.dir, logFile) }
 
-// begun reports whether there is a journal to resume.
+// begun reports whether the campaign has a journal.
 func (e *entry) begun() bool {
 	_, err := os.Stat(e.journal())
 	return err == nil
@@ -84,8 +84,8 @@ func (e *entry) begun() bool {
 // measures reports whether the campaign takes node-hours.
 func (e *entry) measures() bool { return e.NodeHours > 0 }
 
-// current returns the campaign with the progress of its journal. A view that is still being
-// read knows less than the stored progress.
+// current returns the campaign with the progress of its journal. The stored progress stays until
+// the view has read as many records.
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {
@@ -101,10 +101,10 @@ func (e *entry) spentOn(day string) float64 {
 	if e.view == nil {
 		return e.spent.on(day)
 	}
-	return max(e.spent.on(day), e.view.summary.spending().on(day)) // a view that is still being read knows less
+	return max(e.spent.on(day), e.view.summary.spending().on(day)) // the view may not have read the whole journal
 }
 
-// dropView removes the view from memory and keeps its sums.
+// dropView removes the view from memory and keeps its progress and spending.
 func (e *entry) dropView() {
 	e.Campaign = e.current()
 	if own := e.view.summary.spending(); own.Day >= e.spent.Day {
@@ -139,7 +139,7 @@ func readEntry(dir string) (*entry, error) {
 	return e, nil
 }
 
-// load reads all campaigns of the state folder. Nobody else uses the queue yet.
+// load reads all campaigns of the state folder. It runs before other goroutines use the queue.
 func (q *queue) load() error {
 	folder := filepath.Join(q.opt.State, campaignsDir)
 	dirs, err := os.ReadDir(folder)
@@ -162,7 +162,7 @@ func (q *queue) load() error {
 }
 
 // loadSpending reads the spending of today from the journals. A campaign whose journal cannot
-// be read counts with all that it may take. Nobody else uses the queue yet.
+// be read counts with its whole budget. loadSpending runs before other goroutines use the queue.
 func (q *queue) loadSpending() {
 	today := dayOf(q.opt.Clock.Now())
 	for _, e := range q.order {
@@ -171,7 +171,7 @@ func (q *queue) loadSpending() {
 			continue
 		}
 		if err := q.viewLocked(e).update(); err != nil {
-			q.opt.Log.Warn("journal not read: the campaign counts with all that it may take", "campaign", e.ID, "error", err)
+			q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
 			e.spent = daySpending{Day: today, NodeSeconds: q.quota.maxNodeSeconds(e.NodeHours)}
 		}
 	}
@@ -211,17 +211,17 @@ func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) 
 func digest(r Request) string {
 	content, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // a request has only strings
+		panic(err) // strings can always be encoded
 	}
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// maxIdleViews is how many journals of campaigns that are over stay in memory.
+// maxIdleViews is the number of views of ended campaigns that stay in memory.
 const maxIdleViews = 8
 
-// viewLocked returns the view of a campaign's journal. Views of campaigns that are over may be
-// dropped, because their journals do not grow.
+// viewLocked returns the view of a campaign's journal. It may drop the view of an ended campaign,
+// because that journal no longer grows.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
 		e.view = newJournalView(e.journal())
@@ -240,8 +240,8 @@ func (q *queue) viewLocked(e *entry) *journalView {
 	return e.view
 }
 
-// view returns the view of a campaign's journal. It is current for a campaign without a
-// process, and as of the last poll for others.
+// view returns the view of a campaign's journal. It reads the journal of a campaign without a
+// process. The view of a running campaign is as of the last poll.
 func (q *queue) view(id string) (*journalView, error) {
 	q.mu.Lock()
 	e, err := q.entryLocked(id)
@@ -274,11 +274,11 @@ type finished struct {
 	id      string
 	ended   time.Time
 	results string        // folder
-	machine *MachineState // nil: not known
+	machine *MachineState // nil when unknown
 }
 
-// lastOf returns the last campaign of a base that is done, and one that is not over; nil for
-// none.
+// lastOf returns the last campaign of a base that is done, and a campaign of the base that has not
+// ended. Both may be nil.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

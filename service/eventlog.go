@@ -39,26 +39,26 @@ type Feed interface {
 }
 
 const (
-	recentBytes   = 512 << 10 // of the newest events that an event log keeps in memory
+	recentBytes   = 512 << 10 // size of the newest events that stay in memory
 	eventOverhead = 128       // bytes of an event in addition to its data
-	offsetStride  = 256       // lines between two known offsets in the file
-	pageEvents    = 1024      // read from the file at once, at most
+	offsetStride  = 256       // lines between two stored offsets in the file
+	pageEvents    = 1024      // largest number of events read from the file at once
 )
 
-// eventLog is a growing file of JSON lines as a Feed: event n is line n. The newest events are
-// in memory and shared by all readers; older ones are read from the file. It is safe for
+// eventLog is a Feed of a growing file of JSON lines. Event n is line n. All readers share the newest
+// events in memory; older events are read from the file. It is safe for
 // concurrent use.
 type eventLog struct {
 	path      string
-	maxRecent int // bytes of events in memory; half of them are dropped above
+	maxRecent int // bytes of events in memory; above this limit the older half is dropped
 
-	reading sync.Mutex // held by update
+	reading sync.Mutex // locked by update
 
 	mu         sync.Mutex
-	recent     []Event // the newest, never changed
+	recent     []Event // newest events; elements never change
 	recentSize int     // bytes of recent
 	last       int64   // number of the newest event
-	size       int64   // bytes of the lines that were read
+	size       int64   // bytes of the lines read so far
 	offsets    []int64 // of the lines 1, 1+offsetStride, ...
 	grown      chan struct{}
 	ended      bool
@@ -68,14 +68,14 @@ func newEventLog(path string) *eventLog {
 	return &eventLog{path: path, maxRecent: recentBytes, grown: make(chan struct{})}
 }
 
-// closedChannel is returned by After when there are more events already.
+// closedChannel is returned by After when more events are available.
 var closedChannel = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// After implements Feed. An error of the file ends the answer early.
+// After implements Feed. After an error of the file it returns fewer events.
 func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	seq = max(seq, 0)
 	l.mu.Lock()
@@ -100,7 +100,7 @@ func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	return nil, grown
 }
 
-// sectionLocked returns the part of the file from the last known offset before a line.
+// sectionLocked returns the part of the file that begins at the last stored offset before a line.
 func (l *eventLog) sectionLocked(line int64) fileSection {
 	i := min((line-1)/offsetStride, int64(len(l.offsets)-1))
 	return fileSection{line: 1 + i*offsetStride, from: l.offsets[i], to: l.size}
@@ -136,9 +136,9 @@ func (l *eventLog) wakeLocked() {
 	l.grown = make(chan struct{})
 }
 
-// update reads the complete lines that were appended to the file since the last call, and
-// calls each for every one. A missing file has no lines. A line longer than journal.MaxLine
-// and a file that has become shorter are errors.
+// update reads the complete lines that were appended to the file since the last call, and calls
+// each for every event. A missing file has no lines. A line longer than journal.MaxLine and a file
+// that has shrunk are errors.
 func (l *eventLog) update(each func(Event)) error {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -186,7 +186,7 @@ func (l *eventLog) update(each func(Event)) error {
 	}
 }
 
-// add appends an event whose line has a length in bytes.
+// add appends an event. length is the number of bytes of its line.
 func (l *eventLog) add(e Event, length int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +210,7 @@ func (l *eventLog) trimLocked() {
 	l.recent = append([]Event(nil), l.recent[drop:]...)
 }
 
-// readBytes returns the length of the lines that were read.
+// readBytes returns the number of bytes of the lines read so far.
 func (l *eventLog) readBytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,7 +223,7 @@ type fileSection struct {
 	from, to int64 // bytes
 }
 
-// read returns at most limit events after seq. It stops when they have recentBytes of data.
+// read returns at most limit events after seq, and about recentBytes of data.
 func (s fileSection) read(path string, seq int64, limit int) []Event {
 	f, err := os.Open(path)
 	if err != nil {
@@ -310,7 +310,7 @@ func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 	return l, nil
 }
 
-// truncate removes what follows the last complete line.
+// truncate removes an incomplete line at the end of the file.
 func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.readBytes()) }
 
 // publishCampaign appends an event with the state of a campaign.
@@ -329,7 +329,7 @@ func (l *serviceLog) publishedState(id string) State {
 	return l.state[id]
 }
 
-// publish appends one event. An event that cannot be written completely is removed again.
+// publish appends one event. It removes an event that was not written completely.
 func (l *serviceLog) publish(kind string, data any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,13 +19,12 @@ type File struct {
 	Name string `json:"name"` // path below the results folder
 	Size int64  `json:"size"`
 	Type string `json:"type"` // media type
-	// Private files need the role operate: they may contain secrets, or the output of programs
-	// that does.
+	// Private files need the role operate, because they may contain secrets.
 	Private bool `json:"private,omitempty"`
 }
 
 // Files returns the files of a campaign that can be downloaded, by name: the regular files of
-// its results folder without locks and temporary files. There are none before it has begun.
+// its results folder without locks and temporary files. The list is empty before the campaign starts.
 func (s *Service) Files(id string) ([]File, error) {
 	root, err := s.openResults(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +55,8 @@ func (s *Service) Files(id string) ([]File, error) {
 	return out, err
 }
 
-// maxDepth is the depth of the folders that are listed. Files of selections are above it, most
-// files of jobs below.
+// maxDepth is the depth of the folders that Files lists. Files of selections are less deep, most
+// files of jobs are deeper.
 const maxDepth = 2
 
 // Open opens a file that Files lists. Neither the name nor a symbolic link can lead out of the
@@ -101,7 +100,7 @@ func (s *Service) file(name string, info fs.FileInfo) File {
 	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isShown(name)}
 }
 
-// isShown reports a file that the role read may download.
+// isShown reports whether the role read may download a file.
 func (s *Service) isShown(name string) bool {
 	return slices.ContainsFunc(s.opt.Shown, func(pattern string) bool {
 		match, err := path.Match(pattern, name)

@@ -15,14 +15,13 @@ import (
 	"tutti/journal"
 )
 
-// journalView is the journal of one campaign as it grows: its lines as events, and their
-// summary. It is safe for concurrent use.
+// journalView contains the events of a campaign's growing journal and their summary. It is safe for concurrent use.
 type journalView struct {
 	log     *eventLog
 	summary *summary
 
 	mu     sync.Mutex
-	err    error // of the first update that failed; later ones return it again
+	err    error // of the first failed update; later updates return the same error
 	logged bool  // err was logged
 }
 
@@ -59,8 +58,8 @@ func (v *journalView) firstFailure() bool {
 	return first
 }
 
-// measurements returns at most limit measurements of the lines after a number, in the order
-// of the journal; all of them for a limit of 0. O(lines) where few lines are measurements.
+// measurements returns the measurements after a line of the journal, in order. limit is their
+// maximal number, 0 for all. It reads O(lines) of the journal.
 func (v *journalView) measurements(after int64, limit int) ([]Measurement, error) {
 	page := pageEvents
 	if limit > 0 {
@@ -200,8 +199,8 @@ func (s *summary) addProblemLocked(p journal.Problem) {
 	}
 }
 
-// internNames replaces the names in a batch by shared copies, because a journal repeats the
-// same few names on every line. It also removes the spare capacity of the slices.
+// internNames replaces the names in a batch by shared copies, because a journal repeats the same
+// names on every line. It also removes the spare capacity of the slices.
 func internNames(r *journal.Record) {
 	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
 	for i, c := range r.Batch {
@@ -212,7 +211,7 @@ func internNames(r *journal.Record) {
 	}
 }
 
-// Progress returns the sums.
+// Progress returns the progress of the campaign.
 func (s *summary) Progress() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +268,7 @@ func (s *summary) Jobs() []Job {
 	return out
 }
 
-// isTuning reports whether a job is not one of a verification.
+// isTuning reports whether a job belongs to the tuning. Jobs of verifications have no collective.
 func isTuning(j *journal.Job) bool { return j.Problem.Collective != "" }
 
 // evaluatedRound returns the round of the last evaluation of a problem, 0 before any.
@@ -279,7 +278,7 @@ func (s *summary) evaluatedRound(p journal.Problem) int {
 	return s.latest[p].Round
 }
 
-// spending returns what the trials of the latest day took.
+// spending returns the node-seconds of the latest day with a trial.
 func (s *summary) spending() daySpending {
 	s.mu.Lock()
 	defer s.mu.Unlock()

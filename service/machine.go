@@ -21,14 +21,14 @@ import (
 // MachineState describes the libraries and nodes of a machine at one time.
 type MachineState struct {
 	Libraries []LibraryBuild `json:"libraries,omitempty"`
-	Nodes     []string       `json:"nodes,omitempty"` // names; none where nothing lists them
+	Nodes     []string       `json:"nodes,omitempty"` // names; empty if unknown
 }
 
 // LibraryBuild identifies a build of an MPI library.
 type LibraryBuild struct {
 	Name     string `json:"name"`
 	Path     string `json:"path,omitempty"`
-	Version  string `json:"version,omitempty"`  // of the file, or else of the campaign file
+	Version  string `json:"version,omitempty"`  // version in the file, or else in the campaign file
 	Checksum string `json:"checksum,omitempty"` // SHA-256 of the file
 }
 
@@ -69,7 +69,7 @@ func changedLibrary(before, now []LibraryBuild) string {
 	return ""
 }
 
-// changedNodes counts the nodes that were removed and added, "" for none.
+// changedNodes describes how many nodes were removed and added, "" for none.
 func changedNodes(before, now []string) string {
 	missing := func(from, in []string) (n int) {
 		for _, name := range from {
@@ -128,8 +128,7 @@ func inspectLibrary(lib config.Library) (LibraryBuild, error) {
 	return s, nil
 }
 
-// nodesOf returns the names of the nodes that a campaign can get, none where nothing lists
-// them.
+// nodesOf returns the names of the nodes that a campaign can use, nil for recorded data.
 func nodesOf(ctx context.Context, c *config.Campaign) ([]string, error) {
 	switch c.Runner.Kind {
 	case config.Local:

@@ -73,8 +73,8 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	return c, nil
 }
 
-// newLearned converts the predictions of a problem. They are in seconds at points with a
-// measurement; at other points only their ratios are known.
+// newLearned converts the predictions of a problem. Predictions are in seconds at points with a
+// measurement. At other points only their ratios are known.
 func newLearned(p export.Concluded) Learned {
 	measured := map[coll.Candidate]float64{}
 	for _, m := range p.Result.Ledger.Measurements() {
@@ -106,8 +106,8 @@ func newLearned(p export.Concluded) Learned {
 	return out
 }
 
-// secondsPerUnit returns the factor from the predictions of a row to seconds, 0 where nothing
-// was measured at its point.
+// secondsPerUnit returns the factor that converts the predictions of a row to seconds. It is 0 if
+// nothing was measured at the point.
 func secondsPerUnit(row selection.Row, measured map[coll.Candidate]float64) float64 {
 	for _, o := range row.Options {
 		if t := measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 && o.Seconds > 0 {
@@ -155,8 +155,8 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 	return out
 }
 
-// defaultAlgorithms returns the algorithm that the library runs by itself at each point of
-// recorded data: the one whose recorded time equals that of the default.
+// defaultAlgorithms returns the algorithm of the library's default at each point of recorded data.
+// The recorded time of this algorithm equals that of the default.
 func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 	times := map[coll.Point]float64{}
 	for _, m := range p.Truth {
@@ -173,8 +173,8 @@ func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 	return out
 }
 
-// uncertainties returns the uncertainty of the choice at each point, nil where the models do
-// not estimate it.
+// uncertainties returns the uncertainty of the choice at each point, nil for models without a
+// posterior.
 func uncertainties(p export.Concluded) map[coll.Point]learner.Uncertainty {
 	doubts, err := p.Uncertainties()
 	if err != nil {

@@ -16,28 +16,29 @@ import (
 	"tutti/journal"
 )
 
-// processes starts tutti for a service.
+// processes starts the tutti processes of a service.
 type processes struct {
 	command []string      // the program and the arguments before its commands
 	environ []string      // nil: that of this process
 	poll    time.Duration // between two checks of a process that is not a child
 }
 
-// process is a tutti that works on a campaign.
+// process is a tutti process that works on a campaign.
 type process interface {
-	// wait returns the exit code, or ExitUnknown with the reason where there is one.
+	// wait waits for the end of the process and returns its exit code, ExitUnknown when the code
+	// is not available.
 	wait() (ExitCode, error)
 	signal(os.Signal) error
 }
 
-// child is a process that this service started. It survives the service: it leads a session
-// of its own and writes its log itself.
+// child is a process that this service started. It runs in its own session and writes its log
+// itself, so it survives the service.
 type child struct {
 	cmd *exec.Cmd
 }
 
-// start starts tutti with arguments in the folder of the log, and appends its output to the
-// log. Standard output goes into the file output instead where that is not "".
+// start starts tutti in the folder of the log and appends its output to the log. If output is not
+// "", standard output goes into the file output instead.
 func (p processes) start(log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -120,8 +121,8 @@ func (o orphan) signal(s os.Signal) error {
 	return ignoreEnded(p.Signal(s))
 }
 
-// foreignProcess is a process of somebody else that has the journal of a campaign: started by
-// hand, or on another machine. The service waits for it and sends it no signal.
+// foreignProcess is a process that no service started and that has locked the journal of a
+// campaign. The service waits for its end and sends it no signal.
 type foreignProcess struct {
 	results string // folder with the journal
 	poll    time.Duration
@@ -141,8 +142,8 @@ func (f foreignProcess) runs() bool {
 
 func (f foreignProcess) signal(os.Signal) error { return nil }
 
-// find returns the process that works on a campaign without being a child of this service,
-// nil when there is none. last is the process that a service started last, or nil.
+// find returns a running process of a campaign that is not a child of this service, or nil. last
+// is the last process that a service started, or nil.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
 		return orphan{*last, p.poll}
@@ -160,7 +161,7 @@ func ignoreEnded(err error) error {
 	return err
 }
 
-// tailBytes is how much of a log lastMessage reads.
+// tailBytes is the number of bytes of a log that lastMessage reads.
 const tailBytes = 4 << 10
 
 // lastMessage returns the last line of a log that begins with "tutti: ", else the last line,
@@ -193,12 +194,12 @@ func readTail(path string, bytes int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, from, stat.Size()-from))
 }
 
-// capLog drops the older half of a log that is longer than maxBytes. A line that the process
+// capLog removes the older part of a log that is longer than maxBytes and keeps maxBytes/2. A line that the process
 // writes at the same moment may be lost.
 func capLog(path string, maxBytes int64) error {
 	stat, err := os.Stat(path)
 	if err != nil || stat.Size() <= maxBytes {
-		return nil // there may be no log yet
+		return nil // the log may not exist yet
 	}
 	tail, err := readTail(path, maxBytes/2)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"tutti/internal/config"
 )
 
-// queue has the campaigns of a service, and the machines that they wait for or use. Its lock
-// guards its fields and those of all entries. Methods with the suffix Locked need the lock.
+// queue contains the campaigns of a service and the machines that they use. Its lock guards its
+// fields and those of all entries. Callers of methods with the suffix Locked have the lock.
 type queue struct {
 	opt       *Options
 	events    *serviceLog
@@ -29,7 +29,7 @@ type queue struct {
 	order     []*entry          // by creation
 	keys      map[string]*entry // by idempotency key
 	machines  map[string]string // busy machines: ID of a campaign, or a description of a drift measurement
-	idle      []*entry          // campaigns that are over and have a view, the least recently used first
+	idle      []*entry          // ended campaigns that have a view, the least recently used first
 	started   bool
 	draining  bool
 	changed   chan struct{} // closed and replaced when a campaign or a machine changes
@@ -79,7 +79,7 @@ const (
 	maxSetting  = 1000 // bytes of a key and its value
 )
 
-// create makes a campaign; see Service.Create. reason says why it is made.
+// create creates a campaign; see Service.Create. reason becomes Campaign.Reason.
 func (q *queue) create(r Request, key, reason string) (c Campaign, created bool, err error) {
 	base, budget, err := q.checkRequest(r)
 	if err != nil {
@@ -116,7 +116,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	return e.current(), true, nil
 }
 
-// checkRequest checks what does not depend on other campaigns. It returns the base and the
+// checkRequest checks a request without regard to other campaigns. It returns the base and the
 // budget in node-hours.
 func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
 	if len(r.Name) > maxName || !isPrintable(r.Name) {
@@ -249,11 +249,12 @@ func (q *queue) resume(id string) (Campaign, error) {
 	return e.current(), nil
 }
 
-// waitsForHours is Campaign.WaitsFor of campaigns that the rest of today is too little for.
+// waitsForHours is the Campaign.WaitsFor of a campaign whose budget exceeds the remaining
+// node-hours of today.
 const waitsForHours = "node-hours: those of today are spent or reserved"
 
-// dispatchLocked starts campaigns in their order on machines that are free. Once one waits for
-// node-hours, later ones that need node-hours wait too.
+// dispatchLocked starts the queued campaigns on free machines, in order. When a campaign waits for
+// node-hours, all later campaigns that need node-hours wait too.
 func (q *queue) dispatchLocked() {
 	if !q.started || q.draining {
 		return
@@ -271,7 +272,7 @@ func (q *queue) dispatchLocked() {
 	}
 }
 
-// setWaitsForLocked sets and publishes what a campaign waits for in addition to its machine.
+// setWaitsForLocked sets, saves and publishes Campaign.WaitsFor.
 func (q *queue) setWaitsForLocked(e *entry, what string) {
 	if e.WaitsFor == what {
 		return
@@ -283,13 +284,13 @@ func (q *queue) setWaitsForLocked(e *entry, what string) {
 	q.publishLocked(e)
 }
 
-// start adopts the campaigns that had a process when an earlier service ended, and starts
-// those that wait.
+// start adopts the campaigns that had a process when an earlier service ended, and starts queued
+// campaigns.
 func (q *queue) start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.started = true
-	for _, state := range []State{Running, Stopping} { // a stopping campaign may only have to cancel jobs: it needs the machine less
+	for _, state := range []State{Running, Stopping} { // running first: a stopping campaign needs no machine
 		for _, e := range q.order {
 			if e.State == state {
 				q.opt.Log.Info("campaign adopted", "campaign", e.ID, "state", e.State)
@@ -299,7 +300,7 @@ func (q *queue) start() {
 	}
 	for _, e := range q.order {
 		if q.events.publishedState(e.ID) != e.State {
-			q.publishLocked(e) // the earlier service died before it could
+			q.publishLocked(e) // the earlier service died before it published the state
 		}
 	}
 	q.dispatchLocked()
@@ -342,8 +343,8 @@ func (q *queue) ready() error {
 	return nil
 }
 
-// waitIdle waits until no machine is busy and no campaign waits for anything but the
-// node-hours of another day, or until ctx is cancelled.
+// waitIdle waits until no machine is busy and every queued campaign waits for the node-hours of
+// another day, or until ctx is cancelled.
 func (q *queue) waitIdle(ctx context.Context) {
 	for {
 		q.mu.Lock()
@@ -432,14 +433,14 @@ func (q *queue) publishLocked(e *entry) {
 	q.wakeLocked()
 }
 
-// wakeLocked wakes everybody who waits for a change.
+// wakeLocked wakes all goroutines that wait for a change.
 func (q *queue) wakeLocked() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
 // terminateLocked interrupts a process, and kills it when it has not ended after
-// Options.Grace. Its journal survives that.
+// Options.Grace. The journal survives the kill.
 func (q *queue) terminateLocked(e *entry, p process) error {
 	if err := p.signal(os.Interrupt); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"tutti/internal/config"
 )
 
-// NodeHours are the node-hours that campaigns may take of machines and have taken.
+// NodeHours contains the limits on node-hours and their use today.
 type NodeHours struct {
 	Campaign  float64   `json:"campaign" doc:"Budget of a campaign, at most"`
 	Day       float64   `json:"day" doc:"All campaigns from midnight to midnight, at most"`
@@ -30,9 +30,8 @@ type NodeHours struct {
 // hoursTolerance is the rounding error of sums of node-hours.
 const hoursTolerance = 1e-9
 
-// quota decides which campaigns fit into the node-hours of a campaign and of a day. What
-// campaigns have spent is in their journals; quota itself counts only drift measurements. It
-// is safe for concurrent use.
+// quota limits the node-hours of a campaign and of a day. Journals contain the spending of campaigns;
+// quota itself counts only drift measurements. It is safe for concurrent use.
 type quota struct {
 	config.Quota
 	clock clockwork.Clock
@@ -59,7 +58,7 @@ func newQuota(limits config.Quota, clock clockwork.Clock, path string) (*quota, 
 	return q, nil
 }
 
-// budget returns the budget of a campaign in node-hours, 0 for one that takes none. A demand
+// budget returns the budget of a campaign in node-hours, 0 for a campaign on recorded data. A demand
 // above the limit of a campaign is a *config.FieldError.
 func (q *quota) budget(d config.Demand) (float64, error) {
 	switch {
@@ -97,8 +96,8 @@ func (q *quota) nodeHours(spent, reserved float64) NodeHours {
 	return h
 }
 
-// checkToday returns an error matching ErrQuota for a budget with which a campaign could not
-// start today even if no other one ran.
+// checkToday returns an error matching ErrQuota if a campaign with the budget could not start today
+// even without other running campaigns.
 func (h NodeHours) checkToday(budget float64) error {
 	if budget == 0 || h.Spent+config.Overrun*budget <= h.Day+hoursTolerance {
 		return nil
@@ -115,13 +114,13 @@ func formatHours(h float64) string {
 	return strconv.FormatFloat(h, 'g', 3, 64)
 }
 
-// daySpending is what was taken of machines on one day, the latest day that was added.
+// daySpending is the node-seconds spent on one day, the latest day that was added.
 type daySpending struct {
 	Day         string  `json:"day"` // 2006-01-02, local time
 	NodeSeconds float64 `json:"node_seconds"`
 }
 
-// add counts node-seconds that ended at t. Those of earlier days are left out.
+// add adds node-seconds that were spent at t. It ignores times before the day.
 func (s *daySpending) add(t time.Time, nodeSeconds float64) {
 	switch day := dayOf(t); {
 	case day > s.Day:

@@ -11,9 +11,9 @@ import (
 	"tutti/journal"
 )
 
-// This file decides what the role read sees of a campaign: the fields that are named here and
-// the kinds of records that are known. The rest of a campaign file (variables, lines of shell,
-// directives) and the output of programs may contain secrets.
+// The role read sees only the fields and the kinds of records that this file names. Other parts of
+// a campaign file (variables, shell commands, directives) and the output of programs may contain
+// secrets.
 
 const (
 	hidden      = "[hidden]" // replaces a value
@@ -50,8 +50,8 @@ func (f redactedFeed) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	return events, more
 }
 
-// redacted returns the event without secrets, and whether it differs from e. Of unknown kinds
-// it keeps only the kind and the time.
+// redacted returns the event without secrets, and whether the result differs from e. An event of an
+// unknown kind keeps only its kind and time.
 func (e Event) redacted() (Event, bool) {
 	var data any
 	var err error
@@ -85,7 +85,7 @@ func (e Event) redacted() (Event, bool) {
 	return e, true
 }
 
-// kindAndTime returns the data that are shown of every event.
+// kindAndTime returns the part of an event that every role may see.
 func kindAndTime(e Event) any {
 	return struct {
 		Kind string    `json:"kind"`

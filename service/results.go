@@ -15,7 +15,7 @@ import (
 
 // Measurement is a measurement of a campaign.
 type Measurement struct {
-	Seq     int64  `json:"seq"` // line of the journal
+	Seq     int64  `json:"seq"` // number of the line in the journal
 	Library string `json:"library"`
 	Round   int    `json:"round"`
 	coll.Measurement
@@ -34,7 +34,7 @@ type Round struct {
 	Batch      []BatchItem             `json:"batch"`
 	Done       int                     `json:"done"`
 	Failed     int                     `json:"failed"`
-	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"` // nil while the round is measured
+	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"` // nil until the round has ended
 }
 
 // BatchItem is a candidate of a batch and why it was chosen.
@@ -65,11 +65,11 @@ type Choice struct {
 	PPN       int     `json:"ppn"`
 	MsgBytes  int64   `json:"msg_bytes"`
 	Algorithm string  `json:"algorithm"`           // library_default leaves the choice to the library
-	Default   string  `json:"default"`             // what the library runs by itself, "" when unknown
+	Default   string  `json:"default"`             // algorithm of the library's default, "" when unknown
 	Seconds   float64 `json:"seconds"`             // measured or predicted; 0 where nothing was measured at the point
 	Gain      float64 `json:"gain"`                // time of the default over that of the choice; 0 when unknown
 	Measured  bool    `json:"measured"`            // every candidate of the point was measured
-	Tie       bool    `json:"tie,omitempty"`       // the rival is as fast, as far as the model can tell
+	Tie       bool    `json:"tie,omitempty"`       // the model finds no difference between the choice and the rival
 	Rival     string  `json:"rival,omitempty"`     // the second fastest algorithm
 	PMistake  float64 `json:"p_mistake,omitempty"` // probability of being slower than the best by more than the mistake threshold
 }
@@ -92,7 +92,7 @@ type Comparison struct {
 	Problems []ComparedChoices `json:"problems"`
 }
 
-// ComparedChoices compares two selections for one problem.
+// ComparedChoices compares the selections of two campaigns for one problem.
 type ComparedChoices struct {
 	Problem journal.Problem  `json:"problem"`
 	Points  []ComparedChoice `json:"points"` // that both campaigns have, by nodes, ppn, msg_bytes
@@ -112,12 +112,12 @@ type ComparedChoice struct {
 
 // Models trains models on journals.
 type Models interface {
-	// Learn returns what the journal in a folder says about one problem. The error matches
+	// Learn trains models on the journal in a folder for one problem. The error matches
 	// ErrNotYet when nothing was measured.
 	Learn(ctx context.Context, dir string, p journal.Problem) (Learned, error)
 }
 
-// Learned is the result of models for one problem.
+// Learned contains the results of the models of one problem.
 type Learned struct {
 	Selection   Selection
 	Predictions []Prediction // by nodes, ppn, msg_bytes, algorithm
@@ -141,8 +141,8 @@ func (s *Service) Rounds(id string) ([]Round, error) {
 	return v.summary.Rounds(), nil
 }
 
-// Measurements returns the measurements on the lines of the journal after a number, at most
-// limit of them where limit is not 0. It reads the file: O(lines after the number).
+// Measurements returns the measurements after a line of the journal. limit is their maximal number,
+// 0 for all. It reads the file: O(lines after the given one).
 func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement, error) {
 	v, err := s.queue.view(id)
 	if err != nil {
@@ -179,9 +179,9 @@ func (s *Service) Problems(id string) ([]journal.Problem, error) {
 	return v.summary.Problems(), nil
 }
 
-// Selection returns the selection of a campaign for a problem after its last evaluation, or
-// after the one before while models are trained. The first call trains models and may take
-// seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
+// Selection returns the selection of a campaign for a problem after its last evaluation. While models
+// are trained for a later evaluation it returns the selection before. The first call trains models
+// and may take seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
 func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Selection, err
@@ -212,8 +212,8 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 	return s.learned.get(ctx, learnedKey{id, p}, dir, round)
 }
 
-// Compare compares two campaigns in every problem that both have results for. The error
-// matches ErrNotYet when there is none.
+// Compare compares two campaigns in every problem for which both have results. The error matches
+// ErrNotYet if there is no such problem.
 func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) {
 	c := Comparison{A: a, B: b, Problems: []ComparedChoices{}}
 	ofA, err := s.Problems(a)
@@ -272,15 +272,14 @@ func compareChoices(a, b Selection) []ComparedChoice {
 	return out
 }
 
-// maxLearned is how many results of models stay in memory; one of a large problem takes about
-// 1 MB.
+// maxLearned is the number of results in memory. The result of a large problem takes about 1 MB.
 const maxLearned = 64
 
 // learnedCache trains models for one problem at a time and keeps the results. It is safe for
 // concurrent use.
 type learnedCache struct {
 	models Models
-	turn   chan struct{} // its one token is held while models are trained
+	turn   chan struct{} // contains a token that the goroutine takes which trains models
 
 	mu      sync.Mutex
 	results map[learnedKey]*learnedResult
@@ -292,12 +291,12 @@ type learnedKey struct {
 	problem  journal.Problem
 }
 
-// learnedResult is the result after a round.
+// learnedResult is the result of a problem after a round.
 type learnedResult struct {
 	round    int
 	learned  Learned
 	ready    bool
-	updating bool // models of a later round are trained
+	updating bool // a goroutine trains models for a later round
 }
 
 func newLearnedCache(m Models) *learnedCache {
@@ -306,8 +305,8 @@ func newLearnedCache(m Models) *learnedCache {
 	return c
 }
 
-// get returns the result after a round. When there is an older result it returns that one and
-// trains models in the background; otherwise it waits for them.
+// get returns the result of a problem after a round. If there is an older result, get returns it and
+// trains models in the background. Otherwise it waits for the models.
 func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.mu.Lock()
 	r, known := c.results[key]
@@ -336,7 +335,7 @@ func (c *learnedCache) addLocked(key learnedKey, r *learnedResult) {
 	}
 }
 
-// train waits for its turn and trains models, unless another call has done so by then.
+// train waits for the token and trains models, unless another call has trained them meanwhile.
 func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResult, dir string, round int) (Learned, error) {
 	select {
 	case <-c.turn:

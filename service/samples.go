@@ -19,19 +19,19 @@ import (
 	"tutti/online"
 )
 
-// SampleStatus is a folder of samples and what was made of them.
+// SampleStatus describes a folder of samples and the result of its last update.
 type SampleStatus struct {
 	config.SampleFolder
 	Checked  time.Time      `json:"checked,omitzero"`   // when the service last looked for new samples
-	Error    string         `json:"error,omitempty"`    // why there is no newer table
-	Decision string         `json:"decision,omitempty"` // about a campaign
+	Error    string         `json:"error,omitempty"`    // error of the last update
+	Decision string         `json:"decision,omitempty"` // whether the samples caused a campaign, and why
 	Report   *online.Report `json:"report,omitempty"`   // of the last update, nil before any
 }
 
 // storedStatus is the content of online.json.
 type storedStatus struct {
 	SampleStatus
-	Digest string `json:"digest"` // of what the last update was made of
+	Digest string `json:"digest"` // identifies the input of the last update
 }
 
 // Redacted returns the status without paths and names of nodes, for the role read.
@@ -58,7 +58,7 @@ func (s SampleStatus) Redacted() SampleStatus {
 	return s
 }
 
-// samples watches the folders of samples and makes a table of each when new samples have come.
+// samples watches the folders of samples and updates the table of a folder with new samples.
 // It is safe for concurrent use.
 type samples struct {
 	opt       *Options
@@ -123,8 +123,8 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// check makes a new table of a folder when there are new samples or a new campaign of its
-// base. A failed update is repeated only after another change.
+// check updates the table of a folder when there are new samples or a new campaign of its base. It
+// repeats a failed update only after another change.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	var last *finished
 	if f.Base != "" {
@@ -142,7 +142,7 @@ func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	case digest != before.Digest:
 		report, err := s.update(ctx, f, last)
 		if ctx.Err() != nil {
-			return // the next service checks
+			return // the next service repeats the check
 		}
 		now.Digest, now.Error = digest, ""
 		if err != nil {
@@ -156,7 +156,7 @@ func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 
 const samplesSuffix = ".samples" // of the files that jobs leave
 
-// digestSamples identifies the files of samples in a folder and the campaign that is a source.
+// digestSamples identifies the input of an update: the files of samples and the last campaign.
 func digestSamples(folder string, last *finished) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +196,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 		args = append(args, "--release", f.Release)
 	}
 	for _, name := range f.Exclude {
-		args = append(args, "--exclude", `"`+name+`"`) // quoted, because a name may contain commas
+		args = append(args, "--exclude", `"`+name+`"`) // quoted because a name may contain commas
 	}
 	if last != nil {
 		args = append(args, "--campaign", last.results)
@@ -219,8 +219,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	return r, nil
 }
 
-// set replaces the state of a folder. It saves and publishes the state when something but the
-// time has changed.
+// set replaces the state of a folder. If changed, it also saves and publishes the state.
 func (s *samples) set(state storedStatus, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,12 +243,12 @@ func (s *samples) set(state storedStatus, changed bool) {
 	}
 }
 
-// minCommon is the number of candidates that applications and a campaign must both have timed
-// for a drift.
+// minCommon is the least number of candidates, timed by both applications and the campaign, from
+// which a drift is computed.
 const minCommon = 3
 
 // checkDrift creates a campaign of the base when the times of applications differ from those of
-// the last campaign, and returns why or why not. It creates at most one for each campaign.
+// the last campaign, and returns the reason. It creates at most one campaign for each last campaign.
 func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Report) string {
 	if f.Drift == 0 || last == nil || len(r.Drift) == 0 {
 		return ""

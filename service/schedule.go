@@ -18,7 +18,7 @@ import (
 	"tutti/internal/config"
 )
 
-// Scheduled is the schedule of a base.
+// Scheduled describes the schedule of a base and the last decision about it.
 type Scheduled struct {
 	Base     string    `json:"base"`
 	Schedule string    `json:"schedule"`
@@ -38,7 +38,7 @@ type schedule struct {
 
 	mu        sync.Mutex
 	decisions map[string]decision   // by base
-	jobs      map[string]gocron.Job // by base; none before start, and with Options.Once
+	jobs      map[string]gocron.Job // by base; empty before start and with Options.Once
 	cron      gocron.Scheduler
 }
 
@@ -125,7 +125,7 @@ func (s *schedule) due(b config.Base, now time.Time) (time.Time, bool) {
 	return next, !next.After(now)
 }
 
-// startCron decides about every base at its times, one decision about a base at a time.
+// startCron starts a cron job for every base. Decisions about one base never overlap.
 func (s *schedule) startCron(ctx context.Context) error {
 	cron, err := gocron.NewScheduler(gocron.WithClock(s.opt.Clock))
 	if err != nil {
@@ -163,13 +163,12 @@ func (s *schedule) stop() {
 	}
 }
 
-// decide creates a campaign of a base that was due at a time when its conditions hold, and
-// saves the decision. The idempotency key contains the time, so that a service that died
+// decide creates a campaign of a due base when its conditions are met, and saves the decision. The idempotency key contains the time, so that a service that died
 // before it saved the decision creates no second campaign.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	run, from, reason := s.check(ctx, b)
 	if ctx.Err() != nil {
-		return // the next service decides
+		return // the next service makes the decision
 	}
 	text := "no campaign: " + reason
 	if run {
@@ -212,7 +211,8 @@ func publicReason(err error) string {
 	return "the service's log says why"
 }
 
-// check reports whether a scheduled campaign runs, with which campaign it begins, and why.
+// check reports whether to create a scheduled campaign. from is the campaign whose measurements it
+// starts with.
 func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
 	last, open := s.queue.lastOf(b.Name)
 	switch {
@@ -231,9 +231,9 @@ func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, re
 	return run, from, reason
 }
 
-// checkConditions returns the first condition that holds, the cheapest first, or the results
-// of all.
-func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *finished) (holds bool, reason string) {
+// checkConditions checks the conditions of a schedule, the cheapest first. reason describes the
+// first condition that is met, or else all of them.
+func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *finished) (met bool, reason string) {
 	conditions := []struct {
 		set   bool
 		check func() (bool, string)
@@ -290,7 +290,7 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	return false, "the machine has not changed"
 }
 
-// checkDrift measures a few candidates of the last campaign again when the machine is free.
+// checkDrift measures a few candidates of the last campaign again if the machine is free.
 func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string) (drifted bool, reason string) {
 	release, busy := s.queue.reserveMachine(b)
 	if release == nil {
@@ -311,7 +311,7 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 		d.Candidates, 100*d.Change, d.Ratio)
 }
 
-// driftCandidates is how many candidates a drift measurement measures again.
+// driftCandidates is the number of candidates of a drift measurement.
 const driftCandidates = "16"
 
 // measureDrift runs tutti verify --drift.

@@ -9,11 +9,11 @@ import (
 	"tutti/journal"
 )
 
-// foreignRetry is the time until a campaign is started again whose journal another process
-// has.
+// foreignRetry is the time between two attempts to start a campaign whose journal is locked by
+// another process.
 const foreignRetry = 5 * time.Second
 
-// waitsForForeign is Campaign.WaitsFor while another process has the journal.
+// waitsForForeign is the Campaign.WaitsFor while another process has locked the journal.
 const waitsForForeign = "another tutti that works on the campaign"
 
 // startWorkerLocked reserves the machine of a campaign and starts its worker.
@@ -55,8 +55,8 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the process of a campaign, and starts one where there is none. It returns nil
-// for a campaign that is to stop and has no process.
+// launch returns the process of a campaign, and starts a process if there is none. It returns nil
+// for a stopping campaign without a process.
 func (q *queue) launch(e *entry) (process, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,8 +126,8 @@ func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	}
 }
 
-// poll reads what was appended to the journal, cuts the log and stops a campaign that has
-// exceeded its budget. An error of the journal is logged once.
+// poll reads the new lines of the journal, cuts the log and stops a campaign that has exceeded its
+// budget. An error of the journal is logged once.
 func (q *queue) poll(e *entry, v *journalView) {
 	if err := v.update(); err != nil && v.firstFailure() {
 		q.opt.Log.Warn("journal not read", "campaign", e.ID, "error", err)
@@ -157,7 +157,7 @@ func (q *queue) enforceBudget(e *entry) {
 }
 
 // processEnded sets the state of a campaign after its process has ended, and reports whether
-// its worker has finished. failure is why there is no exit code.
+// its worker has finished. failure says why the exit code is unknown.
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,8 +177,8 @@ func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished b
 	return true
 }
 
-// endStoppedLocked cancels the jobs of a campaign that is stopped for good, and the campaign.
-// It releases the lock while it cancels the jobs.
+// endStoppedLocked cancels the jobs of a campaign and then the campaign itself. It releases the lock
+// while it cancels the jobs.
 func (q *queue) endStoppedLocked(e *entry) {
 	q.mu.Unlock()
 	failure := q.cancelJobs(e)
@@ -198,15 +198,15 @@ func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (fi
 	case q.draining:
 		q.endLocked(e, Queued, ExitCancelled, nil)
 	case code == ExitUnknown && failure == nil:
-		return false // not a child: tutti resume will return how it ended
+		return false // not a child: tutti resume finds out how the campaign ended
 	default:
 		q.endFailedLocked(e, code, failure)
 	}
 	return true
 }
 
-// endBusyLocked handles a process that found another one at work on the campaign. It waits a
-// moment before the worker tries again, and releases the lock meanwhile.
+// endBusyLocked handles a process that found the journal locked by another process. It waits
+// foreignRetry before the worker tries again, and releases the lock while it waits.
 func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	switch {
 	case e.Goal == goalPause:
@@ -265,7 +265,7 @@ func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
 	}
 	if e.view != nil {
 		e.view.log.setEnded(state.Over())
-		q.viewLocked(e) // counts as idle now
+		q.viewLocked(e) // adds the campaign to the idle ones
 	}
 	q.dispatchLocked()
 }

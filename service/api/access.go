@@ -10,9 +10,9 @@ import (
 	"github.com/gorilla/securecookie"
 )
 
-// caller is who sent a request and what he may do.
+// caller is the sender of a request and his permissions.
 type caller struct {
-	name    string // of the token; empty where none is needed
+	name    string // of the token; empty if requests need no token
 	operate bool   // the role is operate
 	known   bool   // the request has a valid token, or needs none
 }
@@ -35,7 +35,7 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// identify takes the token of the Authorization header, or else the login cookie.
+// identify returns the caller of a request by its Authorization header, or else its login cookie.
 func (a *API) identify(r *http.Request) caller {
 	if a.options.Tokens == nil {
 		return caller{operate: true, known: true}
@@ -61,8 +61,8 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(secret), true
 }
 
-// authorise lets a request through when its caller has the role that it needs: any token
-// for reading, the role operate for everything else.
+// authorise refuses requests that the role of the caller does not allow. Reading needs a token of
+// any role, everything else needs the role operate.
 func (a *API) authorise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := callerOf(r.Context())
@@ -80,13 +80,13 @@ func (a *API) authorise(next http.Handler) http.Handler {
 	})
 }
 
-// isPublic reports the paths that need no token. They show nothing of any campaign.
+// isPublic reports whether a path needs no token. Public paths show nothing of any campaign.
 func isPublic(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }
 
-// needsOperate reports requests that the role read does not allow. Profiles need operate
-// because they contain memory of the process.
+// needsOperate reports whether a request needs the role operate. Profiles need the role because they
+// contain memory of the process.
 func needsOperate(r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, "/debug/") {
 		return true
@@ -142,14 +142,14 @@ const (
 // not separate cookies by port.
 type login struct {
 	Token       string `json:"token"`       // name
-	Fingerprint string `json:"fingerprint"` // of the secret, so that a token of the same name that is created later does not revive the cookie
+	Fingerprint string `json:"fingerprint"` // of the secret; a new token of the same name does not make an old cookie valid
 }
 
 func newCookieCodec(key []byte) *securecookie.SecureCookie {
 	return securecookie.New(key, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
 }
 
-// cookieToken returns the token that the login cookie of a request names.
+// cookieToken returns the token that is named in the login cookie of a request.
 func (a *API) cookieToken(r *http.Request) (Token, bool) {
 	cookie, err := r.Cookie(loginCookie)
 	if err != nil {

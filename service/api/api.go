@@ -24,7 +24,7 @@ import (
 // root is the prefix of all paths in the OpenAPI document.
 const root = "/api/v1"
 
-// maxRequest is the size of a request body that is refused, bytes.
+// maxRequest is the largest size of a request body, bytes.
 const maxRequest = 64 << 10
 
 // Backend is the service behind the handlers. Its methods are safe for concurrent use. An error
@@ -33,8 +33,8 @@ type Backend interface {
 	// Campaigns returns all campaigns, newest first.
 	Campaigns() []service.Campaign
 	Campaign(id string) (service.Campaign, error)
-	// Create makes a campaign. With a key that was used before it returns the campaign of then
-	// and false, or service.ErrKey when the request differs.
+	// Create creates a campaign. A repeated key returns the earlier campaign and false, or
+	// service.ErrKey when the requests differ.
 	Create(ctx context.Context, r service.Request, key string) (c service.Campaign, created bool, err error)
 	Pause(id string) (service.Campaign, error)
 	Resume(id string) (service.Campaign, error)
@@ -47,7 +47,7 @@ type Backend interface {
 	Bases() []config.Base
 	Schedule() []service.Scheduled
 	NodeHours() service.NodeHours
-	// Online returns the watched folders of samples.
+	// Samples returns the status of the watched folders of samples.
 	Samples() []service.SampleStatus
 
 	Rounds(id string) ([]service.Round, error)
@@ -63,10 +63,10 @@ type Backend interface {
 	Compare(ctx context.Context, a, b string) (service.Comparison, error)
 
 	Files(id string) ([]service.File, error)
-	// Open opens a file that Files lists, and no other.
+	// Open opens a file that Files lists; other names are errors.
 	Open(id, name string) (io.ReadSeekCloser, service.File, error)
 
-	// Ready returns why no request should come now, or nil.
+	// Ready returns why the service cannot take requests, or nil.
 	Ready() error
 }
 
@@ -74,7 +74,7 @@ type Backend interface {
 type Options struct {
 	Version string
 	Log     *slog.Logger // of requests and errors; nil discards
-	// Tokens are those that requests need. nil: everyone who reaches the listener may operate.
+	// Tokens contains the valid tokens. nil: requests need no token and have the role operate.
 	Tokens *TokenStore
 	// CookieKey signs login cookies, see the function CookieKey. nil: a random key, with which
 	// logins end with the process.
@@ -104,7 +104,7 @@ type API struct {
 	closeOnce sync.Once
 }
 
-// New returns the handler of a service.
+// New returns the HTTP handler of a service. A nil backend is an error.
 func New(backend Backend, o Options) (*API, error) {
 	if backend == nil {
 		return nil, errors.New("api: no backend")

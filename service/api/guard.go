@@ -92,7 +92,7 @@ func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	return c.Handler(next), nil
 }
 
-// recorder keeps the status and size of an answer, and its caller.
+// recorder is a ResponseWriter that stores the status, size and caller of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int

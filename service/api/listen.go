@@ -27,7 +27,7 @@ type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
 	Tokens      bool // requests need tokens
-	Connections int  // open at the same time; further ones wait; 0: no limit
+	Connections int  // open at the same time; more connections wait; 0: no limit
 }
 
 func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
@@ -110,7 +110,7 @@ func (o ListenOptions) tlsConfig() (*tls.Config, error) {
 }
 
 // listenUnix creates the socket in a private folder, sets its mode and moves it to path, so
-// that other users can connect at no moment.
+// that other users can never connect.
 func listenUnix(path string) (net.Listener, error) {
 	if path == "" || strings.HasPrefix(path, "@") {
 		return nil, fmt.Errorf("listen unix:%s: want the path of a socket", path)

@@ -16,7 +16,7 @@ import (
 	"tutti/service"
 )
 
-// csvPage is how many measurements are read from the backend at once for CSV.
+// csvPage is the number of measurements that an answer in CSV reads from the backend at once.
 const csvPage = 2000
 
 type measurementInput struct {
@@ -86,7 +86,7 @@ func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.Strea
 // readPage reads measurements until the page is full or the journal ends.
 func (a *API) readPage(in *measurementInput) (measurementPage, error) {
 	p := measurementPage{Measurements: []service.Measurement{}}
-	after, want := in.After, in.Limit+1 // one more shows whether there is another page
+	after, want := in.After, in.Limit+1 // an additional measurement shows that there is another page
 	for {
 		part, err := a.backend.Measurements(in.ID, after, want)
 		if err != nil {
@@ -109,7 +109,7 @@ func (a *API) readPage(in *measurementInput) (measurementPage, error) {
 	}
 }
 
-// csvColumns are the columns of recorded data, and the place of the row in the campaign.
+// csvColumns are the columns of recorded data, followed by the library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
 func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
@@ -157,8 +157,8 @@ func csvRow(row []string, m service.Measurement) []string {
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
 }
 
-// extendWrite gives an answer d more time to be written and removes the time limit for reading,
-// at which the server would end the connection of a client that sends nothing more.
+// extendWrite sets the time limit for writing an answer to d from now. It removes the time limit for
+// reading, because the client of a long answer sends nothing.
 func extendWrite(w http.ResponseWriter, d time.Duration) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{})

@@ -20,7 +20,7 @@ import (
 // collection.
 var liveHeap = regexp.MustCompile("^/gc/heap/live:bytes$")
 
-// metrics are the metrics of /metrics, in a registry of their own.
+// metrics contains the metrics of /metrics and their registry.
 type metrics struct {
 	registry *prometheus.Registry
 	latency  *prometheus.HistogramVec
@@ -201,7 +201,7 @@ func (t *totals) send(machine string, out chan<- prometheus.Metric) {
 	counter(machineDesc, t.machine)
 	counter(nodeDesc, t.node)
 	for _, cause := range []string{"launch", "run", "parse"} {
-		t.failed[cause] += 0 // present from the start, so that rates include the first failure
+		t.failed[cause] += 0 // a counter that begins at 0 lets rates include the first failure
 	}
 	for cause, n := range t.failed {
 		counter(failuresDesc, n, cause)

@@ -34,7 +34,8 @@ var statuses = []struct {
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 }
 
-// internalError is the detail of answers to unexpected errors, whose text may name folders.
+// internalError is the detail of answers to unexpected errors. The text of such an error may name
+// folders.
 const internalError = "internal error: see the log of the service"
 
 // problemOf turns an error of the backend into an answer. The text of an internal error goes
@@ -89,7 +90,7 @@ func detailOf(err, known error) string {
 	return err.Error()
 }
 
-// writeProblem answers in the form of huma's handlers, outside of them.
+// writeProblem writes an error answer from a handler outside of huma, in huma's format.
 func writeProblem(w http.ResponseWriter, status int, detail string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")

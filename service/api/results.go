@@ -114,9 +114,8 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 	return &body[onlineList]{out}, nil
 }
 
-// getList registers a list of a campaign that grows with its journal. Answer is an object
-// whose only field has the name. The items are written one by one, so that the memory of an
-// answer does not depend on the length of the campaign.
+// getList registers a list that grows with the journal of a campaign. Answer is an object whose only
+// field has the name. Items are written one by one, so that long campaigns need no more memory.
 func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error)) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
@@ -172,7 +171,7 @@ func reply[T any](a *API, v T, err error) (*body[T], error) {
 }
 
 // selection returns the selections of the requested problems. Problems without an evaluation
-// are left out; when all are, the answer is service.ErrNotYet.
+// are left out. Without any evaluation the answer is service.ErrNotYet.
 func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionList], error) {
 	problems, err := a.backend.Problems(in.ID)
 	if err != nil {

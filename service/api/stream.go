@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// eventsAtOnce is how many events are written before the output is flushed.
+	// eventsAtOnce is the number of events that are written before the output is flushed.
 	eventsAtOnce = 256
-	// streamWrite is how long a client may take to receive what was flushed.
+	// streamWrite is the time in which a client must receive the flushed events.
 	streamWrite = 30 * time.Second
 )
 
@@ -111,7 +111,7 @@ type stream struct {
 }
 
 // run writes events until the feed has ended, the client has disconnected or the service
-// ends. While it waits it keeps no events, so that slow clients take no memory.
+// ends. It stores no events while it waits, so that slow clients need no memory.
 func (s *stream) run(feed service.Feed, after int64) {
 	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()

@@ -22,7 +22,7 @@ import (
 	"github.com/gorilla/securecookie"
 )
 
-// Role is what the holder of a token may do.
+// Role says which requests a token allows.
 type Role string
 
 // The roles.
@@ -31,7 +31,7 @@ const (
 	Operate Role = "operate" // everything: also create, stop and resume campaigns
 )
 
-// Token describes a token by the hash of its secret. The secret itself is not kept.
+// Token describes a token by the hash of its secret. The secret itself is not stored.
 type Token struct {
 	Name    string    `json:"name"`
 	Role    Role      `json:"role"`
@@ -42,8 +42,7 @@ type Token struct {
 // Fingerprint returns the first 12 digits of the hash, enough to tell tokens apart.
 func (t Token) Fingerprint() string { return t.SHA256[:12] }
 
-// tokenPrefix begins every secret, so that people and scanners of source code recognise one
-// that has leaked.
+// tokenPrefix begins every secret, so that people and source code scanners recognise a leaked secret.
 const tokenPrefix = "tutti_"
 
 // Errors of TokenStore; match them with errors.Is.

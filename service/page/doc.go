@@ -1,6 +1,7 @@
-// Package page is what people look at: the list of campaigns, one campaign live, two
-// compared. It is a handful of files in the binary, plain modules of JavaScript without a
-// build step, that speak to the service's API; nothing is loaded from elsewhere.
+// Package page serves the web page of a service: the list of campaigns, a live view of a campaign,
+// the comparison of two campaigns, and online learning in applications. The page consists of
+// embedded JavaScript modules without a build step. They use the service's API and load nothing
+// from other hosts.
 //
-// The graphs are drawn by uPlot 1.6.32, in assets/vendor with its licence.
+// Modules that draw charts and maps are in package report. uPlot 1.6.32 draws the charts.
 package page

@@ -16,22 +16,21 @@ import (
 )
 
 //go:embed assets
-var assets embed.FS // of the page alone; the others are report.Assets
+var assets embed.FS // files of the page; report.Assets has the shared ones
 
-// Policy is the content security policy of the page: everything comes from the service
-// itself, and the markup has neither scripts nor styles.
+// Policy is the content security policy of the page. It allows only files of the service and forbids
+// inline scripts and styles.
 const Policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// file is a file as it is served.
+// file is an embedded file with its HTTP headers.
 type file struct {
 	contents  []byte
 	mediaType string
-	tag       string // of its contents
+	tag       string // ETag, a hash of the contents
 }
 
-// Handler serves the page at / and its files below /assets/. Everything else is not
-// found. Browsers revalidate files by their tag each time, so that a page is never of
-// another version than the service.
+// Handler serves the page at / and its files below /assets/. Other paths are not found. Browsers
+// revalidate each file by its ETag, so that they never use files of another version.
 func Handler() http.Handler {
 	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +59,7 @@ func Handler() http.Handler {
 	})
 }
 
-// mediaTypes are by extension. The tables of systems differ, so they are not used.
+// mediaTypes maps extensions to media types, because the tables of operating systems differ.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -68,7 +67,7 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// load reads the embedded files by name. It panics where it cannot read one.
+// load returns the embedded files by name. It panics when a file cannot be read.
 func load() map[string]file {
 	files := map[string]file{}
 	for _, folder := range []embed.FS{report.Assets, assets} {
