@@ -89,7 +89,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestMisplaced(t *testing.T) {
+func TestPlacementError(t *testing.T) {
 	tests := []struct {
 		name    string
 		hosts   string

@@ -55,9 +55,9 @@ func unfill(t *testing.T, dir string) {
 	}
 }
 
-// TestNoRoomForJob checks that nothing is submitted and no trial fails if the disk has no
+// TestFullDiskForJob checks that nothing is submitted and no trial fails if the disk has no
 // space for the folder of a job. Once there is space, the same batch is measured.
-func TestNoRoomForJob(t *testing.T) {
+func TestFullDiskForJob(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
 		return // MountSmallDisk ran this test in a child process
@@ -95,9 +95,9 @@ func (f filling) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.
 	return f.fakeProgram.Read(s, out)
 }
 
-// TestNoRoomForResult checks that a job stays submitted if the disk has no space for its
+// TestFullDiskForResult checks that a job stays submitted if the disk has no space for its
 // result. Once there is space, the job is read and not measured again.
-func TestNoRoomForResult(t *testing.T) {
+func TestFullDiskForResult(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
 		return // MountSmallDisk ran this test in a child process

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -66,11 +67,21 @@ func TestPlan(t *testing.T) {
 	cases := []requestedCase{
 		caseAt(0, 2, 100, "a"), caseAt(1, 4, 50, "a"), caseAt(2, 2, 30, "a"), caseAt(3, 2, 200, "a"), caseAt(4, 4, 60, "a"), caseAt(5, 2, 10, "a"),
 	}
+	pairs := [][]string{{"a1", "a2"}, {"b1", "b2"}, {"c1", "c2"}, {"d1", "d2"}}
+	fours := [][]string{{"a1", "a2", "a3", "a4"}, {"b1", "b2", "b3", "b4"}}
+	two := func(n int) []requestedCase { // launches of two nodes and 30 s each
+		var out []requestedCase
+		for i := range n {
+			out = append(out, caseAt(i, 2, 15, "a"))
+		}
+		return out
+	}
 	tests := []struct {
 		name     string
 		cases    []requestedCase
 		bounds   bounds
 		most     int
+		sharing  sharing
 		want     string
 		rejected []string
 	}{
@@ -98,10 +109,30 @@ func TestPlan(t *testing.T) {
 		{name: "no Duration holds what it takes and a launch", cases: []requestedCase{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
 			rejected: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
 		{name: "nothing"},
+		{name: "four at the same time", cases: two(4), most: 1, sharing: sharing{nodes: 8},
+			want: "8 nodes: [0] [1] [2] [3] 35s"},
+		{name: "no more nodes than are of use", cases: two(3), most: 1, sharing: sharing{nodes: 8},
+			want: "6 nodes: [0] [1] [2] 35s"},
+		{name: "one after the other on few nodes", cases: two(2), most: 1, sharing: sharing{nodes: 2},
+			want: "2 nodes: [0] [1] 1m5s"},
+		{name: "a wide one and narrow ones that fill", cases: append(two(4), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8},
+			want: "8 nodes: [9] [0] [1] [2] [3] 1m5s"},
+		{name: "a wide one and a narrow one that does not", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8},
+			want: "8 nodes: [9] 35s\n2 nodes: [0] 35s"},
+		{name: "nodes that are held may be idle", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8, held: true},
+			want: "8 nodes: [9] [0] 1m5s"},
+		{name: "two jobs to keep to the limit", cases: two(8), most: 1, sharing: sharing{nodes: 4}, bounds: bounds{limit: 2 * time.Minute},
+			want: "4 nodes: [0] [1] [2] [3] [4] [5] 1m35s\n4 nodes: [6] [7] 35s"},
+		{name: "one for each switch", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: pairs},
+			want: "8 nodes: [0] [1] [2] [3] 35s"},
+		{name: "half of each switch would be idle", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: fours},
+			want: "2 nodes: [0] [1] [2] [3] 2m5s"},
+		{name: "nodes that are held may be idle", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: fours, held: true},
+			want: "8 nodes: [0] [1] [2] [3] 1m5s"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launchTime: 5 * time.Second, dir: "/check"}
+			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launchTime: 5 * time.Second, dir: "/check", sharing: tc.sharing}
 			jobs, rejected, err := p.plan(tc.cases)
 			if err != nil {
 				t.Fatal(err)
@@ -143,29 +174,34 @@ func TestStartAllowance(t *testing.T) {
 	}
 }
 
-// TestPlanRandom plans random cases. Each case is in one launch or rejected, and no
-// job exceeds its bounds.
+// TestPlanRandom plans random cases. Each case is in one launch or rejected, and no job exceeds
+// its bounds.
 func TestPlanRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var cases []requestedCase
-		for i := range rng.IntN(40) {
-			cases = append(cases, caseAt(i, 1+rng.IntN(4), int64(1+rng.IntN(100)), []string{"a", "a", "a", "bad"}[rng.IntN(4)]))
-		}
+	for i := range 400 {
 		p := planner{
 			program: sized{most: 1 + rng.IntN(9)}, launchTime: 5 * time.Second, dir: "/check",
 			bounds: bounds{nodes: rng.IntN(5), limit: time.Duration(rng.IntN(300)) * time.Second},
 		}
+		algorithms := []string{"a", "a", "a", "bad"}
+		if concurrent := i%4 == 3; concurrent {
+			p.program, p.bounds = sized{most: 1 + rng.IntN(3)}, bounds{limit: 400 * time.Second}
+			p.sharing = sharing{nodes: 8 + rng.IntN(9), held: rng.IntN(2) == 0}
+			algorithms = algorithms[:1]
+		}
+		var cases []requestedCase
+		for n := range rng.IntN(50) {
+			cases = append(cases, caseAt(n, 1+rng.IntN(max(4, min(8, p.sharing.nodes))), int64(1+rng.IntN(100)), algorithms[rng.IntN(len(algorithms))]))
+		}
 		jobs, rejected, err := p.plan(cases)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || p.sharing.nodes > 0 && len(rejected) > 0 {
+			t.Fatal(err, rejected)
 		}
 		checkPlannedOnce(t, cases, jobs, rejected)
 		for _, j := range jobs {
 			checkBounds(t, p, j)
 		}
-		again, _, _ := p.plan(cases)
-		if describe(again) != describe(jobs) {
+		if again, _, _ := p.plan(cases); describe(again) != describe(jobs) {
 			t.Error("the same cases give another plan")
 		}
 	}
@@ -190,14 +226,17 @@ func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, re
 	}
 }
 
-// checkBounds checks that a job with sequential launches is within its bounds.
+// checkBounds checks that a job is within its bounds, and that sequential launches use all its
+// nodes.
 func checkBounds(t *testing.T, p planner, j plannedJob) {
 	t.Helper()
-	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.launches...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
-		t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
+	concurrent := p.sharing.nodes > 0
+	most := cmp.Or(p.sharing.nodes, p.bounds.nodes, math.MaxInt)
+	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.nodes > most || !concurrent && j.limit != p.jobLimit(j.launches...) {
+		t.Errorf("job %s is over %+v, %+v", describe([]plannedJob{j}), p.bounds, p.sharing)
 	}
 	for _, s := range j.launches {
-		if s.Layout.Nodes != j.nodes {
+		if s.Layout.Nodes > j.nodes || !concurrent && s.Layout.Nodes < j.nodes {
 			t.Errorf("a job of %d nodes has a launch of %v", j.nodes, s.Layout)
 		}
 	}

@@ -215,6 +215,12 @@ func TestNewRejects(t *testing.T) {
 		{func(o *live.Options) { o.Launcher = nil }, "want a scheduler, a launcher"},
 		{func(o *live.Options) { o.Settle = -1 }, "settle -1ns"},
 		{func(o *live.Options) { o.Poll = live.Poll{Min: time.Minute, Max: time.Second} }, "the shortest, 1m0s, is over the longest, 1s"},
+		{func(o *live.Options) { o.Parallel = "often" }, "want one of never, switch, always"},
+		{func(o *live.Options) { o.Parallel = live.ParallelAlways }, "launcher fake cannot place launches on given nodes"},
+		{func(o *live.Options) {
+			o.Launcher, o.Parallel, o.ParallelNodes = placingLauncher{}, live.ParallelAlways, -1
+		}, "parallel: -1 nodes"},
+		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
 	} {
 		o := options(t, t.TempDir(), localScheduler(t))
 		tc.change(&o)

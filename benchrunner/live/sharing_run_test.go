@@ -166,21 +166,3 @@ func TestConcurrentScriptGolden(t *testing.T) {
 	}
 	testutil.CheckGolden(t, "side.sh", []byte(planned[0].Script))
 }
-
-func TestNewRejectsParallel(t *testing.T) {
-	for _, tc := range []struct {
-		change func(*live.Options)
-		want   string
-	}{
-		{func(o *live.Options) { o.Parallel = "often" }, "want one of never, switch, always"},
-		{func(o *live.Options) { o.Launcher = fakeLauncher{} }, "launcher fake cannot place launches on given nodes"},
-		{func(o *live.Options) { o.ParallelNodes = -1 }, "parallel: -1 nodes"},
-		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
-	} {
-		o := concurrentOptions(t, "n1")
-		tc.change(&o)
-		if _, err := live.New(o); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("New = %v, want %q", err, tc.want)
-		}
-	}
-}

@@ -5,87 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
 )
-
-// TestPlanConcurrent plans concurrent launches. A launch takes the time of its cases, 5 s to
-// start and 10 s to end. A job needs 5 s for itself.
-func TestPlanConcurrent(t *testing.T) {
-	two := func(n int) []requestedCase { // launches of two nodes and 30 s each
-		var out []requestedCase
-		for i := range n {
-			out = append(out, caseAt(i, 2, 15, "a"))
-		}
-		return out
-	}
-	pairs := [][]string{{"a1", "a2"}, {"b1", "b2"}, {"c1", "c2"}, {"d1", "d2"}}
-	fours := [][]string{{"a1", "a2", "a3", "a4"}, {"b1", "b2", "b3", "b4"}}
-	tests := []struct {
-		name    string
-		cases   []requestedCase
-		sharing sharing
-		limit   time.Duration
-		want    string
-	}{
-		{"four at the same time", two(4), sharing{nodes: 8}, 0, "8 nodes: [0] [1] [2] [3] 35s"},
-		{"no more nodes than are of use", two(3), sharing{nodes: 8}, 0, "6 nodes: [0] [1] [2] 35s"},
-		{"one after the other on few nodes", two(2), sharing{nodes: 2}, 0, "2 nodes: [0] [1] 1m5s"},
-		{"a wide one and narrow ones that fill", append(two(4), caseAt(9, 8, 15, "a")), sharing{nodes: 8}, 0, "8 nodes: [9] [0] [1] [2] [3] 1m5s"},
-		{"a wide one and a narrow one that does not", append(two(1), caseAt(9, 8, 15, "a")), sharing{nodes: 8}, 0, "8 nodes: [9] 35s\n2 nodes: [0] 35s"},
-		{"unless the nodes are held", append(two(1), caseAt(9, 8, 15, "a")), sharing{nodes: 8, held: true}, 0, "8 nodes: [9] [0] 1m5s"},
-		{"two jobs to keep to the limit", two(8), sharing{nodes: 4}, 2 * time.Minute, "4 nodes: [0] [1] [2] [3] [4] [5] 1m35s\n4 nodes: [6] [7] 35s"},
-		{"one for each switch", two(4), sharing{nodes: 8, switches: pairs}, 0, "8 nodes: [0] [1] [2] [3] 35s"},
-		{"half of each switch would be idle", two(4), sharing{nodes: 8, switches: fours}, 0, "2 nodes: [0] [1] [2] [3] 2m5s"},
-		{"unless the nodes are held", two(4), sharing{nodes: 8, switches: fours, held: true}, 0, "8 nodes: [0] [1] [2] [3] 1m5s"},
-		{"nothing", nil, sharing{nodes: 8}, 0, ""},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			p := planner{program: sized{most: 1}, bounds: bounds{limit: tc.limit}, launchTime: 5 * time.Second, dir: "/check", sharing: tc.sharing}
-			jobs, rejected, err := p.plan(tc.cases)
-			if err != nil || len(rejected) > 0 {
-				t.Fatal(err, rejected)
-			}
-			if got := describe(jobs); got != tc.want {
-				t.Errorf("jobs\n%s\nwant\n%s", got, tc.want)
-			}
-		})
-	}
-}
-
-// TestPlanConcurrentRandom plans random cases for concurrent launches. Each case is in one
-// launch, and no job exceeds its bounds.
-func TestPlanConcurrentRandom(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 100 {
-		var cases []requestedCase
-		for i := range rng.IntN(60) {
-			cases = append(cases, caseAt(i, 1+rng.IntN(8), int64(1+rng.IntN(100)), "a"))
-		}
-		p := planner{
-			program: sized{most: 1 + rng.IntN(3)}, launchTime: 5 * time.Second, dir: "/check",
-			bounds: bounds{limit: 400 * time.Second}, sharing: sharing{nodes: 8 + rng.IntN(9), held: rng.IntN(2) == 0},
-		}
-		jobs, rejected, err := p.plan(cases)
-		if err != nil || len(rejected) > 0 {
-			t.Fatal(err, rejected)
-		}
-		checkPlannedOnce(t, cases, jobs, nil)
-		for _, j := range jobs {
-			wide := slices.ContainsFunc(j.launches, func(s launch) bool { return s.Layout.Nodes > j.nodes })
-			if wide || j.limit > p.bounds.limit || j.nodes > p.sharing.nodes {
-				t.Errorf("job %s: want %v and %d nodes at most", describe([]plannedJob{j}), p.bounds.limit, p.sharing.nodes)
-			}
-		}
-	}
-}
 
 // TestConcurrentCosts checks that the costs of concurrent launches add up to the time of
 // their job, in proportion to their nodes and durations.

@@ -333,27 +333,6 @@ func TestSlurmRequeued(t *testing.T) {
 	}
 }
 
-// TestSlurmCancelledAlways checks that a job which is always cancelled before it measures
-// anything is submitted three times at most.
-func TestSlurmCancelledAlways(t *testing.T) {
-	testutil.NeedAllCases(t)
-	b := newBench(t, startCluster(t, 2))
-	var operator sync.WaitGroup
-	operator.Go(func() {
-		for n := 1; n <= 3; n++ {
-			id := b.claimOwner(n)
-			waitFor(t, filepath.Join(b.dir, "jobs", b.name(n), "1", "stdout"), "# began")
-			b.Run("scancel", id)
-		}
-	})
-	log := b.run(batchOf(at(2, 1, "gate"), at(2, 2, "a")), nil)
-	operator.Wait()
-	b.check(log, 2, 0, "cancelled, cancelled, cancelled")
-	if !failed(log, "launch", "2 jobs before it were cut short, too") {
-		t.Errorf("trials %s, want the reason", trialsText(log))
-	}
-}
-
 // TestSlurmStepFails checks a crash and a hang in a job that Slurm reports as completed.
 func TestSlurmStepFails(t *testing.T) {
 	testutil.NeedAllCases(t)

@@ -30,24 +30,19 @@ func (o *statusScheduler) Status(_ context.Context, jobs map[string]benchrunner.
 	return o.answer(jobs)
 }
 
-func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
+func statusOfAll(jobs map[string]benchrunner.Submission, status benchrunner.Status) map[string]benchrunner.Status {
 	out := map[string]benchrunner.Status{}
 	for id := range jobs {
-		out[id] = benchrunner.Status{Phase: benchrunner.JobWaiting}
+		out[id] = status
 	}
 	return out
+}
+
+func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
+	return statusOfAll(jobs, benchrunner.Status{Phase: benchrunner.JobWaiting})
 }
 
 var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
-
-// timedOut reports all jobs as ended at their time limit.
-func timedOut(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
-	out := map[string]benchrunner.Status{}
-	for id := range jobs {
-		out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
-	}
-	return out
-}
 
 // TestThousandJobsWait watches a thousand waiting jobs. At most one status request in five
 // seconds is sent, however often a job changes. The first requests follow quickly, and the end
@@ -63,7 +58,7 @@ func TestThousandJobsWait(t *testing.T) {
 				o := &statusScheduler{}
 				o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 					if time.Since(began) > lasts {
-						return timedOut(jobs), nil
+						return statusOfAll(jobs, benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}), nil
 					}
 					out := waiting(jobs)
 					if busy && len(o.asked)%2 == 1 { // one job changes with every second answer
@@ -113,113 +108,84 @@ func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.
 }
 
 // TestEndFileIsNoticed checks that an end file is noticed within one fiftieth of the job's
-// duration, without a status request.
+// duration, without a status request. It is also noticed if the scheduler stops answering while
+// the job waits, since the job may have run meanwhile.
 func TestEndFileIsNoticed(t *testing.T) {
-	for _, lasts := range []time.Duration{100 * time.Millisecond, 10 * time.Second, 10 * time.Minute} {
-		dir := t.TempDir()
-		synctest.Test(t, func(t *testing.T) {
-			o := &statusScheduler{}
-			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-				out := waiting(jobs)
-				for id := range out {
-					out[id] = benchrunner.Status{Phase: benchrunner.JobRunning}
-				}
-				return out, nil
-			}
-			w := newWatcher(o, poll, time.Minute, time.Hour)
-			go func() {
-				time.Sleep(lasts)
-				if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o666); err != nil {
-					t.Error(err)
-				}
-			}()
-			began := time.Now()
-			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: dir}, false)
-			if took := time.Since(began); err != nil || !v.byFile || took > lasts+lasts/40+2*poll.Min {
-				t.Errorf("a job of %v: %+v, %v after %v", lasts, v, err, took)
-			}
-		})
-	}
-}
-
-// TestEndFileWithoutAnswers checks that the end file of a waiting job is noticed if the
-// scheduler stops answering, since the job may have run meanwhile.
-func TestEndFileWithoutAnswers(t *testing.T) {
-	for _, hangs := range []bool{true, false} {
+	for _, tc := range []struct {
+		lasts, late time.Duration
+		hangs, away bool // the scheduler hangs, or is away, after its first answer
+	}{
+		{lasts: 100 * time.Millisecond, late: 100*time.Millisecond/40 + 2*poll.Min},
+		{lasts: 10 * time.Second, late: 10*time.Second/40 + 2*poll.Min},
+		{lasts: 10 * time.Minute, late: 10*time.Minute/40 + 2*poll.Min},
+		{lasts: time.Minute, late: 5 * time.Second, away: true},
+		{lasts: time.Minute, late: 5 * time.Second, hangs: true},
+	} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			over := make(chan struct{})
 			o := &statusScheduler{}
 			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 				switch {
+				case !tc.hangs && !tc.away:
+					return statusOfAll(jobs, benchrunner.Status{Phase: benchrunner.JobRunning}), nil
 				case len(o.asked) == 1:
 					return waiting(jobs), nil
-				case hangs:
+				case tc.hangs:
 					<-over
 				}
 				return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
 			}
 			go func() {
-				time.Sleep(time.Minute)
+				time.Sleep(tc.lasts)
 				if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o666); err != nil {
 					t.Error(err)
 				}
 			}()
 			w := newWatcher(o, poll, time.Minute, time.Hour)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer cancel()
 			began := time.Now()
 			v, err := w.watch(ctx, "1", benchrunner.Submission{Dir: dir}, false)
-			if took := time.Since(began); err != nil || !v.byFile || took > 65*time.Second {
-				t.Errorf("hangs %t: %+v, %v after %v", hangs, v, err, took)
+			if took := time.Since(began); err != nil || !v.byFile || took > tc.lasts+tc.late {
+				t.Errorf("%+v: %+v, %v after %v", tc, v, err, took)
 			}
 			close(over)
 		})
 	}
 }
 
-// TestUnknownJobs checks that a job counts as lost only after several answers without it.
-func TestUnknownJobs(t *testing.T) {
+// TestLostJobs checks that a job counts as lost only after several answers without it, and that
+// the watcher waits for a scheduler that is unavailable for a minute, but not for a day.
+func TestLostJobs(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		unknown int // number of first answers that omit the job
+		unknown int           // number of first answers that omit the job
+		away    time.Duration // how long the scheduler is unavailable
 		lost    bool
-	}{{"twice", 2, false}, {"always", 1 << 30, true}} {
+		wantErr error
+	}{
+		{name: "omitted twice", unknown: 2},
+		{name: "always omitted", unknown: 1 << 30, lost: true},
+		{name: "away for a minute", away: time.Minute},
+		{name: "away for a day", away: 24 * time.Hour, wantErr: benchrunner.ErrUnavailable},
+	} {
 		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
 			o := &statusScheduler{}
-			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-				if len(o.asked) <= tc.unknown {
+			o.answer = func(map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+				switch {
+				case time.Since(began) < tc.away:
+					return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
+				case len(o.asked) <= tc.unknown:
 					return nil, nil
 				}
 				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
 			}
-			w := newWatcher(o, poll, 30*time.Second, time.Hour)
-			began := time.Now()
+			w := newWatcher(o, poll, 30*time.Second, patience)
 			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
-			if err != nil || (v.status.Outcome == coll.JobLost) != tc.lost || tc.lost && time.Since(began) < 30*time.Second {
+			if lost := v.status.Outcome == coll.JobLost; !errors.Is(err, tc.wantErr) || lost != tc.lost || lost && time.Since(began) < 30*time.Second {
 				t.Errorf("%s: %+v, %v after %v", tc.name, v, err, time.Since(began))
-			}
-		})
-	}
-}
-
-// TestSchedulerUnavailable checks that the watcher waits for a scheduler that is unavailable
-// for a minute, but not for a day.
-func TestSchedulerUnavailable(t *testing.T) {
-	for _, away := range []time.Duration{time.Minute, 24 * time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			o := &statusScheduler{}
-			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-				if time.Since(began) < away {
-					return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
-				}
-				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
-			}
-			w := newWatcher(o, poll, time.Minute, patience)
-			_, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
-			if errors.Is(err, benchrunner.ErrUnavailable) != (away > patience) {
-				t.Errorf("away for %v: %v after %v", away, err, time.Since(began))
 			}
 		})
 	}

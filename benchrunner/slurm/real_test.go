@@ -459,43 +459,6 @@ func TestSlurmForgets(t *testing.T) {
 	}
 }
 
-func TestSlurmTwoSubmitters(t *testing.T) {
-	testutil.NeedAllCases(t)
-	c, _ := startCluster(t, 1, conf, Options{})
-	const each = 10
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	ids := map[string]string{} // job name by ID
-	for _, who := range []string{"a", "b"} {
-		s, err := New(Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range each {
-			sub := job(t, who+"."+string(rune('0'+n)), "true")
-			wg.Go(func() {
-				id, err := s.Submit(t.Context(), sub)
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					t.Error(err)
-				}
-				ids[id] = sub.Name
-			})
-		}
-	}
-	wg.Wait()
-	if len(ids) != 2*each {
-		t.Errorf("%d ids, want %d", len(ids), 2*each)
-	}
-	for line := range strings.Lines(c.Run("squeue", "-h", "-tall", "-o%i %j")) {
-		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if ids[id] != name {
-			t.Errorf("job %s is %s, Submit returned %q", id, name, ids[id])
-		}
-	}
-}
-
 // TestSlurmWrappedSbatch checks that the job ID is found if a site's own sbatch prints other
 // lines or is killed after the submission.
 func TestSlurmWrappedSbatch(t *testing.T) {
