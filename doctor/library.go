@@ -388,14 +388,14 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
 	c.Details = append(c.Details, i.Build...)
 	if i.Fault != "" {
-		*c = c.with(Warning, i.Cure)
+		*c = c.with(Warning, i.Fix)
 		c.Details = append(c.Details, i.Fault)
 	}
 	if i.Catalogue != nil {
 		lib.Catalogue = i.Catalogue.Version
 		lib.describe(i.Listed, c)
 	}
-	c.Details = append(c.Details, i.Rivals...)
+	c.Details = append(c.Details, i.Above...)
 }
 
 // describe adds the differences between library and catalogue to the check.

@@ -24,7 +24,7 @@ type Inspection struct {
 	Device string   // communication device, if the build names one
 	Checks string   // argument and internal checks: on, off, or empty when unknown
 	Build  []string // remarks on the build
-	Rivals []string // remarks on components that decide before the one that tutti tunes
+	Above  []string // remarks on components that decide before the one that tutti tunes
 
 	Catalogue *Catalogue // of the nearest release; nil if Fault is set
 	Listed    int        // number of catalogue algorithms that such a build may have
@@ -32,5 +32,5 @@ type Inspection struct {
 	Unlisted  []string   // algorithms of the build that the catalogue lacks
 
 	Fault string // why its algorithms are unknown; empty if they are known
-	Cure  string // how to fix the fault
+	Fix   string // how to fix the fault
 }

@@ -36,11 +36,11 @@ type Measurable interface {
 	// accepts. The error matches ErrUnknown or ErrInfeasible.
 	Force(cat *Catalogue, c coll.Candidate) (Forcing, error)
 
-	// Obeyed compares the functions that the ranks of a call entered with the requested
+	// CheckAlgorithm compares the functions that the ranks of a call entered with the requested
 	// candidate. A stack has the functions of one rank, outermost first. The error matches
-	// ErrDisobeyed if another algorithm ran; any other error says why this is not
+	// ErrOtherAlgorithm if another algorithm ran; any other error says why this is not
 	// observable.
-	Obeyed(cat *Catalogue, c coll.Candidate, stacks [][]string) error
+	CheckAlgorithm(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
 	// Inspect asks an installed build for its algorithms and compares them with the
 	// catalogue of the nearest release.
@@ -49,11 +49,11 @@ type Measurable interface {
 
 // Facts are the properties of a library that all releases share.
 type Facts struct {
-	Name   string // in campaign files and file names
-	Title  string // for people
-	Family string // Name of the library whose launchers and tools work with it, usually its own
-	Tried  string // release that the tests use; empty for none
-	Sight  Sight  // how it shows which algorithm runs
+	Name        string      // in campaign files and file names
+	Title       string      // for people
+	Family      string      // Name of the library whose launchers and tools work with it, usually its own
+	Tried       string      // release that the tests use; empty for none
+	Observation Observation // how it shows which algorithm runs
 
 	Preload bool // its file is loaded before the MPI library's
 

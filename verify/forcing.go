@@ -160,7 +160,7 @@ func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	if t.State == coll.TrialDone {
 		return ForcingCheck{TestPoint: point, State: Obeyed}
 	}
-	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrDisobeyed.Error()+": "); ok {
+	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrOtherAlgorithm.Error()+": "); ok {
 		return ForcingCheck{TestPoint: point, State: Ignored, Note: saw}
 	}
 	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
@@ -214,7 +214,7 @@ func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}
 	c := s.Cases[0]
 	return benchrunner.Command{
-		Args: []string{p.Path, string(p.Library.Facts().Sight), string(c.Collective), strconv.FormatInt(c.MsgBytes, 10)},
+		Args: []string{p.Path, string(p.Library.Facts().Observation), string(c.Collective), strconv.FormatInt(c.MsgBytes, 10)},
 		Env:  c.Env,
 	}, nil
 }
@@ -242,7 +242,7 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	if len(stacks) == 0 {
 		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastMessage(), "no output")))
 	}
-	return p.Library.Obeyed(p.Catalogue, c, stacks)
+	return p.Library.CheckAlgorithm(p.Catalogue, c, stacks)
 }
 
 // readStacks returns the functions that each process was in, or why none could be observed.

@@ -38,7 +38,7 @@ func TestIgnoredFiles(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(1)}
 	log := &memory{}
 
-	stubborn := &witness{says: "not obeyed: binomial instead of ring"}
+	stubborn := &witness{says: "another algorithm ran: binomial instead of ring"}
 	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows, probe: stubborn}, log)
 	if err != nil {
 		t.Fatal(err)

@@ -36,11 +36,11 @@ func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	return f, nil
 }
 
-// Obeyed implements mpi.Measurable: libtutti reports what served a call.
-func (*library) Obeyed(_ *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
+// CheckAlgorithm implements mpi.Measurable: libtutti reports what served a call.
+func (*library) CheckAlgorithm(_ *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	for _, names := range stacks {
 		if want := c.Algorithm.String(); len(names) != 1 || names[0] != want {
-			return mpi.Disobeyed(names, want)
+			return mpi.OtherAlgorithm(names, want)
 		}
 	}
 	return nil

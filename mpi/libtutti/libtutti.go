@@ -19,12 +19,12 @@ type library struct {
 func (*library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "libtutti", Title: "libtutti", Family: "mpich",
-		Files:    []string{tableName, snippetName},
-		Preload:  true,
-		Sight:    mpi.ByAsking,
-		Guards:   true,                                                              // calls that an algorithm cannot serve go to the MPI library
-		Launcher: mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or the launcher of another MPI library
-		Install:  mpi.Install{Compilers: []string{"mpicc"}},
+		Files:       []string{tableName, snippetName},
+		Preload:     true,
+		Observation: mpi.ByReport,
+		Guards:      true,                                                              // calls that an algorithm cannot serve go to the MPI library
+		Launcher:    mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or the launcher of another MPI library
+		Install:     mpi.Install{Compilers: []string{"mpicc"}},
 	}
 }
 

@@ -20,7 +20,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 		i.Build = append(i.Build, "device "+lib.Transport+collectivesOf(lib))
 	}
 	if err != nil {
-		i.Fault, i.Cure = "no selection tree in the library: it cannot load what tutti exports", wantNewer
+		i.Fault, i.Fix = "no selection tree in the library: it cannot load what tutti exports", wantNewer
 		return i
 	}
 	if lib.Asserts {
@@ -31,7 +31,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 		i.Build = append(i.Build, "built without checks: a bad selection file is undefined behaviour")
 	}
 	if i.Catalogue, _ = mpi.Near(releases(), b.Version); i.Catalogue == nil {
-		i.Fault, i.Cure = "no list of algorithms is near this version", wantNewer
+		i.Fault, i.Fix = "no list of algorithms is near this version", wantNewer
 		return i
 	}
 	i.Absent, i.Unlisted, i.Listed = compare(i.Catalogue, lib)

@@ -93,7 +93,7 @@ func TestInspect(t *testing.T) {
 				t.Errorf("build (-want +got):\n%s", d)
 			}
 			if tc.fault != "" {
-				if got.Catalogue != nil || got.Cure != "use MPICH 4.0 or newer" {
+				if got.Catalogue != nil || got.Fix != "use MPICH 4.0 or newer" {
 					t.Errorf("got %+v, want no catalogue and a cure", got)
 				}
 				return

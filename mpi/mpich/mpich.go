@@ -14,7 +14,7 @@ type library struct{}
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", Sight: mpi.ByStack,
+		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", Observation: mpi.ByStack,
 		Files:    []string{flatName, deviceName, snippetName},
 		FromFile: true, Guards: true,
 		Launcher: mpi.Launcher{

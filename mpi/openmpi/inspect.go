@@ -33,15 +33,15 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 		i.Checks = told.checks
 		return i
 	}
-	i := mpi.Inspection{Checks: told.checks, Catalogue: cat, Rivals: []string{"nothing outranks coll/tuned"}}
+	i := mpi.Inspection{Checks: told.checks, Catalogue: cat, Above: []string{"nothing outranks coll/tuned"}}
 	if above := told.above(); len(above) > 0 {
-		i.Rivals = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: turned off while its algorithms are measured, and by exported settings"}
+		i.Above = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: turned off while its algorithms are measured, and by exported settings"}
 	}
 	i.Absent, i.Unlisted, i.Listed = compare(cat, told.tuned)
 	return i
 }
 
-func unknown(fault, cure string) mpi.Inspection { return mpi.Inspection{Fault: fault, Cure: cure} }
+func unknown(fault, fix string) mpi.Inspection { return mpi.Inspection{Fault: fault, Fix: fix} }
 
 // compare compares the enumerators of coll/tuned with a catalogue. An algorithm with another number counts
 // as absent, because rules contain numbers.

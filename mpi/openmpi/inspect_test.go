@@ -75,7 +75,7 @@ func TestInspect(t *testing.T) {
 		name         string
 		tools        installed
 		version      string
-		fault, cure  string // a part
+		fault, fix   string // a part
 		rival        string // a part
 		checks       string
 		absent, more string // the first
@@ -89,16 +89,16 @@ func TestInspect(t *testing.T) {
 				"mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:42:brand_new\n"},
 		},
 		{name: "outranked", tools: installed{path, text, "mca:coll:han:param:coll_han_priority:value:35\n"}, version: "4.1.4", rival: "coll/han outranks coll/tuned", checks: "on"},
-		{name: "no tool", version: "4.1.4", fault: "no ompi_info beside the compiler", cure: "openmpi-bin"},
-		{name: "silent", tools: installed{path: path}, version: "4.1.4", fault: path + " does not tell the algorithms", cure: path + " --param coll tuned"},
-		{name: "of another build", tools: installed{path, text, ""}, version: "5.0.3", fault: "is of Open MPI 4.1.4", cure: "bin folder of Open MPI 5.0.3"},
-		{name: "of no known release", tools: installed{path, older, ""}, version: "3.1.0", fault: "no list of algorithms", cure: "4.1 or newer", checks: "on"},
+		{name: "no tool", version: "4.1.4", fault: "no ompi_info beside the compiler", fix: "openmpi-bin"},
+		{name: "silent", tools: installed{path: path}, version: "4.1.4", fault: path + " does not tell the algorithms", fix: path + " --param coll tuned"},
+		{name: "of another build", tools: installed{path, text, ""}, version: "5.0.3", fault: "is of Open MPI 4.1.4", fix: "bin folder of Open MPI 5.0.3"},
+		{name: "of no known release", tools: installed{path, older, ""}, version: "3.1.0", fault: "no list of algorithms", fix: "4.1 or newer", checks: "on"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Library.Inspect(t.Context(), mpi.Installed{Version: tc.version, Tools: tc.tools})
-			if (got.Fault == "") != (tc.fault == "") || !strings.Contains(got.Fault, tc.fault) || !strings.Contains(got.Cure, tc.cure) || got.Checks != tc.checks {
-				t.Errorf("got %+v, want the fault %q, the cure %q and checks %q", got, tc.fault, tc.cure, tc.checks)
+			if (got.Fault == "") != (tc.fault == "") || !strings.Contains(got.Fault, tc.fault) || !strings.Contains(got.Fix, tc.fix) || got.Checks != tc.checks {
+				t.Errorf("got %+v, want the fault %q, the fix %q and checks %q", got, tc.fault, tc.fix, tc.checks)
 			}
 			if tc.fault != "" {
 				if got.Catalogue != nil {
@@ -106,7 +106,7 @@ func TestInspect(t *testing.T) {
 				}
 				return
 			}
-			if got.Catalogue.Version != tc.version || got.Listed < 50 || !strings.Contains(strings.Join(got.Rivals, "\n"), tc.rival) {
+			if got.Catalogue.Version != tc.version || got.Listed < 50 || !strings.Contains(strings.Join(got.Above, "\n"), tc.rival) {
 				t.Errorf("got %+v, want catalogue %s, its algorithms, and rivals %q", got, tc.version, tc.rival)
 			}
 			if first(got.Absent) != tc.absent || first(got.Unlisted) != tc.more {

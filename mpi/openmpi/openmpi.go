@@ -19,7 +19,7 @@ const tried = "4.1.4"
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Files: []string{classicName, newerName, snippetName, layoutDir + "/*"},
-		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Sight: mpi.ByTrace,
+		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Observation: mpi.ByTrace,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),

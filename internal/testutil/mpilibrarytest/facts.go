@@ -45,7 +45,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
-	if got.Catalogue != nil || len(got.Absent)+len(got.Unlisted) > 0 || (got.Fault == "") != (got.Cure == "") {
+	if got.Catalogue != nil || len(got.Absent)+len(got.Unlisted) > 0 || (got.Fault == "") != (got.Fix == "") {
 		t.Errorf("a build with neither file nor tools: %+v, want nothing known of it", got)
 	}
 }

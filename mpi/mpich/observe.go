@@ -10,41 +10,41 @@ import (
 	"tutti/mpi"
 )
 
-// Obeyed implements mpi.Measurable. Some compositions leave no function in the stack. On nodes with several
+// CheckAlgorithm implements mpi.Measurable. Some compositions leave no function in the stack. On nodes with several
 // ranks, an algorithm in the stack may then have run on a part of the communicator only.
-func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
+func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
 		return err
 	}
 	want := e.Function
-	saw := sightOf(c.Collective, stacks)
-	unnamed := saw.device && len(saw.compositions) == 0
-	entered := slices.Contains(saw.algorithms, want)
+	found := parseStacks(c.Collective, stacks)
+	unnamed := found.device && len(found.compositions) == 0
+	entered := slices.Contains(found.algorithms, want)
 	switch {
-	case slices.Contains(saw.compositions, want):
+	case slices.Contains(found.compositions, want):
 		return nil
 	case composes(e) && unnamed:
 		return errors.New("the device took the call and does not name its composition")
 	case unnamed && c.Nodes > 1 && c.PPN > 1 && entered:
 		return fmt.Errorf("%s was entered, perhaps for a part of the communicator only: the device does not name its composition", want)
-	case entered && !saw.split(cat, c.Collective):
+	case entered && !found.split(cat, c.Collective):
 		return nil
-	case len(saw.algorithms) == 0 && len(saw.compositions) == 0:
+	case len(found.algorithms) == 0 && len(found.compositions) == 0:
 		return errors.New("the error names no algorithm")
 	}
-	return mpi.Disobeyed(slices.Concat(saw.compositions, saw.algorithms), want)
+	return mpi.OtherAlgorithm(slices.Concat(found.compositions, found.algorithms), want)
 }
 
-// sight is what the error stacks of a call show.
-type sight struct {
+// stackFacts is what the error stacks of a call show.
+type stackFacts struct {
 	device       bool     // it took the call
 	compositions []string // of the device
 	algorithms   []string // the outermost one of each rank
 }
 
-func sightOf(c coll.Collective, stacks [][]string) sight {
-	var s sight
+func parseStacks(c coll.Collective, stacks [][]string) stackFacts {
+	var s stackFacts
 	for _, stack := range stacks {
 		outermost := ""
 		for _, name := range stack {
@@ -64,7 +64,7 @@ func sightOf(c coll.Collective, stacks [][]string) sight {
 }
 
 // split reports whether the stacks show a composition that has parts.
-func (s sight) split(cat *mpi.Catalogue, c coll.Collective) bool {
+func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })
 }

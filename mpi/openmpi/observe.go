@@ -9,9 +9,9 @@ import (
 	"tutti/mpi"
 )
 
-// Obeyed implements mpi.Measurable. No function is observable where the component tuned is a part of
+// CheckAlgorithm implements mpi.Measurable. No function is observable where the component tuned is a part of
 // the library itself. A component above tuned, as coll/adapt, stands for another algorithm.
-func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
+func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) e
 	case len(saw) == 0:
 		return errors.New("the error names no algorithm")
 	}
-	return mpi.Disobeyed(saw, want)
+	return mpi.OtherAlgorithm(saw, want)
 }
 
 // basePrefix is the prefix of functions that implement algorithms.
