@@ -19,7 +19,6 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/internal/config"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -176,16 +175,6 @@ func TestResultsOfForeignRecords(t *testing.T) {
 	_, err = c.Results(contents.State())
 	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, campaign.ErrLog) || !strings.Contains(err.Error(), "journal of "+c.Config.Output) {
 		t.Errorf("Results: %v, want bad input that names the journal", err)
-	}
-}
-
-// TestLibraryOf checks that LibraryOf returns the library of each problem.
-func TestLibraryOf(t *testing.T) {
-	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
-	for i, want := range []config.Library{c.Config.Libraries[0], c.Config.Libraries[1]} {
-		if got := c.LibraryOf(c.Problems[i]); got.Name != want.Name || got.Version != want.Version {
-			t.Errorf("%s is for %s %s, want %s %s", c.Problems[i].Problem, got.Name, got.Version, want.Name, want.Version)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package assembly_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -72,22 +71,6 @@ runner: {data: [data/C_allreduce.csv], names: data/names.csv}
 	equal, err := assembly.New(small(t, nil))
 	if err != nil || equal.Problems[0].Weights != nil {
 		t.Errorf("without weights: %v, %v", equal.Problems[0].Weights, err)
-	}
-}
-
-// TestNoWeight checks that a campaign without any positive weight is an error.
-func TestNoWeight(t *testing.T) {
-	const file = `name: small
-output: out
-libraries: [{name: openmpi, version: "4.1.4"}]
-collectives: [allreduce]
-grid:
-  weights: [{weight: 0}]
-runner: {data: [data/C_allreduce.csv], names: data/names.csv}
-`
-	_, err := assembly.New(small(t, map[string]string{"small.yaml": file}))
-	if !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), "every point of allreduce has the weight 0") {
-		t.Errorf("error %v, want bad input about weights", err)
 	}
 }
 

@@ -24,12 +24,10 @@ const (
 
 // budgetedCampaign is a replay of FACT with a budget that ends before convergence.
 type budgetedCampaign struct {
-	set         Set
-	seed        uint64
-	result      campaign.Result
-	convergence int     // index of the evaluation that converged
-	seconds     float64 // machine time until convergence
-	budget      float64 // machine time
+	set    Set
+	seed   uint64
+	result campaign.Result
+	budget float64 // machine time, seconds
 }
 
 var errNoneConverges = errors.New("no data set converges to an average slowdown below 1.02 before everything is measured")
@@ -54,12 +52,11 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 		if r.result, err = (entry{sets[i], "uncertainty", seed}).replayed(ctx, opt); err != nil {
 			return r, err
 		}
-		var converged bool
-		r.convergence, converged = convergence(r.result.Evaluations, opt.Criteria)
-		r.seconds = r.result.Evaluations[r.convergence].MachineSeconds
-		r.budget = budgetShare * r.seconds
+		at, converged := convergence(r.result.Evaluations, opt.Criteria)
+		seconds := r.result.Evaluations[at].MachineSeconds
+		r.budget = budgetShare * seconds
 		if converged {
-			r.share = r.seconds / exhaustive
+			r.share = seconds / exhaustive
 		}
 		return r, nil
 	}, nil)
@@ -93,50 +90,6 @@ func (b budgetedCampaign) trainingSet() []coll.Measurement {
 	return ms[:complete]
 }
 
-// seconds formats a time for a label.
-func seconds(v float64) string {
-	if v >= 100 {
-		return strconv.FormatFloat(v, 'f', 0, 64) + " s"
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64) + " s"
-}
-
-// fig10 shows the convergence of one set: average slowdown against machine time.
-func fig10(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
-	if err != nil {
-		return Figure{}, err
-	}
-	f := Figure{
-		Title:  fmt.Sprintf("Convergence of %s, seed %d", b.set.name(), b.seed),
-		Header: []string{"data", "seed", "machine_seconds", "point_share", "slowdown", "event"},
-	}
-	line := series{name: "uncertainty, algorithm_log10", plain: true}
-	evaluations := b.result.Evaluations
-	for i, e := range evaluations {
-		event := ""
-		switch {
-		case i == b.convergence:
-			event = "converged"
-		case e.MachineSeconds <= b.budget && i+1 < len(evaluations) && evaluations[i+1].MachineSeconds > b.budget:
-			event = "budget ends"
-		}
-		f.Rows = append(f.Rows, []string{
-			b.set.name(), strconv.FormatUint(b.seed, 10), number(e.MachineSeconds), number(e.CandidateShare), number(e.Slowdown), event,
-		})
-		line.add(e.MachineSeconds, single(e.Slowdown))
-	}
-	f.panels = []panel{{
-		x: "machine time, s", y: "average slowdown", ideal: 1, series: []series{line},
-		limits: []limit{
-			{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)},
-			{at: b.budget, label: "budget ends, " + seconds(b.budget), down: true},
-			{at: b.seconds, label: "converged, " + seconds(b.seconds), down: true},
-		},
-	}}
-	return f, nil
-}
-
 // publishedSlowdowns are the average slowdowns of table IV of Wilkins et al. (ExaMPI 2021),
 // by iteration. Their study has 20 iterations.
 var publishedSlowdowns = map[int]float64{1: 1.04, 2: 1.057, 20: 1.019}
@@ -146,7 +99,7 @@ const (
 	table4Folds  = 5 // folds of the cross-validation, as in a campaign
 )
 
-// table4 tunes the forests on the training set that the budget of fig10 pays for.
+// table4 tunes the forests on the training set that the budget of slowestCampaign pays for.
 func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
 	if err != nil {
@@ -157,7 +110,7 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 		return Figure{}, err
 	}
 	f := Figure{
-		Title: fmt.Sprintf("Hyperparameters of %s, seed %d, %s of machine time", b.set.name(), b.seed, seconds(b.budget)),
+		Title: fmt.Sprintf("Hyperparameters of %s, seed %d, %.3g s of machine time", b.set.name(), b.seed, b.budget),
 		Header: []string{
 			"iteration", "cross_validated", "true_slowdown", "chosen_true_slowdown", "paper",
 			"trees", "criterion", "max_depth", "min_split", "min_leaf",
@@ -187,7 +140,6 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 	}
 	f.panels = []panel{{
 		x: "iteration", y: "average slowdown", ideal: 1, legend: true, series: []series{objective, truth, chosen, paper},
-		limits: []limit{{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)}},
 	}}
 	return f, nil
 }

@@ -119,17 +119,6 @@ func TestCollectionTime(t *testing.T) {
 	}
 }
 
-func TestConvergenceFigure(t *testing.T) {
-	rows := table(t, draw(t, "fig10", 2))
-	events := map[string]int{}
-	for _, r := range rows[1:] {
-		events[r[column(rows, "event")]]++
-	}
-	if events["converged"] != 1 || events["budget ends"] > 1 {
-		t.Errorf("events %v, want one convergence and the end of the budget before it", events)
-	}
-}
-
 func TestHyperparameterTable(t *testing.T) {
 	rows := table(t, draw(t, "table4", 2))
 	if len(rows) != 21 {

@@ -25,20 +25,11 @@ type panel struct {
 	note   string   // last line of the legend
 	ticks  []string // labels of the x positions 0, 1 and so on; none: numbers
 	series []series
-	limits []limit
-}
-
-// limit is a labelled line across a panel, vertical if down is set.
-type limit struct {
-	at    float64
-	label string
-	down  bool
 }
 
 // series is a line with markers and error bars.
 type series struct {
 	name   string
-	plain  bool // without markers and error bars
 	points plotter.XYs
 	ranges plotter.YErrors
 	hollow []bool // whether each marker is drawn hollow; nil: none is
@@ -142,17 +133,11 @@ func (p panel) plot() (*plot.Plot, error) {
 	if p.ticks != nil {
 		out.NominalX(p.ticks...)
 	}
-	for _, l := range p.limits {
-		if !l.down {
-			out.Y.Min, out.Y.Max = min(out.Y.Min, l.at), max(out.Y.Max, l.at)
-		}
-	}
 	if p.log {
 		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	} else {
 		out.Y.Min, out.Y.Max = max(min(out.Y.Min, p.ideal), lowestR2), max(out.Y.Max, p.ideal)
 	}
-	out.Add(limits(p.limits))
 	return out, nil
 }
 
@@ -172,10 +157,6 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 	}
 	line.Color, line.Width, line.Dashes = ink, vg.Points(1.1), plotutil.Dashes(i)
 	bars.Color, bars.Width, bars.CapWidth = quiet, vg.Points(0.5), vg.Points(3)
-	if s.plain {
-		out.Add(line)
-		return nil
-	}
 	marks.GlyphStyleFunc = func(k int) draw.GlyphStyle {
 		style := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.2), Shape: filled[i%len(filled)]}
 		if s.hollow != nil && s.hollow[k] {
@@ -189,26 +170,6 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 		out.Legend.Add(s.name, line, marks)
 	}
 	return nil
-}
-
-// limits draws lines across a panel with their labels.
-type limits []limit
-
-// Plot implements plot.Plotter.
-func (l limits) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
-	style := draw.LineStyle{Color: ink, Width: vg.Points(0.7), Dashes: []vg.Length{3, 2}}
-	for i, line := range l {
-		if line.down {
-			x := toX(line.at)
-			c.StrokeLine2(style, x, c.Min.Y, x, c.Max.Y)
-			c.FillText(letters(8, ink, text.XRight, text.YTop), vg.Point{X: x - 3, Y: c.Max.Y - 3 - vg.Length(11*i)}, line.label)
-			continue
-		}
-		y := toY(line.at)
-		c.StrokeLine2(style, c.Min.X, y, c.Max.X, y)
-		c.FillText(letters(8, ink, text.XLeft, text.YTop), vg.Point{X: c.Min.X + 3, Y: y - 2}, line.label)
-	}
 }
 
 // Map is a grid of ratios of two times. The ratio 1 means that the times are equal.

@@ -5,9 +5,8 @@
 // groups. Components, DBSCAN, HDBSCAN and SSSTree get a parameter, for which Search finds the
 // value with the best Accuracy. Compare runs all methods on the machines of the source below.
 //
-// The times of pairs come from round trips or from the PLogP model. Sizes, Extra and Saturation
-// choose the messages to measure. Distances and Profiles make a matrix from the parameters of
-// all pairs.
+// The times of pairs come from round trips or from the PLogP model. Gap and Readings measure the
+// model's parameters. Distances and Profiles make a matrix from the parameters of all pairs.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 package clustering
@@ -247,22 +246,9 @@ func (l link) read(bytes int) discover.SizeTimes {
 
 // measure returns the parameters of the link, measured with the source's method.
 func (l link) measure() (discover.Parameters, error) {
-	const most, tolerance = 1 << 14, 0.01
-	var s Saturation
-	for n := s.Next(); n > 0; n = s.Next() {
-		s.Add(n, float64(n)*l.gap(0)+l.roundTrip)
+	gap, steady := Gap(func(messages int) float64 { return float64(messages)*l.gap(0) + l.roundTrip })
+	if !steady {
+		return discover.Parameters{}, fmt.Errorf("the gap of a link of %g s is not steady", l.roundTrip)
 	}
-	if !s.Steady() {
-		return discover.Parameters{}, fmt.Errorf("the gap of a link of %g s does not settle", l.roundTrip)
-	}
-	var readings []discover.SizeTimes
-	for _, m := range Sizes(most) {
-		readings = append(readings, l.read(m))
-	}
-	for extra := Extra(readings, tolerance); len(extra) > 0; extra = Extra(readings, tolerance) {
-		for _, m := range extra {
-			readings = append(readings, l.read(m))
-		}
-	}
-	return discover.FitPLogP(l.roundTrip, s.Gap(), readings)
+	return discover.FitPLogP(l.roundTrip, gap, Readings(1<<14, 0.01, l.read))
 }

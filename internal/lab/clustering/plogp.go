@@ -103,6 +103,17 @@ func Extra(readings []discover.SizeTimes, tolerance float64) []int {
 	return out
 }
 
+// Readings measures the powers of two up to most bytes, and then all sizes that Extra returns.
+func Readings(most int, tolerance float64, measure func(bytes int) discover.SizeTimes) []discover.SizeTimes {
+	var out []discover.SizeTimes
+	for sizes := Sizes(most); len(sizes) > 0; sizes = Extra(out, tolerance) {
+		for _, bytes := range sizes {
+			out = append(out, measure(bytes))
+		}
+	}
+	return out
+}
+
 // bent reports whether a time of b differs from the line between a and c by more than tolerance.
 func bent(a, b, c discover.SizeTimes, tolerance float64) bool {
 	share := float64(b.Bytes-a.Bytes) / float64(c.Bytes-a.Bytes)
@@ -150,42 +161,23 @@ func Time(p discover.Parameters, bytes int) float64 {
 	return p.Latency + (o.Send+o.Receive)/2 + o.Gap
 }
 
-// Parameters of Saturation.
+// Parameters of Gap.
 const (
 	minMessages     = 10
 	maxMessages     = 37500
 	steadyTolerance = 0.01 // relative change of the gap between two series
 )
 
-// Saturation measures the gap of messages of one size, by series of messages without a pause. A
-// series has twice as many messages as the one before, until the time for each message hardly
-// changes. The zero value is ready.
-type Saturation struct {
-	count int     // messages of the last series
-	gap   float64 // seconds for each message of the last series
-	done  bool
-}
-
-// Next returns the number of messages of the next series. It returns 0 when the gap is found, or
-// when the next series would have more than 37 500 messages.
-func (s *Saturation) Next() int {
-	next := max(minMessages, 2*s.count)
-	if s.done || next > maxMessages {
-		return 0
+// Gap measures the gap of messages of one size, in seconds. measure returns the time of a series of
+// messages without a pause. Series double from 10 messages until two gaps differ by less than 1 %. Gap
+// returns false if they still differ when a series would have more than 37 500 messages.
+func Gap(measure func(messages int) float64) (gap float64, steady bool) {
+	for n := minMessages; n <= maxMessages; n *= 2 {
+		last := gap
+		gap = measure(n) / float64(n)
+		if n > minMessages && math.Abs(gap-last) < steadyTolerance*last {
+			return gap, true
+		}
 	}
-	return next
+	return gap, false
 }
-
-// Add records the time of a series of count messages in seconds, including the answer that
-// confirms them.
-func (s *Saturation) Add(count int, seconds float64) {
-	mean := seconds / float64(count)
-	s.done = s.count > 0 && math.Abs(mean-s.gap) < steadyTolerance*s.gap
-	s.count, s.gap = count, mean
-}
-
-// Gap returns the time for each message of the last series, in seconds.
-func (s *Saturation) Gap() float64 { return s.gap }
-
-// Steady reports whether the gaps of the last two series differ by less than 1 %.
-func (s *Saturation) Steady() bool { return s.done }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/internal/lab/clustering"
 	"tutti/topology/discover"
 )
@@ -34,27 +32,15 @@ func (w wire) read(m int) discover.SizeTimes {
 	return discover.SizeTimes{Bytes: m, RoundTrip: w.roundTrip(m), Send: w.send(m), Receive: w.send(m) / 2}
 }
 
-// saturate measures the gap by series, whose time starts when the first message is sent.
-func (w wire) saturate(m int) clustering.Saturation {
-	var s clustering.Saturation
-	for n := s.Next(); n > 0; n = s.Next() {
-		s.Add(n, float64(n)*w.gap(m)+2*w.latency)
-	}
-	return s
-}
-
 // TestFitOfMeasuredLink checks that measurements of a link that follows the model give the
 // parameters of the link.
 func TestFitOfMeasuredLink(t *testing.T) {
 	w := ethernet()
-	s := w.saturate(0)
-	if gap := s.Gap(); !s.Steady() || math.Abs(gap/w.gap(0)-1) > 0.02 {
+	gap, steady := clustering.Gap(func(messages int) float64 { return float64(messages)*w.gap(0) + 2*w.latency })
+	if !steady || math.Abs(gap/w.gap(0)-1) > 0.02 {
 		t.Fatalf("gap %g, want %g within 2 %%", gap, w.gap(0))
 	}
-	var readings []discover.SizeTimes
-	for _, m := range clustering.Sizes(1 << 20) {
-		readings = append(readings, w.read(m))
-	}
+	readings := clustering.Readings(1<<20, 0.01, w.read)
 	slices.Reverse(readings)
 	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), readings)
 	if err != nil {
@@ -71,54 +57,47 @@ func TestFitOfMeasuredLink(t *testing.T) {
 	}
 }
 
-// TestSaturation checks that series double from 10 messages until two gaps agree within 1 %, or
-// the next series would have more than 37 500 messages.
-func TestSaturation(t *testing.T) {
-	measure := func(mean func(n int) float64) (counts []int, s clustering.Saturation) {
-		for n := s.Next(); n > 0; n = s.Next() {
+// TestGap checks that series double from 10 messages until two gaps agree within 1 %, or the next
+// series would have more than 37 500 messages.
+func TestGap(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		gap    func(messages int) float64
+		counts []int
+		steady bool
+	}{
+		{"a steady link", func(int) float64 { return 3e-6 }, []int{10, 20}, true},
+		{
+			"a link whose gap grows", func(n int) float64 { return 1 + float64(n) },
+			[]int{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480}, false,
+		},
+	} {
+		var counts []int
+		got, steady := clustering.Gap(func(n int) float64 {
 			counts = append(counts, n)
-			s.Add(n, float64(n)*mean(n))
+			return float64(n) * tc.gap(n)
+		})
+		want := tc.gap(counts[len(counts)-1])
+		if !slices.Equal(counts, tc.counts) || steady != tc.steady || math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: gap %g after series %v, steady %t, want %g", tc.name, got, counts, steady, want)
 		}
-		return counts, s
-	}
-	counts, s := measure(func(int) float64 { return 3e-6 })
-	if d := cmp.Diff([]int{10, 20}, counts); d != "" || !s.Steady() || math.Abs(s.Gap()-3e-6) > 1e-18 {
-		t.Errorf("a steady link: gap %g (-want +got):\n%s", s.Gap(), d)
-	}
-	counts, s = measure(func(n int) float64 { return 1 + float64(n) })
-	if d := cmp.Diff([]int{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480}, counts); d != "" || s.Steady() {
-		t.Errorf("a link whose gap grows (-want +got):\n%s", d)
 	}
 }
 
-// TestExtra checks that Extra asks for sizes near a jump in the times, and for none on a straight
-// line.
-func TestExtra(t *testing.T) {
-	w := ethernet()
-	var straight, bent []discover.SizeTimes
-	handshake := ethernet() // messages above 12 000 bytes begin with a handshake
+// TestReadings checks that more sizes are measured near a jump in the times, and only the powers of two
+// on a straight line.
+func TestReadings(t *testing.T) {
+	w, handshake := ethernet(), ethernet()
 	handshake.gap = func(m int) float64 {
-		if m > 12000 {
+		if m > 12000 { // larger messages begin with a handshake
 			return w.gap(m) + 50e-6
 		}
 		return w.gap(m)
 	}
-	for _, m := range clustering.Sizes(1 << 17) {
-		straight, bent = append(straight, w.read(m)), append(bent, handshake.read(m))
+	if got := clustering.Readings(1<<17, 0.01, w.read); len(got) != len(clustering.Sizes(1<<17)) {
+		t.Errorf("%d sizes of a straight line, want the powers of two", len(got))
 	}
-	if got := clustering.Extra(straight, 0.01); got != nil {
-		t.Errorf("a straight line: %v", got)
-	}
-	rounds := 0
-	for extra := clustering.Extra(bent, 0.01); len(extra) > 0; extra = clustering.Extra(bent, 0.01) {
-		if rounds++; rounds > 20 {
-			t.Fatalf("still wants %v", extra)
-		}
-		for _, m := range extra {
-			bent = append(bent, handshake.read(m))
-		}
-	}
-	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), bent)
+	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), clustering.Readings(1<<17, 0.01, handshake.read))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,23 +109,18 @@ func TestExtra(t *testing.T) {
 	}
 }
 
-// TestExtraEnds checks that Extra asks for no size twice, with random times.
-func TestExtraEnds(t *testing.T) {
+// TestReadingsMeasureEachSizeOnce checks that no size is measured twice, with random times.
+func TestReadingsMeasureEachSizeOnce(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		read := func(m int) discover.SizeTimes { return discover.SizeTimes{Bytes: m, RoundTrip: rng.Float64()} }
-		var readings []discover.SizeTimes
-		for _, m := range clustering.Sizes(1 << 12) {
-			readings = append(readings, read(m))
-		}
-		for extra := clustering.Extra(readings, 0.01); len(extra) > 0; extra = clustering.Extra(readings, 0.01) {
-			for _, m := range extra {
-				if slices.ContainsFunc(readings, func(r discover.SizeTimes) bool { return r.Bytes == m }) {
-					t.Fatalf("seed %d: %d bytes again", seed, m)
-				}
-				readings = append(readings, read(m))
+		measured := map[int]bool{}
+		clustering.Readings(1<<12, 0.01, func(m int) discover.SizeTimes {
+			if measured[m] {
+				t.Fatalf("seed %d: %d bytes again", seed, m)
 			}
-		}
+			measured[m] = true
+			return discover.SizeTimes{Bytes: m, RoundTrip: rng.Float64()}
+		})
 	}
 }
 
