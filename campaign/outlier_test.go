@@ -103,8 +103,8 @@ func TestNoStopWithOutliers(t *testing.T) {
 	}
 }
 
-// countOutlierRounds counts the rounds after the criteria have held for as many rounds as the
-// patience. Such a round may measure only outliers and one replicate.
+// countOutlierRounds counts the rounds that measure outliers after the criteria have held for Patience
+// rounds. Such a round may measure only outliers and one replicate.
 func countOutlierRounds(t *testing.T, records []journal.Record, c activelearn.Criteria) (n int) {
 	t.Helper()
 	watch, pending := activelearn.NewWatch(c, activelearn.Limits{}), 0

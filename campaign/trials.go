@@ -32,8 +32,8 @@ func (t *trials) takeRetries() []coll.Candidate {
 	return retry
 }
 
-// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried.
-// After so many failed attempts the candidate is given up with a warning.
+// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried. A
+// candidate whose last attempt failed is given up with a warning.
 func addTrial(res *Result, t coll.Trial, attempts int) (retry bool, err error) {
 	if err := res.Ledger.Record(t); err != nil {
 		return false, err

@@ -47,7 +47,8 @@ func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// write checks that the selection files give the selection at every row, and writes them into dir.
+// write checks that the selection files select the right algorithm at every row, and writes them into
+// dir.
 func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	sel, err := b.fit(rows)
 	if err != nil {

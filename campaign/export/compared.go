@@ -121,7 +121,7 @@ func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (c
 }
 
 // changeOf estimates the common factor of the changes in a group. With probability 1 - changeAlpha
-// no unchanged group of so many groups is reported as changed.
+// none of the unchanged groups is reported as changed.
 func changeOf(name string, changes []change, covariance *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int

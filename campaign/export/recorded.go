@@ -15,8 +15,8 @@ import (
 )
 
 // AddJournal adds facts of a journal to f: reasons of batches, verifications, use of machine time,
-// environments of jobs, and candidates that were given up after so many attempts. libraries have the
-// order of the report. Errors match verify.ErrEntry.
+// environments of jobs, and candidates whose attempts all failed. libraries have the order of the
+// report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
 		entries, err := verify.Entries(state.Verification(lib))
@@ -82,7 +82,7 @@ func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
 	return out
 }
 
-// environments groups jobs by their environment. The nodes do not distinguish environments.
+// environments groups jobs by library, kernel and processor. A group lists the nodes of all its jobs.
 func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	var out []report.EnvironmentFacts
 	nodes := []map[string]bool{}

@@ -26,9 +26,9 @@ type Drift struct {
 	NodeSeconds float64 `json:"node_seconds"` // machine time
 }
 
-// MeasureDrift remeasures about so many candidates of a campaign, at least one of each problem. They
-// are evenly distributed over problems and points. On a real machine it uses a folder below that of
-// the campaign, which it removes afterwards.
+// MeasureDrift remeasures about the given number of candidates, at least one of each problem. They are
+// evenly distributed over problems and points. On a real machine it uses a folder below that of the
+// campaign, which it removes afterwards.
 func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.Result, candidates int, environ []string) (d Drift, err error) {
 	if c.Config.Runner.Live() {
 		var dir string

@@ -37,7 +37,7 @@ func made(t testing.TB, m campaigntest.Made) string {
 	return out
 }
 
-// isSlower reports whether made slows the ring algorithm at a point.
+// isSlower reports whether the ring algorithm became slower at a point.
 func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
 // quick returns rules with many test points and few blocks.

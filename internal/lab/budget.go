@@ -99,7 +99,7 @@ const (
 	table4Folds  = 5 // folds of the cross-validation, as in a campaign
 )
 
-// table4 tunes the forests on the training set that the budget of slowestCampaign pays for.
+// table4 tunes the forests on the measurements within the budget of slowestCampaign.
 func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
 	if err != nil {

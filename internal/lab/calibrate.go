@@ -29,8 +29,8 @@ type Calibration struct {
 	Launch     string  `json:"launch"`
 	Seed       uint64  `json:"seed"`
 	// FirstSeconds is the machine time until the truth first met the criteria.
-	// ConvergedSeconds is that until the truth had met them for as many evaluations as the
-	// patience. Both are 0 for never.
+	// ConvergedSeconds is the machine time until it had met them Patience times in a row. Both
+	// are 0 for never.
 	FirstSeconds     float64 `json:"first_seconds"`
 	ConvergedSeconds float64 `json:"converged_seconds"`
 	// The fields up to Good belong to the evaluation at which the predictions stop a
@@ -219,8 +219,8 @@ func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, sel
 	return c.ended, nil
 }
 
-// complete reports whether the calibration has all its fields after so many seconds of
-// machine time.
+// complete reports whether the calibration has all its fields. seconds is the machine time so
+// far.
 func (c *calibrationRun) complete(seconds float64) bool {
 	if c.ownStop {
 		return c.Stopped

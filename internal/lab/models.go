@@ -28,12 +28,12 @@ type ModelLoss struct {
 }
 
 // ModelDesign lists the training sets on which all models are compared. They are the first
-// measurements of a campaign of each set with each seed, as many as each of Sizes says.
+// measurements of a campaign of each set with each seed.
 type ModelDesign struct {
 	Sets     []Set
 	Strategy string
 	Seeds    []uint64
-	Sizes    []int // ascending; sizes above the number of candidates of a set are left out
+	Sizes    []int // numbers of measurements, ascending; sizes above the number of candidates of a set are left out
 }
 
 // Validate reports the first fault of the sizes.
@@ -115,7 +115,7 @@ func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (active
 	return e.CandidateShare >= float64(s), nil
 }
 
-// allowed returns the criteria as the units of losses.
+// allowed returns the slowdown and the mistakes that the criteria allow. They are the units of losses.
 func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }

@@ -99,7 +99,7 @@ func ParseStrategies(list string) ([]string, error) {
 const LaunchNone = "none"
 
 // ParseLaunches returns the prices of launches in a list separated by commas. A name is
-// LaunchNone or a launch model, whose launches cost so many seconds each.
+// LaunchNone or a launch model. seconds is the price of one launch.
 func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
 	var out []benchrunner.LaunchCost
 	for _, name := range strings.Split(list, ",") {

@@ -121,8 +121,8 @@ func ignoresCosts(strategy string) bool {
 	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
 }
 
-// repriced returns res with the costs of other options. It measures the batches of res again,
-// each of which was followed by an evaluation.
+// repriced returns the result of the same replay at other costs. It measures the batches of res
+// again and replaces the costs in the evaluations.
 func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
 	machine, err := s.machine(opt)
 	if err != nil {
@@ -209,8 +209,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver ends a replay when the truth has met the criteria for as many evaluations
-// as the patience, and Options.ToShare of the candidates are measured.
+// referenceObserver ends a replay when the truth has met the criteria Patience times in a row and
+// Options.ToShare of the candidates are measured.
 type referenceObserver struct {
 	set         Set
 	opt         Options
@@ -255,8 +255,8 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	}
 }
 
-// convergence returns the index of the first evaluation at which the criteria have held for
-// as many evaluations as the patience. It returns the last index and false if there is none.
+// convergence returns the index of the first evaluation at which the criteria hold for the
+// Patience-th time in a row. It returns the last index and false if there is none.
 func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {

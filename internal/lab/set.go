@@ -54,7 +54,7 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
 // Exhaustive returns the machine time of measuring every candidate once, in one batch, in
-// seconds. Launches run at the same time on so many nodes, or one after another for 0.
+// seconds. Launches run at the same time on the given nodes, or one after another for 0 nodes.
 func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
 	if err != nil {

@@ -137,7 +137,7 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 	return f, nil
 }
 
-// collectionTime returns the average over the seeds of the collection time of all sets.
+// collectionTime sums up the collection times of all sets for each seed, and averages the sums.
 func collectionTime(all []sample, seeds int, selects func(sample) bool) averages {
 	sums := make([]float64, seeds)
 	for _, s := range all {

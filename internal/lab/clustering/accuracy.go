@@ -87,7 +87,7 @@ func augment(cost [][]float64, u, v []float64, row []int) {
 	}
 }
 
-// Points is the number of parameter values that Search tries, from its source.
+// Points is the usual number of parameter values for Search. The source uses 50, too.
 const Points = 50
 
 // Search tries parameter values in equal steps, from the first step above low up to high. It

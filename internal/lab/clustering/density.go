@@ -150,8 +150,8 @@ func (c *condenser) members(group int) []int {
 	return out
 }
 
-// condense follows a group of the dendrogram until it splits into two groups of at least the
-// size, or has no such part. It returns the index of the group in the hierarchy.
+// condense adds a group of the dendrogram to the hierarchy and returns its index. It follows the
+// group until the group splits into two large enough groups or becomes too small.
 func (c *condenser) condense(group int, minDensity float64) int {
 	at := len(c.all)
 	c.all = append(c.all, condensed{minDensity: minDensity})

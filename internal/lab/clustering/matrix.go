@@ -12,7 +12,7 @@ import (
 )
 
 // Read reads a matrix from CSV, one row a line. An empty cell or NaN means that the pair was not
-// measured. Errors contain the name file.
+// measured. Errors begin with file, the name of the input.
 func Read(r io.Reader, file string) (discover.Matrix, error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord = -1

@@ -75,7 +75,7 @@ func triangle(pairs [][]discover.Parameters) error {
 	return nil
 }
 
-// minStep is the largest distance between two sizes, in bytes, that Extra does not divide.
+// minStep is a distance in bytes. Extra asks for no size between two sizes that are this close.
 const minStep = 32
 
 // Sizes returns the sizes to measure first, in bytes: the powers of two up to most.

@@ -27,8 +27,8 @@ type gradient struct {
 	budget traceBudget
 }
 
-// affordDeviations is the number of standard deviations above its median at which a call's time
-// must be covered by the budget.
+// affordDeviations says how cautious the budget is. It must cover a call that takes this number of
+// standard deviations longer than the median.
 const affordDeviations = 2.0
 
 // settledShare is a share of the noise variance of a call. An algorithm whose variance is below
@@ -165,20 +165,20 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring. It begins with a share of the
-// default's time in all calls of the trace. Each call adds the default's time and subtracts its
-// own. Calls beyond the trace add their share, too.
+// traceBudget is the time that a run may lose by exploring. The first call of a class adds a share of
+// the default's time in all traced calls of the class. Each call adds the default's time and
+// subtracts its own. Calls beyond the trace add their share, too.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds
 	calls   []float64 // number of calls so far, by class
 }
 
-// affords reports whether the budget covers a call of so many seconds, where the default takes
-// byDefault.
+// affords reports whether the budget covers a call that takes seconds, where the default takes
+// byDefault seconds.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 
-// debit records the time of a call of a class that has so many calls in the trace.
+// debit records the time of a call. traced is the number of calls of its class in the trace.
 func (b *traceBudget) debit(class int, traced, byDefault, seconds float64) {
 	if b.calls[class] == 0 {
 		b.balance += b.share * max(1, traced) * byDefault
