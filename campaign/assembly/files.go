@@ -70,7 +70,7 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []st
 	}
 	switch {
 	case !(sum > 0) || math.IsInf(sum, 0):
-		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: nothing is left to tune for", points[0].Collective, out[0])
+		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: want a positive weight somewhere", points[0].Collective, out[0])
 	case !slices.ContainsFunc(out, func(w float64) bool { return w != out[0] }):
 		return nil, warnings, nil
 	}

@@ -108,7 +108,7 @@ func TestWeightsOf(t *testing.T) {
 		{"multiplied, mean 1", config.Grid{Weights: []config.Weight{large, small, reduces}}, []float64{2. / 3, 1. / 3, 2, 1}, nil, ""},
 		{"of another collective", config.Grid{Weights: []config.Weight{reduces}}, nil, nil, ""},
 		{"matches no point", config.Grid{Weights: []config.Weight{{Nodes: config.Range{Low: 64}, Weight: 3}}}, nil, []string{"grid.weights[0] fits no point of bcast"}, ""},
-		{"only zero weights", config.Grid{Weights: []config.Weight{{Weight: 0}}}, nil, nil, "every point of bcast has the weight 0: nothing is left to tune for"},
+		{"only zero weights", config.Grid{Weights: []config.Weight{{Weight: 0}}}, nil, nil, "every point of bcast has the weight 0: want a positive weight somewhere"},
 		{"trace", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}}, []float64{1, 0, 0, 3}, nil, ""},
 		{"trace and weights", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}, Weights: []config.Weight{large}}, []float64{0.4, 0, 0, 3.6}, nil, ""},
 		{"trace without it", config.Grid{Trace: "t", Weights: []config.Weight{small}}, []float64{4. / 3, 2. / 3, 4. / 3, 2. / 3}, []string{"the trace has no call of bcast: all its points have equal weights"}, ""},

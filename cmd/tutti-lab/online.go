@@ -94,7 +94,7 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	flags.StringSliceVar(&r.exclude, "exclude", nil, "`algorithms` that no policy may call")
 	policies := flags.String("policy", strings.Join(simulate.Policies(), ","), "policies, separated by commas")
 	flags.IntVar(&o.Runs, "runs", o.Runs, "runs of each application")
-	flags.IntVar(&o.Iterations, "iterations", o.Iterations, "iterations of a run, over which its calls are spread")
+	flags.IntVar(&o.Iterations, "iterations", o.Iterations, "iterations of a run; its calls are distributed over them")
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of each call")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of calls, noise and draws")
 	flags.Float64Var(&o.ExploreShare, "explore", o.ExploreShare, "share of calls that explore, of share and explore")
@@ -292,7 +292,7 @@ func (r onlineReplay) readRecorded() ([]coll.Measurement, error) {
 			return nil, err
 		}
 		if !slices.Contains(d.Machines(), r.recorded) || !slices.Contains(d.Libraries(), r.library) {
-			return nil, fmt.Errorf("%s: nothing of machine %q and library %q: it has %s and %s", r.defaults, r.recorded, r.library,
+			return nil, fmt.Errorf("%s: no row for machine %q and library %q: it has %s and %s", r.defaults, r.recorded, r.library,
 				strings.Join(d.Machines(), ", "), strings.Join(d.Libraries(), ", "))
 		}
 		recorded = append(recorded, d.Rows(recorded, r.recorded, r.library)...)

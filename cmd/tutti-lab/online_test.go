@@ -67,9 +67,9 @@ func TestOnlineRefuses(t *testing.T) {
 	}{
 		{"no such policy", []string{"--policy", "best"}, exitUsage, `policy "best": want one of iota, share`},
 		{"slow without a span", []string{"--slow", "lr*2"}, exitUsage, "want ALGORITHM@[RUN:]FROM-TO*FACTOR"},
-		{"slow of nothing", []string{"--slow", "lr@5-5*2"}, exitUsage, "iterations 5 to 5"},
+		{"slow in an empty range", []string{"--slow", "lr@5-5*2"}, exitUsage, "iterations 5 to 5"},
 		{"noise", []string{"--noise", "-1"}, exitUsage, "noise -1: want a number from 0 to 1"},
-		{"another machine", []string{"--recorded", "Z"}, exitFailed, `nothing of machine "Z" and library "mpich": it has A, C`},
+		{"another machine", []string{"--recorded", "Z"}, exitFailed, `no row for machine "Z" and library "mpich": it has A, C`},
 		{"no such file", []string{"--from", "none.csv"}, exitFailed, "none.csv"},
 		{"everything excluded", []string{"--exclude", "library_default"}, exitFailed, "no call has a recorded point"},
 	}

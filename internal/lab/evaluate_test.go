@@ -382,7 +382,7 @@ func TestJobNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
-		t.Error("jobs that are off by 50 % change nothing")
+		t.Error("job noise of 50 % changes nothing")
 	}
 	if _, err := lab.KeepOutcomes(path, opt, 0); err == nil {
 		t.Error("outcomes of quiet jobs are taken for those of disturbed ones")
@@ -469,7 +469,7 @@ func TestCancel(t *testing.T) {
 	cancel()
 	_, err := lab.Compare(ctx, design([]lab.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), lab.Seeds(1, 2)), options(), nil)
 	if err == nil {
-		t.Error("Compare goes on although it is cancelled")
+		t.Error("Compare continues after it was cancelled")
 	}
 }
 

@@ -104,7 +104,7 @@ func (k *Kept[T]) read(want keptHeader) error {
 func checkHeader(line []byte, want keptHeader) error {
 	var have keptHeader
 	if err := decodeStrictly(line, &have); err != nil || have.Kept != want.Kept {
-		return fmt.Errorf("line 1: it is no file of %s: want another file, this one is left as it is", want.Kept)
+		return fmt.Errorf("line 1: this is no file of %s and was not changed: want another file", want.Kept)
 	}
 	if have != want {
 		return fmt.Errorf("its %s have other options, %s: want another file or the same options", want.Kept, bytes.TrimSpace(line))

@@ -72,9 +72,9 @@ func TestVersusRefuses(t *testing.T) {
 		outcomes []lab.Outcome
 		want     string
 	}{
-		{"nobody else", twoStrategies()[2:4], "no other strategy"},
-		{"a seed lacks", twoStrategies()[1:], "1 seeds of random, want 2"},
-		{"a strategy lacks on a set", slices.Concat(twoStrategies()[:4], twoStrategies()[6:]), "1 of 2 strategies"},
+		{"one strategy", twoStrategies()[2:4], "no other strategy"},
+		{"a missing seed", twoStrategies()[1:], "1 seeds of random, want 2"},
+		{"a strategy is missing on a set", slices.Concat(twoStrategies()[:4], twoStrategies()[6:]), "1 of 2 strategies"},
 	} {
 		if _, err := lab.NewVersus("regret", tc.outcomes); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
