@@ -19,7 +19,7 @@ const (
 	// changeNoise is a relative difference of times below which they count as equal. Medians of
 	// repeated jobs on shared clusters differ by about 2 %.
 	changeNoise = 0.05
-	// changeAlpha is the probability that a comparison reports a change without any.
+	// changeAlpha is the probability that a comparison reports a change although there is none.
 	changeAlpha = 0.05
 	// comparedMost is the maximum number n of observations of a comparison, which costs n³.
 	comparedMost = 1000

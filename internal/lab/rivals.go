@@ -20,7 +20,7 @@ import (
 // rivals random and jackknife.
 func Strategies() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
 
-// strategies makes the strategies of replays.
+// strategies creates the strategy of a replay by its name.
 type strategies struct {
 	name              string
 	forest            forest.Options // options of the forests of jackknife

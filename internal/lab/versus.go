@@ -88,8 +88,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row compares the outcomes own of the strategy with those of the others on the same set
-// under the same price of launches.
+// row compares own, the outcomes of the strategy, with those of the others on the same set at the
+// same price of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
@@ -119,7 +119,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	return r, nil
 }
 
-// add adds the outcomes of a strategy.
+// add adds the outcomes of a strategy to the row.
 func (r *VersusRow) add(g group) error {
 	if len(g) != r.Seeds {
 		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)

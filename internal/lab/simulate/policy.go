@@ -147,7 +147,7 @@ func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	return out
 }
 
-// baseOf returns a base in which the default is selected for all classes.
+// baseOf returns the base of online learning: all classes, with the default selected for each.
 func baseOf(classes []Class) online.Base {
 	algorithms := map[coll.Point][]coll.Algorithm{}
 	var points []coll.Point
