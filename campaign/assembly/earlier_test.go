@@ -33,10 +33,7 @@ func TestEarlier(t *testing.T) {
 	}
 	cfg := small(t, nil)
 	cfg.From = from
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, cfg)
 	contents, err := journal.Read(first)
 	if err != nil {
 		t.Fatal(err)
@@ -64,10 +61,7 @@ func TestEarlierDifferences(t *testing.T) {
 	cfg := small(t, nil, "machine=hilltop",
 		"collectives=allreduce,alltoall", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv")
 	cfg.From, cfg.Libraries[1].Version = from, "5.0.9"
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, cfg)
 	const counts = "new measurements decide how much its times count"
 	for _, want := range []string{
 		`the earlier campaign small was on another machine, "" instead of "hilltop": ` + counts,

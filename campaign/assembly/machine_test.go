@@ -23,10 +23,7 @@ func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...
 	if change != nil {
 		change(cfg)
 	}
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, cfg)
 	return c
 }
 
@@ -120,10 +117,7 @@ func TestConnectFaults(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), tc.set...)
-			c, err := assembly.New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := assemble(t, cfg)
 			if tc.change != nil {
 				tc.change(cfg)
 			}

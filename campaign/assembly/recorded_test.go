@@ -62,16 +62,23 @@ func withData(t testing.TB, text string) *config.Campaign {
 	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
 }
 
+// assemble returns the campaign of a configuration.
+func assemble(t testing.TB, cfg *config.Campaign) *assembly.Campaign {
+	t.Helper()
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
 
 // TestSameRecordedData checks that the order of rows, line ends and a byte order mark do not change
 // the problems.
 func TestSameRecordedData(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
-	want, err := assembly.New(withData(t, clean))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assemble(t, withData(t, clean))
 	lines := strings.SplitAfter(strings.TrimSuffix(rows, "\n"), "\n")
 	lines[len(lines)-1] += "\n"
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
@@ -81,10 +88,7 @@ func TestSameRecordedData(t *testing.T) {
 		{"byte order mark", "\ufeff" + clean},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := assembly.New(withData(t, tc.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assemble(t, withData(t, tc.text))
 			if !slices.Equal(want.Warnings, got.Warnings) {
 				t.Errorf("warnings %q, want %q", got.Warnings, want.Warnings)
 			}
@@ -106,10 +110,7 @@ func TestSameRecordedData(t *testing.T) {
 // attempt at a candidate draws another repetition.
 func TestRecordedRepetitions(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
-	want, err := assembly.New(withData(t, clean))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assemble(t, withData(t, clean))
 	var text strings.Builder
 	at := slices.Index(strings.Split(header, ","), "time_us")
 	for _, line := range strings.Split(strings.TrimSuffix(rows, "\n"), "\n") {
@@ -123,10 +124,7 @@ func TestRecordedRepetitions(t *testing.T) {
 			fmt.Fprintf(&text, "%s,%d\n", strings.Join(cells, ","), rep+1)
 		}
 	}
-	got, err := assembly.New(withData(t, header+",rep\n"+text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assemble(t, withData(t, header+",rep\n"+text.String()))
 	if len(want.Warnings) != len(got.Warnings) { // the numbers of rows in the texts are three times as high
 		t.Errorf("warnings %q, want such as %q", got.Warnings, want.Warnings)
 	}
@@ -172,10 +170,7 @@ func TestRecordedWarnings(t *testing.T) {
 		{"unknown algorithm", with("allreduce,rbd,4,1,16,5,1,1,1"), `^names.csv: 1 recorded rows left out, no row names their algorithms: allreduce rbd$`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := assembly.New(withData(t, tc.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := assemble(t, withData(t, tc.text))
 			// The unchanged data give this warning, too.
 			others := slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool {
 				return strings.HasPrefix(w, "mpich 4.0.2 has no allreduce algorithm ring: ")
@@ -265,10 +260,7 @@ func TestHugeFile(t *testing.T) {
 // TestNamesAndDefaults checks that the problems of each library have the library's algorithm names,
 // the times of its default and the points of the grid.
 func TestNamesAndDefaults(t *testing.T) {
-	c, err := assembly.New(small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
 	for i, want := range []struct {
 		problem    string
 		algorithms []string

@@ -28,10 +28,7 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 // have the same weights.
 func TestTraceGivesWeights(t *testing.T) {
 	cfg := small(t, map[string]string{"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"}, "grid.trace=app.csv")
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, cfg)
 	sum := 0.0
 	for p, w := range weightsAt(c) {
 		sum += w
@@ -57,10 +54,7 @@ grid:
   weights: [{nodes: 32, weight: 3}]
 runner: {data: [data/C_allreduce.csv], names: data/names.csv}
 `
-	c, err := assembly.New(small(t, map[string]string{"small.yaml": file}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assemble(t, small(t, map[string]string{"small.yaml": file}))
 	weights := weightsAt(c)
 	weight := func(nodes int) float64 {
 		return weights[coll.Point{Collective: coll.Allreduce, Nodes: nodes, PPN: 1, MsgBytes: 1024}]

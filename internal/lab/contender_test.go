@@ -19,10 +19,7 @@ import (
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare = 0
-	plain, err := replay(s, "uncertainty", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := replay(t, s, "uncertainty", 1, opt)
 	opt.Model, opt.Selected = learner.GaussianProcess, true
 	names := []string{"fact", "uncertainty", "own-stop"}
 	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, names, lab.Seeds(1, 1)), opt, nil)

@@ -71,14 +71,15 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 }
 
 // replay returns the outcome of a set under a strategy with a seed.
-func replay(s lab.Set, strategy string, seed uint64, opt lab.Options) (lab.Outcome, error) {
+func replay(t testing.TB, s lab.Set, strategy string, seed uint64, opt lab.Options) lab.Outcome {
+	t.Helper()
 	outcomes, err := lab.Compare(context.Background(), lab.Design{
 		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.LaunchCost{opt.Launch},
 	}, opt, nil)
 	if err != nil {
-		return lab.Outcome{}, err
+		t.Fatal(err)
 	}
-	return outcomes[0], nil
+	return outcomes[0]
 }
 
 func TestCompareIsIndependentOfWorkers(t *testing.T) {
@@ -130,10 +131,7 @@ func TestCompareOrder(t *testing.T) {
 
 // TestFieldNames checks the JSON names that scripts read.
 func TestFieldNames(t *testing.T) {
-	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := replay(t, set(t, "one", coll.Bcast), "random", 1, options())
 	for _, tc := range []struct {
 		v    any
 		want string
@@ -164,10 +162,7 @@ func TestConvergence(t *testing.T) {
 		t.Run(strategy, func(t *testing.T) {
 			opt := options()
 			s := set(t, "one", coll.Bcast)
-			o, err := replay(s, strategy, 1, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := replay(t, s, strategy, 1, opt)
 			at, held := -1, 0
 			for i, step := range o.Curve {
 				if step.Slowdown < 1.03 && step.Mistakes < 0.05 {
@@ -204,10 +199,7 @@ func TestConvergence(t *testing.T) {
 func TestNeverConverges(t *testing.T) {
 	opt := options()
 	opt.Criteria.Slowdown = 1.000001
-	o, err := replay(set(t, "one", coll.Bcast), "random", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := replay(t, set(t, "one", coll.Bcast), "random", 1, opt)
 	if o.Converged || o.Stop != string(activelearn.SpaceExhausted) || o.PointShare != 1 || o.Rounds != len(o.Curve) {
 		t.Errorf("converged %v, stop %q, share %g after %d of %d rounds, want the end of an exhausted space",
 			o.Converged, o.Stop, o.PointShare, o.Rounds, len(o.Curve))
@@ -215,10 +207,7 @@ func TestNeverConverges(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := replay(t, set(t, "one", coll.Bcast), "random", 1, options())
 	for i, m := range o.At {
 		if m.Share != lab.Shares[i] {
 			t.Errorf("mark %d is at %g, want %g", i, m.Share, lab.Shares[i])
@@ -277,10 +266,7 @@ func TestConcurrentLaunches(t *testing.T) {
 	}
 	opt.Nodes = widest
 	opt.Launch = launch
-	o, err := replay(s, "random", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := replay(t, s, "random", 1, opt)
 	if share := o.MachineSeconds / concurrent; math.Abs(share-o.MachineShare) > 1e-9 {
 		t.Errorf("machine share %g, want %g of measuring everything with concurrent launches", o.MachineShare, share)
 	}
@@ -344,10 +330,7 @@ func TestSetOfRepetitions(t *testing.T) {
 	opt := options()
 	opt.Noise = 0
 	at := func(seed uint64) lab.Outcome {
-		o, err := replay(s, "random", seed, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := replay(t, s, "random", seed, opt)
 		o.WallSeconds = 0
 		return o
 	}
@@ -364,10 +347,7 @@ func TestSetOfRepetitions(t *testing.T) {
 func TestJobNoise(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
-	quiet, err := replay(s, "regret", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quiet := replay(t, s, "regret", 1, opt)
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
 	kept, err := lab.KeepOutcomes(path, opt, 0)
 	if err != nil {
@@ -377,10 +357,7 @@ func TestJobNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt.JobNoise = 0.5
-	disturbed, err := replay(s, "regret", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	disturbed := replay(t, s, "regret", 1, opt)
 	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
 		t.Error("job noise of 50 % changes nothing")
 	}
@@ -508,10 +485,7 @@ func BenchmarkCampaignRecorded(b *testing.B) {
 		b.Run(strategy, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				o, err := replay(sets[0], strategy, 1, lab.DefaultOptions())
-				if err != nil {
-					b.Fatal(err)
-				}
+				o := replay(b, sets[0], strategy, 1, lab.DefaultOptions())
 				b.ReportMetric(float64(len(o.Curve)), "rounds")
 				b.ReportMetric(o.PointShare, "share")
 				b.ReportMetric(o.MachineShare, "machine")

@@ -68,14 +68,14 @@ func (f Figure) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{f.Header}, f.Rows...))
 }
 
-// Chart is one coordinate system of lines over the numbers from 1 on.
+// Chart is one coordinate system with lines. Their x values are 1, 2 and so on.
 type Chart struct {
 	X, Y  string
 	Ideal float64 // best value; the y axis always includes it
 	Lines []Line
 }
 
-// Line has a value for each of the numbers.
+// Line is a named line. Y has its values at x = 1, 2 and so on.
 type Line struct {
 	Name string
 	Y    []float64

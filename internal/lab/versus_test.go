@@ -101,10 +101,7 @@ func TestRepricedReplays(t *testing.T) {
 	for _, strategy := range strategies {
 		for _, launch := range launches {
 			opt.Launch = launch
-			o, err := replay(s, strategy, 1, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := replay(t, s, strategy, 1, opt)
 			if o.Launch != lab.LaunchName(launch) || len(o.At) > 0 {
 				t.Errorf("launch %q with %d marks, want %q without", o.Launch, len(o.At), lab.LaunchName(launch))
 			}
