@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -119,8 +120,7 @@ func (p panel) plot() (*plot.Plot, error) {
 	}
 	out.X.Label.Text, out.Y.Label.Text = p.x, p.y
 	out.Legend.TextStyle = letters(8, ink, text.XLeft, text.YCenter)
-	out.Legend.ThumbnailWidth = 26
-	out.Legend.Top = !p.log
+	out.Legend.ThumbnailWidth, out.Legend.Padding = 26, 5
 	out.Add(plotter.NewGrid())
 	for i := range p.series {
 		if err := p.addSeries(out, i); err != nil {
@@ -138,12 +138,20 @@ func (p panel) plot() (*plot.Plot, error) {
 	} else {
 		out.Y.Min, out.Y.Max = max(min(out.Y.Min, p.ideal), lowestR2), max(out.Y.Max, p.ideal)
 	}
+	out.Legend.Left = p.ticks != nil // shares begin on the left, where curves are near the ideal value
+	out.Legend.Top = !out.Legend.Left || !p.log && p.ideal < (out.Y.Min+out.Y.Max)/2
 	return out, nil
 }
 
 // addSeries draws error bars, a line above them and markers on top.
 func (p panel) addSeries(out *plot.Plot, i int) error {
 	s := p.series[i]
+	if p.ticks != nil { // moved apart, so that error bars do not hide each other
+		s.points = slices.Clone(s.points)
+		for k := range s.points {
+			s.points[k].X += 0.09 * (float64(i) - float64(len(p.series)-1)/2)
+		}
+	}
 	line, marks, err := plotter.NewLinePoints(s.points)
 	if err != nil {
 		return err
