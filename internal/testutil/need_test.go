@@ -10,10 +10,10 @@ import (
 func TestMissing(t *testing.T) {
 	for value, fails := range map[string]bool{"": false, "0": false, "1": true} {
 		t.Setenv(string(testutil.NeedDisk), value)
-		told := &outcome{}
-		testutil.NeedDisk.Missing(told, "no room: %d bytes", 7)
-		if told.text != "no room: 7 bytes" || told.failed != fails {
-			t.Errorf("%s=%q: %+v, want failed %t", testutil.NeedDisk, value, told, fails)
+		result := &outcome{}
+		testutil.NeedDisk.Missing(result, "disk full: %d bytes", 7)
+		if result.text != "disk full: 7 bytes" || result.failed != fails {
+			t.Errorf("%s=%q: %+v, want failed %t", testutil.NeedDisk, value, result, fails)
 		}
 	}
 }

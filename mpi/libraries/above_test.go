@@ -34,7 +34,7 @@ func TestAbove(t *testing.T) {
 1+openmpi-4.1.4 bcast 4x2 1024 mpich.binomial unknown`)
 	mpilibrarytest.CheckForced(t, lib, []mpilibrarytest.Forced{
 		{Name: "the default above Open MPI", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "library_default", NewComm: true},
-		{Name: "one of ours above it", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "bruck", Env: []string{"TUTTI_TABLE is a file"}, NewComm: true},
+		{Name: "one of findings above it", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "bruck", Env: []string{"TUTTI_TABLE is a file"}, NewComm: true},
 	})
 }
 

@@ -239,7 +239,7 @@ func TestLiveSanitized(t *testing.T) {
 				"LSAN_OPTIONS=exitcode=0:print_suppressions=0:suppressions=" + quiet,
 			}, b.env...)
 			t.Cleanup(func() {
-				if found := ours(t, dir+"/found*"); found != "" {
+				if found := findings(t, dir+"/found*"); found != "" {
 					t.Error(found)
 				}
 			})
@@ -250,8 +250,8 @@ func TestLiveSanitized(t *testing.T) {
 	}
 }
 
-// ours returns the findings of the sanitizers without leaks in libraries that are already unloaded.
-func ours(t *testing.T, pattern string) string {
+// findings returns the findings of the sanitizers without leaks in libraries that are already unloaded.
+func findings(t *testing.T, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {

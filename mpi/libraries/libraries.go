@@ -22,13 +22,13 @@ import (
 	"tutti/mpi/settings"
 )
 
-// ours is tutti's own library on top of the libraries whose algorithms it can switch.
-var ours = libtutti.WithLibraries(mpich.Library, openmpi.Library)
+// withLibtutti is tutti's own library on top of the libraries whose algorithms it can switch.
+var withLibtutti = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
 // All returns every library: measurable ones first, then those tuned by variables, then
 // tutti's own.
 func All() []mpi.Library {
-	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{ours})
+	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})
 }
 
 // Named returns the library with a name, and false if there is none.

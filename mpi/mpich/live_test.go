@@ -110,7 +110,7 @@ func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
 	rows := layered(b.cat)
-	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	tree, err := parseTree(x.Loaded(coll.Layout{}, flatFile))
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 		if len(rows) == 0 {
 			break
 		}
-		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), l, prog, args...))
 	}
 }
@@ -260,7 +260,7 @@ func TestLiveResults(t *testing.T) {
 		tests = tests[:1]
 	}
 	for i, tc := range tests {
-		sel, _ := mpilibrarytest.Told(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), tc.layout, prog, "check", tc.count))
 	}
 }

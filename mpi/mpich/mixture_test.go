@@ -76,7 +76,7 @@ func TestProjection(t *testing.T) {
 			for _, p := range tc.points {
 				rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: p.nodes, PPN: p.ppn, MsgBytes: 1024}, p.list))
 			}
-			sel, _ := mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
+			sel, _ := mpilibrarytest.FitAndExport(t, known(t), rows, mpi.FitOptions{})
 			for i, p := range tc.points {
 				if got, _ := sel.Select(rows[i].Point); got.String() != p.want {
 					t.Errorf("%v: %v, want %s", rows[i].Point, got, p.want)
@@ -93,7 +93,7 @@ func TestCompositionsAreSelected(t *testing.T) {
 	compositions, altered := 0, 0
 	for seed := range uint64(4) {
 		rows := grids(b.cat, seed)
-		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, r := range rows {
 			alg, _ := sel.Select(r.Point)
 			if e, err := b.cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
@@ -151,7 +151,7 @@ func TestWithoutDevice(t *testing.T) {
 		build build
 		row   selection.Row
 	}{"no device": {bare, composed}, "5.0": {build{b.lib, release(t, "5.0.1")}, flat}} { // 5.0 has no composition to be refused
-		sel, x := mpilibrarytest.Told(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
+		sel, x := mpilibrarytest.FitAndExport(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
 		if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
 			t.Errorf("%s: %v selected, want the flat one", name, alg)
 		}
@@ -207,7 +207,7 @@ func TestLiveMixture(t *testing.T) {
 	b := known(t)
 	prog := testutil.BuildTraced(t, functions(t))
 	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
-	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
 	kinds := map[string]int{}
 	for _, r := range rows {

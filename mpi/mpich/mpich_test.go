@@ -79,7 +79,7 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 // selection does, where the requirements hold.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
-	sel, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
 	var rows []selection.Row
 	rng := rand.New(rand.NewPCG(8, 0))
 	for range 5000 {
@@ -234,7 +234,7 @@ func TestNewerRelease(t *testing.T) {
 func TestReplayFindsWrongFiles(t *testing.T) {
 	b := known(t)
 	rows := grids(b.cat, 3)
-	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 	good := string(x.Loaded(coll.Layout{}, flatFile))
 	tests := []struct{ name, old, new, want string }{
 		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
@@ -321,7 +321,7 @@ func TestHugeSizes(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
+	mpilibrarytest.FitAndExport(t, known(t), rows, mpi.FitOptions{})
 }
 
 func FuzzReach(f *testing.F) {

@@ -53,9 +53,9 @@ func (b build) layoutName(l coll.Layout) string {
 
 // bundle holds the rules for all layouts, and rules for single layouts.
 type bundle struct {
-	rules   classicRules
-	layouts []layoutRules // in a file each, to be chosen when a job starts
-	spread  []layoutRules // from 6.0 on: layouts that the rules of one file tell apart
+	rules        classicRules
+	layouts      []layoutRules // in a file each, to be chosen when a job starts
+	inCommonFile []layoutRules // from 6.0 on: layouts that the rules of one file distinguish
 }
 
 // layoutRules are the rules for jobs of one layout.
@@ -92,7 +92,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 		}
 		own := layoutRules{l.Layout, rules}
 		if b.newer() && (l.Layout.PPN == 1 || l.Layout.Nodes == 1) {
-			out.spread = append(out.spread, own)
+			out.inCommonFile = append(out.inCommonFile, own)
 		} else {
 			out.layouts = append(out.layouts, own)
 		}
@@ -128,10 +128,10 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	}
 	for _, l := range rules.layouts {
 		name := b.layoutName(l.layout)
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(l.rules, rules.spread)})
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(l.rules, rules.inCommonFile)})
 		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: b.settings(filepath.Join(dir, name))})
 	}
-	x.Files = append(x.Files, mpi.File{Name: b.fileName(), Content: b.text(rules.rules, rules.spread)})
+	x.Files = append(x.Files, mpi.File{Name: b.fileName(), Content: b.text(rules.rules, rules.inCommonFile)})
 	x.Setup.Settings = b.settings(filepath.Join(dir, b.fileName()))
 	return x
 }
@@ -150,9 +150,9 @@ func crashesOnNull(rules classicRules) []string {
 }
 
 // text returns the content of a file in the format of the release.
-func (b build) text(rules classicRules, spread []layoutRules) []byte {
+func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 	if b.newer() {
-		return toJSON(rules, spread, b.name).Bytes()
+		return toJSON(rules, inCommonFile, b.name).Bytes()
 	}
 	return rules.Bytes()
 }

@@ -20,24 +20,24 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 		return unknown("no ompi_info beside the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
 	}
 	text := b.Tools.Ask(ctx, path, "--parsable") + "\n" + b.Tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
-	told := parseOmpiInfo(text)
+	info := parseOmpiInfo(text)
 	switch {
-	case told.version == "" || len(told.tuned) == 0:
+	case info.version == "" || len(info.tuned) == 0:
 		return unknown(path+" does not tell the algorithms of coll/tuned", "try it by hand: "+path+" --param coll tuned --level 9")
-	case told.version != b.Version:
-		return unknown(fmt.Sprintf("%s is of Open MPI %s: its algorithms are not known", path, told.version), "put the bin folder of Open MPI "+b.Version+" first on the PATH")
+	case info.version != b.Version:
+		return unknown(fmt.Sprintf("%s is of Open MPI %s: its algorithms are not known", path, info.version), "put the bin folder of Open MPI "+b.Version+" first on the PATH")
 	}
 	cat, _ := mpi.Near(releases(), b.Version)
 	if cat == nil {
 		i := unknown("no list of algorithms is near this version", "use Open MPI 4.1 or newer")
-		i.Checks = told.checks
+		i.Checks = info.checks
 		return i
 	}
-	i := mpi.Inspection{Checks: told.checks, Catalogue: cat, Above: []string{"nothing outranks coll/tuned"}}
-	if above := told.above(); len(above) > 0 {
+	i := mpi.Inspection{Checks: info.checks, Catalogue: cat, Above: []string{"nothing outranks coll/tuned"}}
+	if above := info.above(); len(above) > 0 {
 		i.Above = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: turned off while its algorithms are measured, and by exported settings"}
 	}
-	i.Absent, i.Unlisted, i.Listed = compare(cat, told.tuned)
+	i.Absent, i.Unlisted, i.Listed = compare(cat, info.tuned)
 	return i
 }
 

@@ -24,18 +24,18 @@ func recorded(t testing.TB) string {
 }
 
 func TestParseOmpiInfo(t *testing.T) {
-	told := parseOmpiInfo(recorded(t))
-	if told.version != "4.1.4" || told.checks != "on" {
-		t.Errorf("version %q, checks %q, want 4.1.4, on", told.version, told.checks)
+	info := parseOmpiInfo(recorded(t))
+	if info.version != "4.1.4" || info.checks != "on" {
+		t.Errorf("version %q, checks %q, want 4.1.4, on", info.version, info.checks)
 	}
 	want := map[int]string{0: "ignore", 1: "linear", 2: "pairwise", 3: "modified_bruck", 4: "linear_sync", 5: "two_proc"}
-	if diff := cmp.Diff(want, told.tuned["alltoall"]); diff != "" {
+	if diff := cmp.Diff(want, info.tuned["alltoall"]); diff != "" {
 		t.Errorf("alltoall (-want +got):\n%s", diff)
 	}
-	if got := told.priorities["tuned"]; got != 30 {
+	if got := info.priorities["tuned"]; got != 30 {
 		t.Errorf("priority of tuned %d, want 30", got)
 	}
-	if above := told.above(); len(above) != 0 {
+	if above := info.above(); len(above) != 0 {
 		t.Errorf("above tuned: %v, want nothing in 4.1.4", above)
 	}
 
@@ -139,18 +139,18 @@ func FuzzOmpiInfo(f *testing.F) {
 	f.Add("ompi:version:full:\x1b[2J\nmca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:9999:x\nmca:coll::version:\n")
 	cat := release(f, "4.1.4")
 	f.Fuzz(func(t *testing.T, text string) {
-		told := parseOmpiInfo(text)
-		if strings.ContainsFunc(told.version, unicode.IsControl) {
-			t.Errorf("version %q cannot be shown", told.version)
+		info := parseOmpiInfo(text)
+		if strings.ContainsFunc(info.version, unicode.IsControl) {
+			t.Errorf("version %q cannot be shown", info.version)
 		}
-		for collective, names := range told.tuned {
+		for collective, names := range info.tuned {
 			for id, name := range names {
 				if id < 0 || name == "" {
 					t.Errorf("%s %d %q", collective, id, name)
 				}
 			}
 		}
-		if absent, _, listed := compare(cat, told.tuned); len(absent) > listed {
+		if absent, _, listed := compare(cat, info.tuned); len(absent) > listed {
 			t.Errorf("%d absent of %d", len(absent), listed)
 		}
 	})

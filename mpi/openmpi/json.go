@@ -14,18 +14,18 @@ import (
 	"tutti/coll"
 )
 
-// spread is the distribution of a communicator's ranks over nodes that a rule of 6.0 requires.
-type spread string
+// distribution is the distribution of a communicator's ranks over nodes that a rule of 6.0 requires.
+type distribution string
 
 // The distributions that rules can require.
 const (
-	anySpread  spread = "any"
-	onePerNode spread = "one-per-node"
-	singleNode spread = "single-node"
+	anyDistribution distribution = "any"
+	onePerNode      distribution = "one-per-node"
+	singleNode      distribution = "single-node"
 )
 
 // holds reports whether a communicator of the layout has the distribution.
-func (s spread) holds(l coll.Layout) bool {
+func (s distribution) holds(l coll.Layout) bool {
 	switch s {
 	case onePerNode:
 		return l.PPN == 1
@@ -47,9 +47,9 @@ type jsonCollective struct {
 // jsonBlock applies to communicators of Low to High ranks, bounds included, with the distribution. The
 // first block that applies is used, even if it has no rules.
 type jsonBlock struct {
-	Low, High int
-	Spread    spread
-	Rules     []jsonRule
+	Low, High    int
+	Distribution distribution
+	Rules        []jsonRule
 }
 
 // jsonRule applies to messages of Low to High bytes, bounds included. The first rule that applies is used.
@@ -77,7 +77,7 @@ func (r jsonRules) Bytes() []byte {
 			if block.High < math.MaxInt32 {
 				fmt.Fprintf(&b, ", \"comm_size_max\": %d", block.High)
 			}
-			fmt.Fprintf(&b, ", \"comm_rank_distribution\": %q, \"rules\": [", block.Spread)
+			fmt.Fprintf(&b, ", \"comm_rank_distribution\": %q, \"rules\": [", block.Distribution)
 			for j, x := range block.Rules {
 				b.WriteString(comma(j) + "\n    ")
 				x.write(&b)
@@ -117,19 +117,19 @@ func (x jsonRule) write(b *strings.Builder) {
 // toJSON converts classic rules, in which a block or rule ends where the next one begins. The parameter
 // names returns the name of an algorithm number. Rules of layouts with one rank on each node, or with one
 // node, come first. They apply to communicators of exactly that number of ranks.
-func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective, int) string) jsonRules {
+func toJSON(rules classicRules, inCommonFile []layoutRules, name func(coll.Collective, int) string) jsonRules {
 	var out jsonRules
 	for _, c := range rules {
 		j := jsonCollective{Collective: c.Collective}
-		for _, l := range spread {
+		for _, l := range inCommonFile {
 			n := l.layout.Ranks()
 			own, common := l.rules.block(c.Collective, n), rules.block(c.Collective, n)
 			if slices.Equal(own, common) {
 				continue
 			}
-			b := jsonBlock{Low: n, High: n, Spread: onePerNode, Rules: rulesToJSON(c.Collective, own, name)}
+			b := jsonBlock{Low: n, High: n, Distribution: onePerNode, Rules: rulesToJSON(c.Collective, own, name)}
 			if l.layout.Nodes == 1 {
-				b.Spread = singleNode
+				b.Distribution = singleNode
 			}
 			if len(b.Rules) == 0 { // not a block without rules, for the sake of readers that want one
 				b.Rules = []jsonRule{{High: math.MaxInt64, Algorithm: ignore}}
@@ -137,7 +137,7 @@ func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective,
 			j.Blocks = append(j.Blocks, b)
 		}
 		for i, block := range c.Blocks {
-			b := jsonBlock{Low: block.Ranks, High: math.MaxInt32, Spread: anySpread, Rules: rulesToJSON(c.Collective, block.Rules, name)}
+			b := jsonBlock{Low: block.Ranks, High: math.MaxInt32, Distribution: anyDistribution, Rules: rulesToJSON(c.Collective, block.Rules, name)}
 			if i+1 < len(c.Blocks) {
 				b.High = c.Blocks[i+1].Ranks - 1
 			}
@@ -235,22 +235,22 @@ func strictJSON(text []byte, into any) error {
 
 func parseBlock(raw []byte) (jsonBlock, error) {
 	var in struct {
-		Low    *int              `json:"comm_size_min"`
-		High   *int              `json:"comm_size_max"`
-		Spread *spread           `json:"comm_rank_distribution"`
-		Rules  []json.RawMessage `json:"rules"`
+		Low          *int              `json:"comm_size_min"`
+		High         *int              `json:"comm_size_max"`
+		Distribution *distribution     `json:"comm_rank_distribution"`
+		Rules        []json.RawMessage `json:"rules"`
 	}
 	if err := strictJSON(raw, &in); err != nil {
 		return jsonBlock{}, err
 	}
-	b := jsonBlock{Low: valueOr(in.Low, 0), High: valueOr(in.High, math.MaxInt32), Spread: valueOr(in.Spread, anySpread)}
+	b := jsonBlock{Low: valueOr(in.Low, 0), High: valueOr(in.High, math.MaxInt32), Distribution: valueOr(in.Distribution, anyDistribution)}
 	switch {
 	case in.Rules == nil:
 		return b, errors.New("no rules")
 	case b.Low < 0 || b.Low > b.High || b.High > math.MaxInt32:
 		return b, fmt.Errorf("communicators of %d to %d: want an ascending range up to %d", b.Low, b.High, math.MaxInt32)
-	case !slices.Contains([]spread{anySpread, onePerNode, singleNode}, b.Spread):
-		return b, fmt.Errorf("comm_rank_distribution %q: want any, one-per-node or single-node", b.Spread)
+	case !slices.Contains([]distribution{anyDistribution, onePerNode, singleNode}, b.Distribution):
+		return b, fmt.Errorf("comm_rank_distribution %q: want any, one-per-node or single-node", b.Distribution)
 	}
 	for i, raw := range in.Rules {
 		r, err := parseJSONRule(raw)
@@ -319,7 +319,7 @@ func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule,
 			continue
 		}
 		for _, b := range rules.Blocks {
-			if n := l.Ranks(); n < b.Low || n > b.High || !b.Spread.holds(l) {
+			if n := l.Ranks(); n < b.Low || n > b.High || !b.Distribution.holds(l) {
 				continue
 			}
 			for _, x := range b.Rules {

@@ -17,9 +17,9 @@ import (
 	"tutti/selection"
 )
 
-// spreadRows returns three layouts of twelve ranks with different best algorithms. Rules of 6.0 can
+// distributionRows returns three layouts of twelve ranks with different best algorithms. Rules of 6.0 can
 // distinguish two of them from all others.
-func spreadRows() []selection.Row {
+func distributionRows() []selection.Row {
 	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
 	return []selection.Row{
 		row(coll.Layout{Nodes: 3, PPN: 2}, 64, names, 1, 2, 3, 4),
@@ -35,8 +35,8 @@ func spreadRows() []selection.Row {
 
 func TestJSONGolden(t *testing.T) {
 	b := build{release(t, "6.0.x")}
-	rows := spreadRows()
-	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	rows := distributionRows()
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	if d := cmp.Diff([]string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}, x.Names()); d != "" {
 		t.Error(d)
 	}
@@ -72,7 +72,7 @@ func around(numbers ...int64) []int64 {
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
-		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		back, err := parseJSON(x.Loaded(coll.Layout{}, fileVariable))
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
 	t.Helper()
 	rules := all.rules
-	for _, s := range all.spread {
+	for _, s := range all.inCommonFile {
 		if s.layout == l {
 			rules = s.rules
 		}
@@ -145,7 +145,7 @@ func TestParseJSONRefuses(t *testing.T) {
 		{"twice", file(`{"bcast":[],"bcast":[]}`), "given twice"},
 		{"no rules", file(`{"bcast":[{"comm_size_min":1}]}`), "no rules"},
 		{"inf ranks", file(`{"bcast":[{"comm_size_max":"inf","rules":[]}]}`), "cannot unmarshal"},
-		{"spread", file(`{"bcast":[{"comm_rank_distribution":"two-per-node","rules":[]}]}`), "two-per-node"},
+		{"distribution", file(`{"bcast":[{"comm_rank_distribution":"two-per-node","rules":[]}]}`), "two-per-node"},
 		{"order", file(`{"bcast":[{"comm_size_min":4,"comm_size_max":3,"rules":[]}]}`), "ascending"},
 		{"sizes", file(`{"bcast":[{"rules":[{"msg_size_min":4,"msg_size_max":3,"alg":1}]}]}`), "ascending"},
 		{"no algorithm", file(`{"bcast":[{"rules":[{"msg_size_min":4}]}]}`), "want a name or a number"},
@@ -188,13 +188,13 @@ func TestJSONFirstMatch(t *testing.T) {
 
 func TestReplayFindsWrongJSON(t *testing.T) {
 	b := build{release(t, "6.0.x")}
-	rows := spreadRows()
-	sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rows := distributionRows()
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	rules, err := b.bundle(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules.spread = nil // the layouts fall to the rules for everybody
+	rules.inCommonFile = nil // the layouts fall to the rules for everybody
 	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("Replay = %v", err)
 	}
@@ -214,7 +214,7 @@ func TestRadix(t *testing.T) {
 				})
 			}
 		}
-		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 		text := string(x.Loaded(coll.Layout{}, fileVariable))
 		for _, radix := range []string{"2", "4", "8"} {
 			if want := `"alg": "` + name + `", "faninout": ` + radix; !strings.Contains(text, want) {
@@ -258,7 +258,7 @@ func TestSecondVersion(t *testing.T) {
 func FuzzParseJSON(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	rules := jsonRules{{Collective: coll.Bcast, Blocks: []jsonBlock{
-		{Low: 4, High: math.MaxInt32, Spread: onePerNode, Rules: []jsonRule{
+		{Low: 4, High: math.MaxInt32, Distribution: onePerNode, Rules: []jsonRule{
 			{Low: rng.Int64N(10), High: math.MaxInt64, Algorithm: "chain", FanInOut: 2, SegSize: 3, MaxRequests: 4}}}}}}
 	f.Add(rules.Bytes())
 	f.Add([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[{"rules":[{"msg_size_max":"inf","alg":7}]}]}}`))
@@ -302,7 +302,7 @@ func TestMaxRequests(t *testing.T) {
 			}
 			continue
 		}
-		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 		want := "rule-file-version-2\n"
 		if version == "6.0.x" {
 			want = `"reqs": 8`

@@ -90,7 +90,7 @@ func TestLiveSelection(t *testing.T) {
 		}
 	}
 	b := build{release(t, "4.1.4")}
-	sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
 	step := 3 // a sample of the rows
 	if !testutil.AllCases() {
@@ -197,7 +197,7 @@ func TestLiveIgnoredArguments(t *testing.T) {
 		rows := slices.Concat(
 			crossing(coll.Gather, "binomial", "basic_linear", factor), crossing(coll.Scatter, "basic_linear", "binomial", factor),
 			crossing(coll.Allgatherv, "bruck", "ring", factor), crossing(coll.Allgather, "bruck", "ring", factor))
-		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 		env := mpilibrarytest.Sourced(t, b, sel)
 		testutil.CheckAllRight(t, launch(t, env, 4, prog, "check", "16384", "gather", "scatter", "allgatherv", "allgather"))
 	}

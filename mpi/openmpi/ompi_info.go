@@ -24,23 +24,23 @@ var (
 
 // parseOmpiInfo reads the output of ompi_info --parsable. It ignores unknown lines.
 func parseOmpiInfo(text string) ompiInfo {
-	told := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
+	info := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := fullForm.FindStringSubmatch(line); m != nil {
-			told.version = m[1]
+			info.version = m[1]
 		}
 		if m := checkForm.FindStringSubmatch(line); m != nil {
-			told.checks = "on"
+			info.checks = "on"
 			if m[1] == "never" {
-				told.checks = "off"
+				info.checks = "off"
 			}
 		}
 		if rest, is := strings.CutPrefix(line, "mca:coll:"); is {
-			told.seeColl(line, rest)
+			info.seeColl(line, rest)
 		}
 	}
-	return told
+	return info
 }
 
 func (i *ompiInfo) seeColl(line, rest string) {

@@ -21,7 +21,7 @@ import (
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
-		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
 		rng := rand.New(rand.NewPCG(10, 0))
 		var rows []selection.Row
 		for range 5000 {
@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
 	}
 	b := build{release(t, "4.1.4")}
-	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	for _, f := range x.Files {
 		testutil.CheckGolden(t, path.Base(f.Name), f.Content)
 	}
@@ -136,7 +136,7 @@ func TestOneRowForAllSizes(t *testing.T) {
 		for c, names := range algorithms {
 			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
 				b := build{release(t, version)}
-				_, x := mpilibrarytest.Told(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
+				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
 				find, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
 				if err != nil {
 					t.Fatal(err)
@@ -169,7 +169,7 @@ func TestEmptyMessages(t *testing.T) {
 				}})
 			}
 		}
-		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, l := range append(x.Setup.Layouts, selection.LayoutSettings{}) {
 			find, err := b.reader(x.Loaded(l.Layout, fileVariable))
 			if err != nil {
@@ -219,7 +219,7 @@ func TestTwoRanks(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	back, err := parse(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestTwoRanks(t *testing.T) {
 func TestReplayFindsWrongRules(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	rows := mpilibrarytest.Rows(b.cat, 1, 0)
-	sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	rules, err := b.bundle(sel)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 		{mvapich(t), mvapichRows(), 0.02},
 	}
 	for _, tc := range tests {
-		_, x := mpilibrarytest.Told(t, tc.build, tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		_, x := mpilibrarytest.FitAndExport(t, tc.build, tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
 		snippet, err := x.Setup.Shell()
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func intelRows() []selection.Row {
 func TestRankRulesFollowTree(t *testing.T) {
 	b := intel(t)
 	for seed := range uint64(4) {
-		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		checked := 0
 		for _, tree := range sel.Trees {
 			var rules rankRules
@@ -95,7 +95,7 @@ func TestRankRulesExportErrors(t *testing.T) {
 
 func TestRankRulesReplayErrors(t *testing.T) {
 	b := intel(t)
-	sel, x := mpilibrarytest.Told(t, b, intelRows(), mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, intelRows(), mpi.FitOptions{})
 	x.Setup.Settings[0].Value = strings.Replace(x.Setup.Settings[0].Value, "1:", "2:", 1)
 	if err := b.Replay(x, sel, intelRows()); err == nil || !strings.Contains(err.Error(), "want 1 (binomial)") {
 		t.Errorf("another algorithm: %v", err)

@@ -20,7 +20,7 @@ func TestSizeRangesLoss(t *testing.T) {
 	b := mvapich(t)
 	for seed := range uint64(4) {
 		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
-		sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 		set := 0
 		for _, r := range rows {
 			alg, ok := sel.Select(r.Point)
@@ -134,7 +134,7 @@ func TestSizeRangesExportErrors(t *testing.T) {
 func TestSizeRangesReplayErrors(t *testing.T) {
 	b := mvapich(t)
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		sel, x := mpilibrarytest.Told(t, b, mvapichRows(), mpi.FitOptions{MaxLoss: 0.02})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mvapichRows(), mpi.FitOptions{MaxLoss: 0.02})
 		x.Setup.Layouts[0].Settings[0].Value = value
 		if err := b.Replay(x, sel, mvapichRows()); err == nil || !strings.Contains(err.Error(), "the settings select algorithm") {
 			t.Errorf("%s: Replay = %v", value, err)

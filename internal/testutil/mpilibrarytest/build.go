@@ -20,7 +20,7 @@ import (
 	"tutti/selection"
 )
 
-// Dir is the folder in the settings of exports that Told returns.
+// Dir is the folder in the settings of exports that FitAndExport returns.
 const Dir = "/a b's folder"
 
 // opened is a release of a library for which selections can be made on this machine.
@@ -51,10 +51,10 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 		for i, f := range families() {
 			t.Run(b.cat.Version+" "+f.name, func(t *testing.T) {
 				rows := f.rows(b.cat, uint64(i))
-				sel, _ := Told(t, b.build, rows, mpi.FitOptions{})
+				sel, _ := FitAndExport(t, b.build, rows, mpi.FitOptions{})
 				testPromises(t, sel, rows, 0)
 				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
-				sel, x := Told(t, b.build, rows, opt)
+				sel, x := FitAndExport(t, b.build, rows, opt)
 				testPromises(t, sel, rows, opt.MaxLoss)
 				if !lib.Facts().Guards {
 					testSafety(t, b.cat, sel, rows)
@@ -98,7 +98,7 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 	t.Helper()
 	shuffled := slices.Clone(rows)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
-	_, again := Told(t, b, shuffled, opt)
+	_, again := FitAndExport(t, b, shuffled, opt)
 	if d := cmp.Diff(x, again); d != "" {
 		t.Errorf("of the same rows in another order (-first +second):\n%s", d)
 	}
@@ -246,7 +246,7 @@ func testPorting(t *testing.T, lib mpi.Library) {
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
 			}
-			sel, _ := Told(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
+			sel, _ := FitAndExport(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
 			for _, r := range rows {
 				c := coll.Candidate{Point: r.Point}
 				c.Algorithm, _ = sel.Select(r.Point)
@@ -258,8 +258,8 @@ func testPorting(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// Told fits rows and exports the selection. It checks that the files select what the selection does.
-func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
+// FitAndExport fits rows and exports the selection. It checks that the files select what the selection does.
+func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
 	sel, err := b.Fit(rows, opt)
 	if err != nil {
