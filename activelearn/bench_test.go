@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // measured300 returns a ledger of 800 points and 10 algorithms, with 300 measured candidates.
@@ -15,10 +16,7 @@ func measured300(b *testing.B) *Ledger {
 	for i := range 20 {
 		g.MsgBytes = append(g.MsgBytes, int64(1)<<i)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		b.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(b)
 	var algorithms []coll.Algorithm
 	for k := range 10 {
 		algorithms = append(algorithms, coll.Algorithm{Name: fmt.Sprint("a", k)})
@@ -46,10 +44,7 @@ func BenchmarkAsk(b *testing.B) {
 	for _, name := range Names() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := New(name, Options{Seed: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := testutil.Must(New(name, Options{Seed: 1}))(b)
 				if _, err := s.Ask(State{Round: 20, Want: 15, Ledger: l}); err != nil {
 					b.Fatal(err)
 				}

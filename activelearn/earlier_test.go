@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // crossed returns measurements of all candidates of the crossing machine. The times of one
@@ -29,10 +30,7 @@ func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 // is more than 10 % slower than the fastest.
 func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
-	m, err := r.model(State{Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(r.model(State{Ledger: l}))(t)
 	means := m.Means(r.rows, len(r.index))
 	mistakes := 0
 	for i := range r.rows {
@@ -73,15 +71,9 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 		{"an algorithm was four times as slow", "early", 4, 3, 0.1},
 	} {
 		l := NewLedger(crossing())
-		s, err := New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{crossed(t, tc.alg, tc.times)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{crossed(t, tc.alg, tc.times)}}))(t)
 		for round := 1; round <= tc.rounds; round++ {
-			batch, err := s.Ask(State{Round: round, Want: 8, Ledger: l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := testutil.Must(s.Ask(State{Round: round, Want: 8, Ledger: l}))(t)
 			if round == 1 {
 				algorithms := map[coll.Algorithm]bool{}
 				for _, c := range batch {
@@ -110,10 +102,7 @@ func TestRegretOfForeignCampaign(t *testing.T) {
 		{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "early"}}, Seconds: 1, CostSeconds: 1},
 		{Candidate: coll.Candidate{Point: crossing().Points()[0], Algorithm: coll.Algorithm{Name: "gone"}}, Seconds: 1, CostSeconds: 1},
 	}
-	s, err := New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{foreign}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{foreign}}))(t)
 	l := NewLedger(crossing())
 	for round, want := range []int{3 * initialPoints, 1} { // a second candidate would exceed half of the machine time so far
 		batch, err := s.Ask(State{Round: round + 1, Want: 2, Ledger: l})

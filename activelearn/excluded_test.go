@@ -10,7 +10,7 @@ import (
 )
 
 // Candidates that were given up are excluded, and so are unmeasured candidates beyond them.
-func TestBarred(t *testing.T) {
+func TestExcludedCandidates(t *testing.T) {
 	at := func(nodes int, bytes int64, alg string) coll.Candidate {
 		return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: alg}}
 	}
@@ -70,7 +70,7 @@ func TestBarred(t *testing.T) {
 }
 
 // The library's default is never excluded, even if it was given up at some points.
-func TestDefaultIsNeverBarred(t *testing.T) {
+func TestDefaultIsNeverExcluded(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
 	c := coll.Candidate{Point: p, Algorithm: coll.Default}
 	l := activelearn.NewLedger(coll.NewSpace([]coll.Point{p}, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil }))

@@ -26,10 +26,7 @@ func sweep(sizes int) *coll.Space {
 // infeasible at some points.
 func cube(t *testing.T) *coll.Space {
 	t.Helper()
-	points, err := coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast))(t)
 	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(c coll.Candidate) error {
 		if c.Algorithm.Name == "halving" && c.PPN == 1 {
 			return errors.New("cannot run there")
@@ -203,7 +200,7 @@ func TestLedgerErrors(t *testing.T) {
 }
 
 // Grow keeps the status of existing candidates; additional candidates are free.
-func TestLedgerGrows(t *testing.T) {
+func TestLedgerGrow(t *testing.T) {
 	sp := sweep(3)
 	l := activelearn.NewLedger(sp)
 	done, given, waiting := sp.At(0)[0], sp.At(1)[1], sp.At(2)[2]
@@ -249,7 +246,7 @@ func TestLedgerGrows(t *testing.T) {
 
 // A candidate that is measured a second time keeps its first measurement. The second one becomes a
 // replicate, or only adds its cost if the trial failed.
-func TestLedgerRepeats(t *testing.T) {
+func TestLedgerSecondMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()
 	pend(t, l, all[0], all[1])
@@ -280,7 +277,7 @@ func TestLedgerRepeats(t *testing.T) {
 
 // A second time that is faster than noise explains replaces the first, which must have been
 // disturbed; a slower second time does not. Slices returned earlier by Measurements do not change.
-func TestLedgerPutsRight(t *testing.T) {
+func TestLedgerReplacesDisturbedMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()
 	pend(t, l, all[:3]...)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // million returns a ledger with a space of a million candidates, up to 4096 nodes of 256 processes.
@@ -26,16 +27,10 @@ func million(t testing.TB) *Ledger {
 	for size := int64(1); len(g.MsgBytes) < 100; size += 1 + size/6 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(t)
 	var algorithms []coll.Algorithm
 	for k := range 10 {
-		a, err := coll.NewAlgorithm("algorithm", coll.Param{Name: "k", Value: fmt.Sprint(k)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(coll.NewAlgorithm("algorithm", coll.Param{Name: "k", Value: fmt.Sprint(k)}))(t)
 		algorithms = append(algorithms, a)
 	}
 	l := NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))
@@ -73,10 +68,7 @@ func cpuSeconds(t testing.TB) float64 {
 // hyperparameters are learned before.
 func BenchmarkMillion(b *testing.B) {
 	l := million(b)
-	s, err := New("regret", Options{Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := testutil.Must(New("regret", Options{Seed: 1}))(b)
 	if _, err := s.Ask(State{Round: 1, Want: 50, Ledger: l}); err != nil {
 		b.Fatal(err)
 	}
@@ -105,17 +97,11 @@ func TestMillion(t *testing.T) {
 		t.Fatalf("%d candidates, want a million", n)
 	}
 	t.Logf("%d candidates laid out in %v", n, time.Since(began))
-	s, err := New("regret", Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New("regret", Options{Seed: 1}))(t)
 	var m runtime.MemStats
 	for round := 1; round <= 5; round++ {
 		began, used := time.Now(), cpuSeconds(t)
-		batch, err := s.Ask(State{Round: round, Want: 50, Ledger: l})
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := testutil.Must(s.Ask(State{Round: round, Want: 50, Ledger: l}))(t)
 		used = cpuSeconds(t) - used
 		runtime.ReadMemStats(&m)
 		t.Logf("round %d: %d candidates in %.2f s of processor time, %v by the clock, %d MiB from the system",

@@ -7,6 +7,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 )
 
@@ -45,7 +46,7 @@ func TestPrices(t *testing.T) {
 }
 
 // A benchmark that measures for a fixed time has the same price for every candidate.
-func TestPricesOfBoxedRuns(t *testing.T) {
+func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 2 * powerRuns {
 		c := coll.Candidate{
@@ -123,19 +124,13 @@ func crossing() *coll.Space {
 
 // An algorithm that is ten times slower than the others is rarely measured after the first two
 // rounds.
-func TestRegretLeavesTheHopelessAlone(t *testing.T) {
+func TestRegretAvoidsSlowAlgorithm(t *testing.T) {
 	for seed := range uint64(3) {
 		l := NewLedger(crossing())
-		s, err := New("regret", Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New("regret", Options{Seed: seed}))(t)
 		slow, all := 0, 0
 		for round := 1; round <= 6; round++ {
-			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
 			for _, c := range batch {
 				if round > 2 {
 					all++
@@ -166,16 +161,10 @@ func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 func TestRegretFillsLaunches(t *testing.T) {
 	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
 		l := NewLedger(crossing())
-		s, err := New("regret", Options{Seed: 1, SharedLaunch: shared(model)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New("regret", Options{Seed: 1, SharedLaunch: shared(model)}))(t)
 		candidates, launches := 0, 0
 		for round := 1; round <= 4; round++ {
-			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
 			costs := benchrunner.LaunchCost{Model: model, Seconds: 0.5}.Costs(batch)
 			for i, c := range batch {
 				if round > 1 {
@@ -200,7 +189,7 @@ func TestRegretFillsLaunches(t *testing.T) {
 
 // A pending candidate changes the acquisition values of all others exactly as a picked candidate
 // does.
-func TestRegretSeesThePending(t *testing.T) {
+func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())
 		for i := 0; i < 100; i += 9 {
@@ -217,15 +206,9 @@ func TestRegretSeesThePending(t *testing.T) {
 		if err := r.start(l); err != nil {
 			t.Fatal(err)
 		}
-		m, err := r.model(State{Ledger: l})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(r.model(State{Ledger: l}))(t)
 		s := State{Round: 2, Want: 1, Ledger: l}
-		b, err := r.newSelector(s, m, r.samplePoints(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testutil.Must(r.newSelector(s, m, r.samplePoints(s)))(t)
 		return b
 	}
 	picked := laid()
@@ -252,12 +235,9 @@ func TestRegretSeesThePending(t *testing.T) {
 }
 
 // The initial points lie in the lower half of the space, where they are likely cheap.
-func TestRegretBeginsCheaply(t *testing.T) {
+func TestRegretInitialPointsAreCheap(t *testing.T) {
 	sp := crossing()
-	s, err := New("regret", Options{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New("regret", Options{Seed: 3}))(t)
 	batch, err := s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(sp)})
 	if err != nil || len(batch) != 3*initialPoints {
 		t.Fatalf("first batch %v, %v, want all algorithms at %d points", batch, err, initialPoints)
@@ -271,18 +251,12 @@ func TestRegretBeginsCheaply(t *testing.T) {
 
 // Each candidate that the model chose has a reason: the rival algorithm, the expected slowdown of
 // the choice, the expected gain and the expected machine time.
-func TestRegretExplains(t *testing.T) {
+func TestRegretGivesReasons(t *testing.T) {
 	l := NewLedger(crossing())
-	s, err := New("regret", Options{Seed: 2, SharedLaunch: shared(benchrunner.LaunchOSU)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New("regret", Options{Seed: 2, SharedLaunch: shared(benchrunner.LaunchOSU)}))(t)
 	open := 0
 	for round := 1; round <= 4; round++ {
-		batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
 		for i, launch := range (benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch) {
 			why, known := s.(Explainer).Reason(batch[i])
 			if known != (round > 1) {

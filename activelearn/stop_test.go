@@ -68,7 +68,7 @@ func TestWatchObserve(t *testing.T) {
 	}
 }
 
-func TestWatchSpent(t *testing.T) {
+func TestWatchLimitReached(t *testing.T) {
 	s := sweep(2)
 	half := activelearn.NewLedger(s) // four of the eight candidates are measured
 	measure(t, half, s.At(0)...)
@@ -117,7 +117,7 @@ func TestOnlyConvergedIsGood(t *testing.T) {
 }
 
 // Meets compares both figures with the criteria, without patience and for any number of points.
-func TestWatchHolds(t *testing.T) {
+func TestWatchMeets(t *testing.T) {
 	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3}, activelearn.Limits{})
 	for _, tc := range []struct {
 		points             int

@@ -8,29 +8,24 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func strategy(t *testing.T, name string, seed uint64) activelearn.Strategy {
 	t.Helper()
-	s, err := activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3}))(t)
 	return s
 }
 
 func ask(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
-	batch, err := s.Ask(activelearn.State{Round: round, Want: want, Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
 	return batch
 }
 
 // Each strategy returns distinct free candidates, even if some trials fail and others are still
 // running when the next batch is asked for.
-func TestStrategiesKeepTheirPromise(t *testing.T) {
+func TestStrategiesAskOnlyFreeCandidates(t *testing.T) {
 	for _, name := range activelearn.Names() {
 		for seed := range uint64(3) {
 			for _, want := range []int{1, 7, 1000} {
@@ -115,7 +110,7 @@ func TestInitialBatch(t *testing.T) {
 
 // With measurements at the left end of a line, the right end is the most uncertain. A batch spreads
 // over the unmeasured part of the line.
-func TestUncertaintyGoesFar(t *testing.T) {
+func TestUncertaintySelectsDistantPoints(t *testing.T) {
 	s := sweep(25)
 	for seed := range uint64(5) {
 		l := activelearn.NewLedger(s)
@@ -159,7 +154,7 @@ func TestPendingChangesTheChoice(t *testing.T) {
 	}
 }
 
-func TestNewNamesWhatIsAllowed(t *testing.T) {
+func TestNewErrorListsStrategies(t *testing.T) {
 	_, err := activelearn.New("greedy", activelearn.Options{})
 	if err == nil {
 		t.Fatal("New(greedy): want an error")

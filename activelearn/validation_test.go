@@ -6,24 +6,19 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // validationSamples runs six rounds and then asks for the validation samples of many rounds,
 // without recording measurements in between.
-func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
+func validationSamples(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 	t.Helper()
 	l := NewLedger(crossing())
-	s, err := New("regret", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New("regret", opt))(t)
 	var out [][]coll.Candidate
 	for round := range 200 {
 		state := State{Round: round + 1, Want: want, Ledger: l, Confirm: round >= 6}
-		batch, err := s.Ask(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := testutil.Must(s.Ask(state))(t)
 		if state.Confirm {
 			checks := slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool {
 				why, _ := s.(Explainer).Reason(c)
@@ -44,8 +39,8 @@ func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 
 // Validation samples are drawn evenly over the points with an open choice, regardless of cost. They
 // have a choice and a rival at each point, and cost little compared with the campaign so far.
-func TestCheck(t *testing.T) {
-	l, batches := asked(t, Options{Seed: 1}, 8)
+func TestValidationSample(t *testing.T) {
+	l, batches := validationSamples(t, Options{Seed: 1}, 8)
 	least := math.Inf(1)
 	open := 0 // points that a batch can easily afford
 	for i := range l.Space().Points() {
@@ -95,7 +90,7 @@ func TestCheck(t *testing.T) {
 }
 
 // Points of weight 0 are in no validation sample.
-func TestCheckGoesByWeights(t *testing.T) {
+func TestValidationSampleUsesWeights(t *testing.T) {
 	points := crossing().Points()
 	weights := make([]float64, len(points))
 	for i, p := range points {
@@ -103,7 +98,7 @@ func TestCheckGoesByWeights(t *testing.T) {
 			weights[i] = 1
 		}
 	}
-	_, batches := asked(t, Options{Seed: 2, Weights: weights}, 4)
+	_, batches := validationSamples(t, Options{Seed: 2, Weights: weights}, 4)
 	for _, c := range slices.Concat(batches...) {
 		if c.Nodes != 4 {
 			t.Fatalf("%v is checked and has no weight", c)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // bySize returns the weight of each point of a space.
@@ -71,16 +72,10 @@ func TestRegretFollowsWeights(t *testing.T) {
 	large := func(p coll.Point) bool { return p.MsgBytes >= 1<<10 }
 	share := func(weights []float64) float64 {
 		l := NewLedger(crossing())
-		s, err := New("regret", Options{Seed: 1, Weights: weights})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New("regret", Options{Seed: 1, Weights: weights}))(t)
 		n, there := 0, 0
 		for round := 1; round <= 6; round++ {
-			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
 			for _, c := range batch {
 				machine(t, l, c, 0)
 				if round > 1 {
@@ -113,11 +108,8 @@ func TestRegretFollowsWeights(t *testing.T) {
 }
 
 func TestWrongWeights(t *testing.T) {
-	s, err := New("regret", Options{Weights: []float64{1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())})
+	s := testutil.Must(New("regret", Options{Weights: []float64{1, 2}}))(t)
+	_, err := s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("2 weights for %d points", len(crossing().Points()))) {
 		t.Errorf("two weights for a space: %v", err)
 	}

@@ -34,10 +34,7 @@ func TestChecksum(t *testing.T) {
 // Unpack writes everything that the compiler needs.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
-	args, err := csource.Bench.Unpack(dir, "prog")
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := testutil.Must(csource.Bench.Unpack(dir, "prog"))(t)
 	line := strings.Join(args, " ")
 	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 clocks.c ") || !strings.HasSuffix(line, " cvar.c -lm -ldl") || strings.Contains(line, ".h") {
 		t.Errorf("arguments %s", line)
@@ -85,10 +82,7 @@ func TestBuildPlace(t *testing.T) {
 	for _, text := range []string{"one", "two"} {
 		script := `[ "$1" = --version ] && echo cc 1.0 && exit; grep -q '^#define SOURCE "[0-9a-f]*"$' source.h && printf ` + text + ` > tutti-native`
 		cc := compiler(t, script)
-		built, err := csource.Build(t.Context(), csource.Bench, cc, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := testutil.Must(csource.Build(t.Context(), csource.Bench, cc, out))(t)
 		if want := (csource.Built{Path: out, Compiler: cc, Version: "cc 1.0", Checksum: csource.Bench.Checksum()}); built != want {
 			t.Errorf("Build = %+v, want %+v", built, want)
 		}
@@ -112,18 +106,9 @@ func TestLiveCut(t *testing.T) {
 		t.Skip("compiles")
 	}
 	prog := filepath.Join(t.TempDir(), "cut")
-	sources, err := filepath.Glob("bench/*.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls, err := filepath.Glob("workload/*.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	variables, err := filepath.Glob("cvar/*.c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := testutil.Must(filepath.Glob("bench/*.c"))(t)
+	calls := testutil.Must(filepath.Glob("workload/*.c"))(t)
+	variables := testutil.Must(filepath.Glob("cvar/*.c"))(t)
 	args := []string{"-std=c99", "-Ibench", "-Iworkload", "-Icvar", "-o", prog, "testdata/cut.c"}
 	for _, name := range slices.Concat(sources, calls, variables) {
 		if base := filepath.Base(name); base != "main.c" && base != "measure.c" {

@@ -47,10 +47,7 @@ func samplesIn(t *testing.T, folder string) []string {
 	if err != nil || len(paths) != 1 {
 		t.Fatalf("%v, %v: want the file of one job", paths, err)
 	}
-	text, err := os.ReadFile(paths[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(paths[0]))(t)
 	lines := strings.Split(string(text), "\n")
 	last := len(lines) - 1
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "# tutti-samples 1 ") || lines[1] != "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest" || lines[last] != "" {

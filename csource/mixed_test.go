@@ -97,15 +97,9 @@ func TestLiveMixedLog(t *testing.T) {
 	}
 	env := append(following(t, m, sealed("tutti-table 1\n"+way.table), library), way.env...)
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
-	logs, err := filepath.Glob(dir + "/log*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	logs := testutil.Must(filepath.Glob(dir + "/log*"))(t)
 	for _, name := range logs {
-		log, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := testutil.Must(os.ReadFile(name))(t)
 		if strings.Contains(string(log), "ompi_coll_base_bcast_intra_pipeline") {
 			return
 		}

@@ -41,15 +41,9 @@ func runtimeObjects(t *testing.T, m mpiOf) string {
 	if folder, known := objectFolders.folders[m.Compiler]; known {
 		return folder
 	}
-	folder, err := os.MkdirTemp("", "tutti-objects-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := testutil.Must(os.MkdirTemp("", "tutti-objects-"))(t)
 	objectFolders.folders[m.Compiler] = folder
-	args, err := csource.Runtime.Unpack(folder, "libtutti.so")
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := testutil.Must(csource.Runtime.Unpack(folder, "libtutti.so"))(t)
 	var sources []string
 	for _, a := range args {
 		if strings.HasSuffix(a, ".c") {
@@ -97,10 +91,7 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 func changed(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
-	text, err := os.ReadFile(filepath.Join(objects, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(objects, file)))(t)
 	wrong := strings.Replace(string(text), before, after, 1)
 	if wrong == string(text) {
 		t.Fatalf("no %q in %s", before, file)
@@ -140,18 +131,12 @@ func objectsIn(t *testing.T, folder string) []string {
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	source, err := filepath.Abs(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := testutil.Must(filepath.Abs(filepath.Join("testdata", file)))(t)
 	objects := runtimeObjects(t, m)
 	args := append(objectsIn(t, objects), "-O0")
 	if testutil.AllCases() {
 		args = []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"}
-		sources, err := filepath.Glob(filepath.Join(objects, "*.c"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sources := testutil.Must(filepath.Glob(filepath.Join(objects, "*.c")))(t)
 		args = append(args, sources...)
 	}
 	args = append(args, "-std=c11", "-I.", "-o", program, source, "-lm")

@@ -199,10 +199,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("the job ended by itself")
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text = testutil.Must(os.ReadFile(path))(t)
 	lines := strings.Split(string(text), "\n")
 	if lines[0] != "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest" || len(lines) < 3 || lines[len(lines)-1] != "" {
 		t.Errorf("a killed job leaves\n%s", text)

@@ -99,10 +99,7 @@ func TestSimulated(t *testing.T) {
 			if len(word) != 6 || word[2] != "none" && word[5] != "1" {
 				t.Fatalf("%q: want ranks, bytes, monitor, two times and one announcement", line)
 			}
-			us, err := strconv.ParseFloat(word[4], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			us := testutil.Must(strconv.ParseFloat(word[4], 64))(t)
 			took[word[2]] = us
 		}
 		if took["rma:5:4"] > took["rma:5:0"] || took["rma:5:4"] > took["allreduce:20"] || took["tags"] > took["rma:5:4"] {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"tutti/internal/testutil"
 )
 
 var stopRecord = Record{Kind: KindStop, Time: time.Unix(0, 0).UTC(), Stop: "budget"}
@@ -108,10 +109,7 @@ func TestGrownFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	line, err := encode(stopRecord)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testutil.Must(encode(stopRecord))(t)
 	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
 		_, err = f.Write(line)

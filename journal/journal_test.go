@@ -17,6 +17,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -46,10 +47,7 @@ func trial(nodes int) journal.Record {
 // everyKind returns one record of each kind.
 func everyKind(t *testing.T) []journal.Record {
 	t.Helper()
-	alg, err := coll.ParseAlgorithm("pipeline(segsize=8192)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := testutil.Must(coll.ParseAlgorithm("pipeline(segsize=8192)"))(t)
 	withParams := candidate(8)
 	withParams.Algorithm = alg
 	failed := coll.Trial{
@@ -75,10 +73,7 @@ func everyKind(t *testing.T) []journal.Record {
 
 func create(t *testing.T, dir string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Create(dir, journal.Header{ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a": [1, 2]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := testutil.Must(journal.Create(dir, journal.Header{ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a": [1, 2]}`)}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -93,10 +88,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := j.Append(want[3:]...); err != nil {
 		t.Fatal(err)
 	}
-	got, err := journal.Read(dir) // while the journal is open
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(journal.Read(dir))(t) // while the journal is open
 	header := journal.Header{Schema: journal.Schema, ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
 	if diff := cmp.Diff(&journal.Contents{Header: header, Records: want}, got, compare); diff != "" {
 		t.Errorf("Read: (-want +got)\n%s", diff)
@@ -116,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestOpenGoesOn(t *testing.T) {
+func TestOpenContinues(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
 	if err := errors.Join(j.Append(trial(1)), j.Close()); err != nil {
@@ -136,10 +128,7 @@ func TestOpenGoesOn(t *testing.T) {
 	if err := j.Append(stamped); err != nil {
 		t.Fatal(err)
 	}
-	got, err := journal.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(journal.Read(dir))(t)
 	if want := noon.Add(time.Hour); len(got.Records) != 2 || got.Records[1].Time != want {
 		t.Errorf("second record = %+v, want time %v", got.Records[1], want)
 	}
@@ -171,7 +160,7 @@ func TestNoJournal(t *testing.T) {
 	}
 }
 
-func TestAppendRefuses(t *testing.T) {
+func TestAppendErrors(t *testing.T) {
 	bad := func(change func(*journal.Record)) journal.Record {
 		r := trial(1)
 		own := *r.Trial
@@ -238,10 +227,7 @@ func TestAppendConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got, err := journal.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(journal.Read(dir))(t)
 	if len(got.Records) != 160 {
 		t.Fatalf("%d records, want 160", len(got.Records))
 	}

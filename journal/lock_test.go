@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"tutti/internal/testutil"
 )
 
 // With the variable holdEnv, the test binary opens the journal of that folder and keeps it open
@@ -56,14 +57,8 @@ func hold(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := testutil.Must(cmd.StdinPipe())(t)
+	stdout := testutil.Must(cmd.StdoutPipe())(t)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +73,7 @@ func hold(t *testing.T, dir string) *exec.Cmd {
 func newJournal(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	j, err := Create(dir, Header{Campaign: "lock", Created: time.Unix(0, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := testutil.Must(Create(dir, Header{Campaign: "lock", Created: time.Unix(0, 0)}))(t)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +167,8 @@ func TestKilledWhileAppending(t *testing.T) {
 // waitDead waits until the kernel has ended the process that has the lock.
 func waitDead(t *testing.T, dir string) {
 	t.Helper()
-	holder, err := readLock(filepath.Join(dir, LockName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	me, err := self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	holder := testutil.Must(readLock(filepath.Join(dir, LockName)))(t)
+	me := testutil.Must(self())(t)
 	for range 500 {
 		if holder.surelyDead(me) {
 			return
@@ -268,10 +254,7 @@ func TestUnreadableLock(t *testing.T) {
 // Of many processes that find the same dead lock, at most one opens the journal at a time. Some of
 // them also find the lock of a crashed takeover.
 func TestTakeoverRace(t *testing.T) {
-	me, err := self()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := testutil.Must(self())(t)
 	dead := me
 	dead.PID, dead.Nonce = 1<<30, "DEAD"
 	guard := dead
@@ -323,7 +306,7 @@ func TestTakeoverRace(t *testing.T) {
 	}
 }
 
-func TestLockTakenAway(t *testing.T) {
+func TestLockRemovedByOthers(t *testing.T) {
 	dir := newJournal(t)
 	j, _, err := Open(dir)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -21,10 +22,7 @@ func TestProcess(t *testing.T) {
 	if err != nil || p.PID() != cmd.Process.Pid || !p.Runs() || p.Gone() {
 		t.Errorf("process %d: %+v, %v, runs %t, gone %t", cmd.Process.Pid, p, err, p.Runs(), p.Gone())
 	}
-	content, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(json.Marshal(p))(t)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +32,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("process that was kept and has ended: %+v, %v, runs %t, gone %t", kept, err, kept.Runs(), kept.Gone())
 	}
 	// Another process with the same number must not count as this one.
-	me, err := journal.ProcessOf(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := testutil.Must(journal.ProcessOf(os.Getpid()))(t)
 	var other journal.Process
 	text := map[string]any{}
 	content, _ = json.Marshal(me)
@@ -61,10 +56,7 @@ func TestWriter(t *testing.T) {
 	if _, err := journal.Writer(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Writer without a journal = %v", err)
 	}
-	j, err := journal.Create(dir, journal.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := testutil.Must(journal.Create(dir, journal.Header{}))(t)
 	if p, err := journal.Writer(dir); err != nil || p.PID() != os.Getpid() || !p.Runs() {
 		t.Errorf("Writer = %+v, %v, want this process", p, err)
 	}
@@ -78,19 +70,14 @@ func TestWriter(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	release, err := journal.Lock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := testutil.Must(journal.Lock(path))(t)
 	if _, err := journal.Lock(path); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("a second Lock = %v, want ErrLocked", err)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	if release, err = journal.Lock(path); err != nil {
-		t.Fatalf("Lock after its release: %v", err)
-	}
+	release = testutil.Must(journal.Lock(path))(t)
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}

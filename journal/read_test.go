@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 	stopLine = `{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"
 )
 
-func TestReadDamaged(t *testing.T) {
+func TestReadDamagedJournal(t *testing.T) {
 	tests := []struct {
 		name, text string
 		records    int
@@ -107,7 +108,7 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 }
 
 // A journal that is truncated at any byte can be read up to there, or gives an error.
-func TestEveryCut(t *testing.T) {
+func TestTruncatedJournal(t *testing.T) {
 	text := headLine + stopLine + stopLine + stopLine
 	for n := range len(text) {
 		contents, whole, err := read(strings.NewReader(text[:n]), "j")
@@ -212,15 +213,9 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d whole bytes of %d", whole, len(text))
 		}
 		// A journal that was read can be written, and reads back the same.
-		out, err := encode(headerLine{Kind: KindHeader, Header: contents.Header})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testutil.Must(encode(headerLine{Kind: KindHeader, Header: contents.Header}))(t)
 		for _, r := range contents.Records {
-			line, err := encode(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := testutil.Must(encode(r))(t)
 			out = append(out, line...)
 		}
 		again, _, err := read(bytes.NewReader(out), "j")

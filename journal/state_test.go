@@ -109,7 +109,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestRoundWithoutBatchHasNotBegun(t *testing.T) {
+func TestRoundNeedsBatch(t *testing.T) {
 	state := journal.Replay([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
 	if _, ok := state.Problem(bcast).Round(1); ok {
 		t.Error("a round without a batch counts as begun")

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"tutti/internal/testutil"
 	"tutti/metrics"
 )
 
@@ -29,10 +30,7 @@ func TestBootstrapOfTwoPoints(t *testing.T) {
 		for i := range tc.ones {
 			values[i] = 1
 		}
-		got, err := metrics.Bootstrap(values, mean, 4000, tc.level, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testutil.Must(metrics.Bootstrap(values, mean, 4000, tc.level, 1))(t)
 		b := distuv.Binomial{N: float64(tc.n), P: float64(tc.ones) / float64(tc.n)}
 		tail := (1 - tc.level) / 2
 		// 4000 draws have an error of at most one step of the binomial distribution at each end.
@@ -68,10 +66,7 @@ func TestBootstrapCoverage(t *testing.T) {
 		for j := range values {
 			values[j] = rng.ExpFloat64() // mean 1
 		}
-		got, err := metrics.Bootstrap(values, mean, 300, 0.9, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testutil.Must(metrics.Bootstrap(values, mean, 300, 0.9, i))(t)
 		if got.Low <= 1 && 1 <= got.High {
 			held++
 		}
@@ -85,10 +80,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	values := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8.5}
 	before := slices.Clone(values)
 	run := func(seed uint64, level float64) metrics.Interval {
-		got, err := metrics.Bootstrap(values, mean, 500, level, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testutil.Must(metrics.Bootstrap(values, mean, 500, level, seed))(t)
 		return got
 	}
 	if a, b := run(7, 0.95), run(7, 0.95); a != b {
@@ -107,7 +99,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 }
 
 // The interval of equal values is that single value.
-func TestBootstrapOfAConstant(t *testing.T) {
+func TestBootstrapOfEqualValues(t *testing.T) {
 	got, err := metrics.Bootstrap([]float64{2, 2, 2}, mean, 10, 0.95, 1)
 	if want := (metrics.Interval{Low: 2, High: 2}); err != nil || got != want {
 		t.Errorf("Bootstrap of a constant = %v, %v, want %v", got, err, want)

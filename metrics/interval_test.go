@@ -76,7 +76,7 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
-func TestMedianIntervalRefuses(t *testing.T) {
+func TestMedianIntervalErrors(t *testing.T) {
 	if _, _, err := metrics.MedianInterval(nil, 0.95); !errors.Is(err, metrics.ErrEmpty) {
 		t.Errorf("MedianInterval of nothing: error = %v, want one matching ErrEmpty", err)
 	}

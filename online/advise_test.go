@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // makeSamples returns samples of an allreduce: the given number of calls for each algorithm.
@@ -113,10 +114,7 @@ func TestAdviseIOTA(t *testing.T) {
 		t.Fatalf("%d, %v, %v: want the default, all drawn alike", got[0].Best, got[0].Weights, err)
 	}
 	many, _ := makeSamples(30, 16, seconds...)
-	got, err = adviceOf(PolicyIOTA, oneJob(many), nil, among(algorithms, coll.Default))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got = testutil.Must(adviceOf(PolicyIOTA, oneJob(many), nil, among(algorithms, coll.Default)))(t)
 	w := got[0].Weights
 	if got[0].Best != 1 || !(w[1] > w[2] && w[2] > w[0] && w[0] > w[3]) || math.Abs(w[1]/w[2]-2) > 0.3 || w[3] < minWeight/1.1 {
 		t.Errorf("weights %v of %v", w, seconds)
@@ -138,10 +136,7 @@ func TestAdviseClasses(t *testing.T) {
 			})
 		}
 	}
-	got, err := adviceOf(PolicyTutti, oneJob(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(adviceOf(PolicyTutti, oneJob(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default)))(t)
 	type class struct {
 		nodes                  int
 		bytes, low, high       int64

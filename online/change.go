@@ -14,8 +14,8 @@ type timedCall struct {
 	seconds   float64
 }
 
-// standing holds the calls whose times are still valid: no later change made them obsolete.
-type standing struct {
+// valid holds the calls whose times are still valid: no later change made them obsolete.
+type valid struct {
 	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
 	shifts []shift
@@ -28,13 +28,13 @@ type shift struct {
 	factor                float64
 }
 
-// standingCalls returns the calls of each class whose times are still valid. calls must be in the
+// validCalls returns the calls of each class whose times are still valid. calls must be in the
 // order of jobs.
 //
 // The level of each job is subtracted first, because its nodes may be slower or another job may
 // disturb it. Then only the calls after the last change of their algorithm and class count.
-func standingCalls(classes []Class, calls [][]timedCall) standing {
-	out := standing{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
+func validCalls(classes []Class, calls [][]timedCall) valid {
+	out := valid{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
 		n := len(classes[class].Algorithms)
 		logs, jobs := make([][]float64, n), make([][]int, n)

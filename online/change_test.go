@@ -36,16 +36,16 @@ func makeCalls(factors []float64, odd func(job int) float64) ([]Class, [][]timed
 
 func always(int) float64 { return 1 }
 
-func TestStandingCallsWithoutChange(t *testing.T) {
-	got := standingCalls(makeCalls([]float64{1, 1, 1.03, 1}, always))
+func TestValidCallsWithoutChange(t *testing.T) {
+	got := validCalls(makeCalls([]float64{1, 1, 1.03, 1}, always))
 	if len(got.shifts) != 0 || len(got.logs[0][0]) != 40 || slices.Max(got.level) != 0 {
 		t.Errorf("level %v, shifts %+v, %d calls of 40", got.level, got.shifts, len(got.logs[0][0]))
 	}
 }
 
 // If all calls of a job take longer, the job's level is subtracted.
-func TestStandingCallsOfSlowJob(t *testing.T) {
-	got := standingCalls(makeCalls([]float64{1, 1, 3, 1}, always))
+func TestValidCallsOfSlowJob(t *testing.T) {
+	got := validCalls(makeCalls([]float64{1, 1, 3, 1}, always))
 	if len(got.shifts) != 0 || math.Abs(got.level[2]-math.Log(3)) > 0.1 || got.level[3] != 0 {
 		t.Errorf("level %v, shifts %+v", got.level, got.shifts)
 	}
@@ -57,8 +57,8 @@ func TestStandingCallsOfSlowJob(t *testing.T) {
 }
 
 // After one algorithm has become slower, its earlier calls do not count.
-func TestStandingCallsAfterChange(t *testing.T) {
-	got := standingCalls(makeCalls([]float64{1, 1, 1, 1}, func(job int) float64 {
+func TestValidCallsAfterChange(t *testing.T) {
+	got := validCalls(makeCalls([]float64{1, 1, 1, 1}, func(job int) float64 {
 		if job >= 2 {
 			return 2
 		}
@@ -73,12 +73,12 @@ func TestStandingCallsAfterChange(t *testing.T) {
 }
 
 // With a single algorithm, a slower job counts as a change of the algorithm.
-func TestStandingCallsOfOneAlgorithm(t *testing.T) {
+func TestValidCallsOfOneAlgorithm(t *testing.T) {
 	classes, calls := makeCalls([]float64{1, 1, 3, 3}, always)
 	for class := range calls {
 		calls[class] = slices.DeleteFunc(calls[class], func(c timedCall) bool { return class == 1 || c.algorithm != 1 })
 	}
-	if got := standingCalls(classes, calls); slices.Max(got.level) != 0 || len(got.shifts) != 1 {
+	if got := validCalls(classes, calls); slices.Max(got.level) != 0 || len(got.shifts) != 1 {
 		t.Errorf("level %v, shifts %+v: want a change of the algorithm", got.level, got.shifts)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func writeFile(t *testing.T, path, text string) {
@@ -60,10 +61,7 @@ func TestUpdates(t *testing.T) {
 		}
 	}
 	path := filepath.Join(folder, updatesName)
-	line, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := testutil.Must(os.ReadFile(path))(t)
 	writeFile(t, path, string(line)+`{"time":`)
 	got, err := ReadUpdates(folder)
 	if err != nil || len(got) != 1 {

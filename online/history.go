@@ -15,7 +15,7 @@ type history struct {
 	earlier     [][]coll.Measurement
 	residuals   welford   // deviations of calls from the means of their class and algorithm
 	callsPerJob []float64 // number of timed calls of each class, averaged over the jobs that have any
-	standing    standing
+	valid       valid
 }
 
 // welford is a running mean and sum of squared deviations, by Welford's method.
@@ -36,12 +36,12 @@ func (w *welford) add(x float64) {
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
 		classes: classes, earlier: earlier, times: make([][]welford, len(classes)),
-		callsPerJob: make([]float64, len(classes)), standing: standingCalls(classes, calls),
+		callsPerJob: make([]float64, len(classes)), valid: validCalls(classes, calls),
 	}
 	for class, of := range calls {
 		h.times[class] = make([]welford, len(classes[class].Algorithms))
 		h.callsPerJob[class] = callsPerJob(of)
-		for algorithm, logs := range h.standing.logs[class] {
+		for algorithm, logs := range h.valid.logs[class] {
 			for _, x := range clipped(logs) {
 				h.add(class, algorithm, x)
 			}

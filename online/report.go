@@ -156,7 +156,7 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 	} else if old < 0 {
 		text = fmt.Sprintf("%s is not available", before)
 	}
-	for _, s := range r.history.standing.shifts {
+	for _, s := range r.history.valid.shifts {
 		if s.class == class && (s.algorithm == old || s.algorithm == a.Best) {
 			text += fmt.Sprintf("; since %s %s takes %.2f times as long", r.jobs[s.job].Begun.UTC().Format(time.DateTime), a.Algorithms[s.algorithm], s.factor)
 		}
@@ -189,12 +189,12 @@ func (r *Result) timeChanges() []TimeChange {
 		t.Job, t.Begun = r.jobs[job].File, r.jobs[job].Begun.UTC()
 		out = append(out, t)
 	}
-	for j, level := range r.history.standing.level {
+	for j, level := range r.history.valid.level {
 		if level != 0 {
 			add(j, TimeChange{Factor: math.Exp(level)})
 		}
 	}
-	for _, s := range r.history.standing.shifts {
+	for _, s := range r.history.valid.shifts {
 		class := r.history.classes[s.class]
 		add(s.job, TimeChange{Point: &class.Point, Algorithm: class.Algorithms[s.algorithm], Factor: s.factor})
 	}
@@ -270,7 +270,7 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 		return math.Exp(median(own))
 	}
 	if w := r.history.times[class][algorithm]; w.n > 0 {
-		return math.Exp(w.mean + r.history.standing.level[job])
+		return math.Exp(w.mean + r.history.valid.level[job])
 	}
 	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func FuzzReadTable(f *testing.F) {
@@ -38,10 +39,7 @@ func FuzzReadTable(f *testing.F) {
 		if err := WriteTable(&first, ms); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readTable(bytes.NewReader(first.Bytes()), "out.csv")
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testutil.Must(readTable(bytes.NewReader(first.Bytes()), "out.csv"))(t)
 		if err := WriteTable(&second, again.Measurements()); err != nil || first.String() != second.String() {
 			t.Errorf("written again: error %v\n%s%s", err, &first, &second)
 		}

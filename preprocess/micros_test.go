@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 func TestMicros(t *testing.T) {
@@ -66,10 +67,7 @@ func TestLongCells(t *testing.T) {
 	long := strings.Repeat("ä", 10_000)
 	text := "collective,algorithm,nodes,ppn,msg_bytes,time_us\n" +
 		long + ",a,1,1,1,1\nbcast," + long + ",1,1,1,1\nbcast,a," + long + ",1,1,1\nbcast,a,1,1,1,1\n"
-	table, err := readTable(strings.NewReader(text), "in.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(readTable(strings.NewReader(text), "in.csv"))(t)
 	for _, w := range table.Warnings {
 		if len(w.String()) > 500 {
 			t.Errorf("warning of %d bytes", len(w.String()))

@@ -6,22 +6,14 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
 func TestTranslateSample(t *testing.T) {
-	table, err := preprocess.ReadTable("testdata/bcast.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := preprocess.ReadNames("testdata/names.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defaults, err := preprocess.ReadDefaults("testdata/defaults.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(preprocess.ReadTable("testdata/bcast.csv"))(t)
+	names := testutil.Must(preprocess.ReadNames("testdata/names.csv"))(t)
+	defaults := testutil.Must(preprocess.ReadDefaults("testdata/defaults.csv"))(t)
 	if got := names.Libraries(); !slices.Equal(got, []string{"mpich", "openmpi"}) {
 		t.Errorf("Names.Libraries = %v", got)
 	}
@@ -117,10 +109,7 @@ func TestReadDefaultsErrors(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	names, err := preprocess.ReadNames("testdata/names.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := testutil.Must(preprocess.ReadNames("testdata/names.csv"))(t)
 	tests := []struct {
 		name       string
 		collective coll.Collective

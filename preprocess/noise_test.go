@@ -25,7 +25,7 @@ func TestNoiseWithin(t *testing.T) {
 
 // replicates returns n replicates for each of two sizes. The times of small messages differ by
 // small decades, those of large messages by large decades.
-func repeats(n int, small, large float64) []preprocess.Replicate {
+func replicates(n int, small, large float64) []preprocess.Replicate {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out []preprocess.Replicate
 	for i := range n {
@@ -43,16 +43,16 @@ func repeats(n int, small, large float64) []preprocess.Replicate {
 
 // The noise is learned for each message size and never falls below MeasurementNoise. A single
 // outlier among the replicates does not determine it.
-func TestNoiseIsLearnt(t *testing.T) {
+func TestNoiseIsLearned(t *testing.T) {
 	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
-	noise := preprocess.NoiseOf(repeats(400, 0.05, 0.01))
+	noise := preprocess.NoiseOf(replicates(400, 0.05, 0.01))
 	if got := math.Sqrt(noise.Between(small)); got < 0.035 || got > 0.06 {
 		t.Errorf("deviation %g at 8 bytes, want 0.05", got)
 	}
 	if got := math.Sqrt(noise.Between(large)); got < 0.0086 || got > 0.015 {
 		t.Errorf("deviation %g at 1 MiB, want 0.01", got)
 	}
-	if got := preprocess.NoiseOf(repeats(100, 0.001, 0.001)).Between(small); got != preprocess.MeasurementNoise {
+	if got := preprocess.NoiseOf(replicates(100, 0.001, 0.001)).Between(small); got != preprocess.MeasurementNoise {
 		t.Errorf("noise %g of a quiet machine, want %g", got, preprocess.MeasurementNoise)
 	}
 	if got, want := noise.WithJob(0.01).Between(large), preprocess.MeasurementNoise+0.01; math.Abs(got-want) > 1e-15 {
@@ -61,7 +61,7 @@ func TestNoiseIsLearnt(t *testing.T) {
 	if got, want := noise.WithJob(1e-5).Between(small), noise.Between(small); got != want {
 		t.Errorf("variance %g at 8 bytes where jobs do less than repeats show, want %g", got, want)
 	}
-	quiet := repeats(20, 0.01, 0.01)
+	quiet := replicates(20, 0.01, 0.01)
 	quiet[0].Again.Seconds *= 1000
 	if got := math.Sqrt(preprocess.NoiseOf(quiet).Between(small)); got > 0.02 {
 		t.Errorf("deviation %g with one repeat a thousand times as long", got)
@@ -74,7 +74,7 @@ func TestDisturbed(t *testing.T) {
 	at := func(seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: 8}}, Seconds: seconds}
 	}
-	quiet, noisy := preprocess.Noise{}, preprocess.NoiseOf(repeats(400, 0.05, 0.05))
+	quiet, noisy := preprocess.Noise{}, preprocess.NoiseOf(replicates(400, 0.05, 0.05))
 	for _, tc := range []struct {
 		first, again float64
 		quiet, noisy bool

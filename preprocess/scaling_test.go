@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
@@ -107,10 +108,7 @@ func TestApply(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(string(tc.scaling), func(t *testing.T) {
-			scaler, err := preprocess.Fit(ms, tc.scaling)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scaler := testutil.Must(preprocess.Fit(ms, tc.scaling))(t)
 			got := scaler.Apply(ms)
 			for i := range got {
 				if math.Abs(got[i]-tc.want[i]) > 1e-9 {
@@ -125,10 +123,7 @@ func TestScalingProperties(t *testing.T) {
 	ms := someMeasurements(40, rand.New(rand.NewPCG(7, 7)))
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
-			scaler, err := preprocess.Fit(ms, scaling)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scaler := testutil.Must(preprocess.Fit(ms, scaling))(t)
 			values := scaler.Apply(ms)
 			for at := 0; at < len(ms); at += 3 {
 				checkOnePoint(t, scaler, ms[at:at+3], values[at:at+3])
@@ -141,10 +136,7 @@ func TestScalingProperties(t *testing.T) {
 // ratios of the times.
 func checkOnePoint(t *testing.T, scaler *preprocess.Scaler, ms []coll.Measurement, values []float64) {
 	t.Helper()
-	relative, err := scaler.Relative(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	relative := testutil.Must(scaler.Relative(values))(t)
 	for i := range ms {
 		for k := range ms {
 			if (ms[i].Seconds < ms[k].Seconds) != (values[i] < values[k]) {
@@ -158,7 +150,7 @@ func checkOnePoint(t *testing.T, scaler *preprocess.Scaler, ms []coll.Measuremen
 	}
 }
 
-func TestFitRefuses(t *testing.T) {
+func TestFitErrors(t *testing.T) {
 	good := measured(point(2, 1, 8), "binomial", 1e-6)
 	other := good
 	other.Collective = coll.Reduce
@@ -187,10 +179,7 @@ func TestFitRefuses(t *testing.T) {
 func TestOneTimeOnly(t *testing.T) {
 	ms := []coll.Measurement{measured(point(2, 1, 8), "binomial", 3e-6), measured(point(4, 1, 8), "binomial", 3e-6)}
 	for _, scaling := range preprocess.Scalings() {
-		scaler, err := preprocess.Fit(ms, scaling)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scaler := testutil.Must(preprocess.Fit(ms, scaling))(t)
 		values := scaler.Apply(ms)
 		relative, err := scaler.Relative(values)
 		if err != nil || values[0] != values[1] || relative[0] != relative[1] {
@@ -202,15 +191,9 @@ func TestOneTimeOnly(t *testing.T) {
 func TestRelativeIsPositive(t *testing.T) {
 	ms := someMeasurements(5, rand.New(rand.NewPCG(3, 3)))
 	for _, scaling := range preprocess.Scalings() {
-		scaler, err := preprocess.Fit(ms, scaling)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scaler := testutil.Must(preprocess.Fit(ms, scaling))(t)
 		values := []float64{-math.MaxFloat64, -1e6, -1, 0, 1, 1e6, math.MaxFloat64}
-		got, err := scaler.Relative(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testutil.Must(scaler.Relative(values))(t)
 		for i, v := range got {
 			if !(v > 0) || math.IsInf(v, 0) {
 				t.Errorf("%s: Relative(%g) = %g, want a positive finite value", scaling, values[i], v)
@@ -227,10 +210,7 @@ func TestRelativeIsPositive(t *testing.T) {
 
 func TestApplyBeyondTraining(t *testing.T) {
 	ms := []coll.Measurement{measured(point(2, 1, 8), "binomial", 4e-6)}
-	scaler, err := preprocess.Fit(ms, preprocess.Algorithm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scaler := testutil.Must(preprocess.Fit(ms, preprocess.Algorithm))(t)
 	fresh := []coll.Measurement{
 		measured(point(2, 1, 8), "chain", 2e-6), // faster than anything in training
 		measured(point(4, 1, 8), "binomial", 3e-6),

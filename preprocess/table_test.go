@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
@@ -35,18 +36,12 @@ func write(t *testing.T, text string) string {
 
 func readText(t *testing.T, text string) *preprocess.Table {
 	t.Helper()
-	table, err := preprocess.ReadTable(write(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(preprocess.ReadTable(write(t, text)))(t)
 	return table
 }
 
 func TestReadTableSample(t *testing.T) {
-	table, err := preprocess.ReadTable("testdata/bcast.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(preprocess.ReadTable("testdata/bcast.csv"))(t)
 	ms := table.Measurements()
 	if len(ms) != 48 || len(table.Warnings) != 0 {
 		t.Fatalf("%d measurements, warnings %v, want 48 and none", len(ms), table.Warnings)
@@ -243,11 +238,8 @@ func TestBarrierHasNoSize(t *testing.T) {
 	}
 }
 
-func TestReadTableOrderLeavesNoTrace(t *testing.T) {
-	text, err := os.ReadFile("testdata/bcast.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestReadTableIgnoresRowOrder(t *testing.T) {
+	text := testutil.Must(os.ReadFile("testdata/bcast.csv"))(t)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	lines = append(lines, strings.Replace(lines[1], "1.0893", "7.5", 1), strings.Replace(lines[1], "1.0893", "6.5", 1))
 	want := readText(t, strings.Join(lines, "\n"))
@@ -271,10 +263,7 @@ func TestWriteTableRoundTrip(t *testing.T) {
 		spread[i].Samples = rng.IntN(1000)
 		spread[i].CostSeconds = rng.Float64()
 	}
-	alg, err := coll.ParseAlgorithm("pipeline(k=2,segsize=8192)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := testutil.Must(coll.ParseAlgorithm("pipeline(k=2,segsize=8192)"))(t)
 	spread[7].Algorithm = alg
 	for _, ms := range [][]coll.Measurement{plain, spread} {
 		var first, second, shuffled bytes.Buffer

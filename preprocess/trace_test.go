@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func TestReadTrace(t *testing.T) {
@@ -22,10 +23,7 @@ func TestReadTrace(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadTrace(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(ReadTrace(path))(t)
 	want := []Calls{
 		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75, Shortest: 0.01, Longest: 0.07},
 		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3, Longest: 1e-3},

@@ -29,10 +29,7 @@ func document(t testing.TB) selection.Document {
 	add(6, 1, 64, 1, 2)
 	add(6, 1, 4096, 1, 0)
 	add(7, 1, 64, 1, 2)
-	sel, err := selection.FitAll(rows, bytesOf, 0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(selection.FitAll(rows, bytesOf, 0.01))(t)
 	if len(sel.Layouts) == 0 {
 		t.Fatal("the layouts agree")
 	}
@@ -43,26 +40,17 @@ func document(t testing.TB) selection.Document {
 }
 
 func TestDocumentGolden(t *testing.T) {
-	text, err := document(t).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(document(t).Bytes())(t)
 	testutil.CheckGolden(t, "selection.json", text)
-	back, err := selection.ParseDocument(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := testutil.Must(selection.ParseDocument(text))(t)
 	again, err := back.Bytes()
 	if err != nil || !bytes.Equal(again, text) {
 		t.Errorf("read and written again, %v:\n%s", err, again)
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
-	good, err := document(t).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestParseDocumentErrors(t *testing.T) {
+	good := testutil.Must(document(t).Bytes())(t)
 	tests := []struct{ name, old, new, want string }{
 		{"another algorithm", `"algorithm": "ring",
        "predicted_slowdown": 1,
@@ -101,10 +89,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := d.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testutil.Must(d.Bytes())(t)
 		if _, err := selection.ParseDocument(again); err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}

@@ -50,11 +50,11 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if err := check(rows); err != nil {
 		return nil, err
 	}
-	lanes, err := makeLanes(rows, size, opt)
+	layouts, err := groupByLayout(rows, size, opt)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Collective: rows[0].Point.Collective, Comms: mergeComms(lanes), size: size}
+	t := &Tree{Collective: rows[0].Point.Collective, Comms: mergeComms(layouts), size: size}
 	for i := range t.Comms {
 		if opt.ByRanks {
 			t.Comms[i].PPNs[0].High = math.MaxInt
@@ -94,16 +94,16 @@ type choice struct {
 	loss float64
 }
 
-// cell holds one message size and the choices for its rows, sorted by algorithm.
-type cell struct {
+// sizeChoices holds one message size and the choices for its rows, sorted by algorithm.
+type sizeChoices struct {
 	size int64
 	open []choice
 }
 
-// lane holds one layout, its message sizes in ascending order, and its tuned range of sizes.
-type lane struct {
+// layoutChoices holds one layout, its message sizes in ascending order, and its tuned range of sizes.
+type layoutChoices struct {
 	ranks, ppn int
-	cells      []cell
+	sizes      []sizeChoices
 	low, high  int64
 }
 
@@ -130,26 +130,26 @@ func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, e
 	return out, nil
 }
 
-// makeLanes groups rows by layout, or by the number of ranks. The result is sorted by ranks and
+// groupByLayout groups rows by layout, or by the number of ranks. The result is sorted by ranks and
 // ppn.
-func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
+func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layoutChoices, error) {
 	all, err := sizedRows(rows, size, opt)
 	if err != nil {
 		return nil, err
 	}
 	byLane := func(a, b sized) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
 	slices.SortStableFunc(all, func(a, b sized) int { return cmp.Or(byLane(a, b), cmp.Compare(a.size, b.size)) })
-	var lanes []lane
+	var layouts []layoutChoices
 	for _, group := range chunk(all, func(a, b sized) bool { return byLane(a, b) == 0 }) {
-		l := lane{ranks: group[0].ranks, ppn: group[0].ppn}
+		l := layoutChoices{ranks: group[0].ranks, ppn: group[0].ppn}
 		for _, same := range chunk(group, func(a, b sized) bool { return a.size == b.size }) {
-			l.cells = append(l.cells, cell{size: same[0].size, open: openChoices(same, opt.MaxLoss)})
+			l.sizes = append(l.sizes, sizeChoices{size: same[0].size, open: openChoices(same, opt.MaxLoss)})
 		}
 		p := group[0].Point
-		l.low, l.high = tunedRange(l.cells, p.MsgBytes <= p.Collective.ElementBytes())
-		lanes = append(lanes, l)
+		l.low, l.high = tunedRange(l.sizes, p.MsgBytes <= p.Collective.ElementBytes())
+		layouts = append(layouts, l)
 	}
-	return lanes, nil
+	return layouts, nil
 }
 
 // chunk splits a slice between neighbors that are not the same.
@@ -236,15 +236,15 @@ func intersect(a, b []choice) []choice {
 
 // tunedRange returns the tuned range of a layout's message sizes. It extends the sizes by half a
 // geometric step in both directions, or down to zero if no smaller message exists.
-func tunedRange(cells []cell, fromZero bool) (low, high int64) {
-	n := len(cells)
-	low, high = cells[0].size, cells[n-1].size
-	if n > 1 && cells[n-2].size > 0 {
-		a, b := float64(cells[n-2].size), float64(cells[n-1].size)
+func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
+	n := len(sizes)
+	low, high = sizes[0].size, sizes[n-1].size
+	if n > 1 && sizes[n-2].size > 0 {
+		a, b := float64(sizes[n-2].size), float64(sizes[n-1].size)
 		high = int64(min(b*math.Sqrt(b/a), math.MaxInt64/2))
 	}
 	if n > 1 && low > 0 {
-		a, b := float64(cells[0].size), float64(cells[1].size)
+		a, b := float64(sizes[0].size), float64(sizes[1].size)
 		low = int64(a*math.Sqrt(a/b)) + 1
 	}
 	if fromZero || low == 1 { // an empty message needs no rule of its own

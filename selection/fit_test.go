@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/selection"
 )
 
@@ -123,10 +124,7 @@ func TestFitSelects(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			tree, err := selection.Fit(tc.rows, tc.size, selection.Options{MaxLoss: tc.loss})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := testutil.Must(selection.Fit(tc.rows, tc.size, selection.Options{MaxLoss: tc.loss}))(t)
 			if tree.Summary.Leaves != tc.leaves {
 				t.Errorf("leaves = %d, want %d: %+v", tree.Summary.Leaves, tc.leaves, tree.Comms)
 			}
@@ -141,7 +139,7 @@ func TestFitSelects(t *testing.T) {
 	}
 }
 
-func TestFitRefuses(t *testing.T) {
+func TestFitErrors(t *testing.T) {
 	good := at(2, 1, 1, "a", 1.0)
 	other := good
 	other.Point.Collective = coll.Reduce
@@ -186,10 +184,7 @@ func TestFitRefuses(t *testing.T) {
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
-	tree, err := selection.Fit(rows, bytesOf, selection.Options{ByRanks: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(selection.Fit(rows, bytesOf, selection.Options{ByRanks: true}))(t)
 	for p, want := range map[[2]int]string{{6, 1}: "b", {2, 3}: "b", {3, 2}: "b", {1, 6}: "b", {2, 1}: "a", {1, 2}: "a", {7, 1}: ""} {
 		got, ok := tree.Select(coll.Point{Collective: coll.Bcast, Nodes: p[0], PPN: p[1], MsgBytes: 1})
 		if ok != (want != "") || ok && got.Name != want {
@@ -230,17 +225,14 @@ func randomRows(rng *rand.Rand) []selection.Row {
 	return rows
 }
 
-func TestFitKeepsItsPromises(t *testing.T) {
+func TestFitGuarantees(t *testing.T) {
 	total := func(p coll.Point) int64 { return p.MsgBytes * int64(p.Ranks()) }
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows := randomRows(rng)
 		for name, size := range map[string]func(coll.Point) int64{"bytes": bytesOf, "total": total} {
 			const bound = 0.1
-			tree, err := selection.Fit(rows, size, selection.Options{MaxLoss: bound})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := testutil.Must(selection.Fit(rows, size, selection.Options{MaxLoss: bound}))(t)
 			for _, r := range rows {
 				got, ok := tree.Select(r.Point)
 				if !ok {
@@ -250,10 +242,7 @@ func TestFitKeepsItsPromises(t *testing.T) {
 			}
 			shuffled := append([]selection.Row(nil), rows...)
 			rng.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
-			again, err := selection.Fit(shuffled, size, selection.Options{MaxLoss: bound})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := testutil.Must(selection.Fit(shuffled, size, selection.Options{MaxLoss: bound}))(t)
 			if d := cmp.Diff(tree, again, sameTree()); d != "" {
 				t.Fatalf("seed %d %s: another order of rows, another tree:\n%s", seed, name, d)
 			}
@@ -295,10 +284,7 @@ func TestFewestBands(t *testing.T) {
 		for i := range 10 {
 			rows = append(rows, at(4, 1, 1<<i, "a", 1+rng.Float64(), "b", 1+rng.Float64(), "c", 1+rng.Float64()))
 		}
-		tree, err := selection.Fit(rows, bytesOf, selection.Options{MaxLoss: 0.3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testutil.Must(selection.Fit(rows, bytesOf, selection.Options{MaxLoss: 0.3}))(t)
 		fewest := len(rows)
 		for cuts := range 1 << (len(rows) - 1) {
 			bands, ok := 1, true
@@ -337,14 +323,8 @@ func servable(rows []selection.Row, bound float64) bool {
 }
 
 func TestTreeJSON(t *testing.T) {
-	tree, err := selection.Fit(randomRows(rand.New(rand.NewPCG(1, 1))), bytesOf, selection.Options{MaxLoss: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(selection.Fit(randomRows(rand.New(rand.NewPCG(1, 1))), bytesOf, selection.Options{MaxLoss: 0.1}))(t)
+	text := testutil.Must(json.Marshal(tree))(t)
 	var back selection.Tree
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)

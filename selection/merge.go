@@ -52,8 +52,8 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 }
 
 // mergeComms merges layouts, sorted by ranks, into ranges of communicator size.
-func mergeComms(lanes []lane) []CommRange {
-	sizes := chunk(lanes, func(a, b lane) bool { return a.ranks == b.ranks })
+func mergeComms(layouts []layoutChoices) []CommRange {
+	sizes := chunk(layouts, func(a, b layoutChoices) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
 		pool := slices.Concat(sizes[first:last]...)
 		return mergePPNs(pool, sizes[first:last])
@@ -72,16 +72,16 @@ func mergeComms(lanes []lane) []CommRange {
 
 // mergePPNs merges the layouts of neighboring communicator sizes into ranges of processes per node.
 // It returns false if the communicator sizes cannot have the same ranges.
-func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
+func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price, bool) {
 	for _, s := range sizes {
 		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {
 			return nil, price{}, false
 		}
 	}
-	slices.SortStableFunc(pool, func(a, b lane) int { return cmp.Compare(a.ppn, b.ppn) })
-	ppns := chunk(pool, func(a, b lane) bool { return a.ppn == b.ppn })
-	for _, lanes := range ppns {
-		if _, _, ok := mergeSizes(lanes); !ok {
+	slices.SortStableFunc(pool, func(a, b layoutChoices) int { return cmp.Compare(a.ppn, b.ppn) })
+	ppns := chunk(pool, func(a, b layoutChoices) bool { return a.ppn == b.ppn })
+	for _, layouts := range ppns {
+		if _, _, ok := mergeSizes(layouts); !ok {
 			return nil, price{}, false
 		}
 	}
@@ -102,17 +102,17 @@ func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
 
 // mergeSizes returns the fewest bands that are valid for all given layouts. It returns false if the
 // layouts have different tuned ranges, or no common choice at some size.
-func mergeSizes(lanes []lane) ([]Band, price, bool) {
-	cells, low, high, ok := overlay(lanes)
+func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
+	sizes, low, high, ok := overlay(layouts)
 	if !ok {
 		return nil, price{}, false
 	}
 	var open []choice // choices of sizes first to last-1; first decreases by one with each call
-	parts, total := partition(len(cells), func(first, last int) (coll.Algorithm, price, bool) {
+	parts, total := partition(len(sizes), func(first, last int) (coll.Algorithm, price, bool) {
 		if first == last-1 {
-			open = cells[first].open
+			open = sizes[first].open
 		} else {
-			open = intersect(open, cells[first].open)
+			open = intersect(open, sizes[first].open)
 		}
 		if len(open) == 0 {
 			return coll.Algorithm{}, price{}, false
@@ -127,8 +127,8 @@ func mergeSizes(lanes []lane) ([]Band, price, bool) {
 	}
 	for _, p := range parts {
 		upTo := high
-		if p.last < len(cells) {
-			upTo = midpoint(cells[p.last-1].size, cells[p.last].size)
+		if p.last < len(sizes) {
+			upTo = midpoint(sizes[p.last-1].size, sizes[p.last].size)
 		}
 		bands = append(bands, Band{UpTo: upTo, Algorithm: p.value})
 	}
@@ -137,18 +137,18 @@ func mergeSizes(lanes []lane) ([]Band, price, bool) {
 
 // overlay combines several layouts: the common choices at each size, and the range of sizes tuned
 // in all of them.
-func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
-	low, high = lanes[0].low, lanes[0].high
-	var all []cell
-	for _, l := range lanes {
+func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok bool) {
+	low, high = layouts[0].low, layouts[0].high
+	var all []sizeChoices
+	for _, l := range layouts {
 		low, high = max(low, l.low), min(high, l.high)
-		all = append(all, l.cells...)
+		all = append(all, l.sizes...)
 	}
-	slices.SortStableFunc(all, func(a, b cell) int { return cmp.Compare(a.size, b.size) })
+	slices.SortStableFunc(all, func(a, b sizeChoices) int { return cmp.Compare(a.size, b.size) })
 	if all[0].size < low || all[len(all)-1].size > high {
 		return nil, 0, 0, false
 	}
-	for _, same := range chunk(all, func(a, b cell) bool { return a.size == b.size }) {
+	for _, same := range chunk(all, func(a, b sizeChoices) bool { return a.size == b.size }) {
 		joint := same[0]
 		for _, c := range same[1:] {
 			joint.open = intersect(joint.open, c.open)
@@ -156,9 +156,9 @@ func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
 		if len(joint.open) == 0 {
 			return nil, 0, 0, false
 		}
-		cells = append(cells, joint)
+		sizes = append(sizes, joint)
 	}
-	return cells, low, high, true
+	return sizes, low, high, true
 }
 
 // cheapest returns the choice with the least loss. The library's default wins ties.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/selection"
 )
 
@@ -34,14 +35,8 @@ func TestRevertToDefault(t *testing.T) {
 		{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 64},
 		{Collective: coll.Allreduce, Nodes: 8, PPN: 4, MsgBytes: 3000},
 	}
-	out, err := selection.RevertToDefault(rows, selection.Rejected{Points: points}, choose)
-	if err != nil {
-		t.Fatal(err)
-	}
-	selected, err := choose(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testutil.Must(selection.RevertToDefault(rows, selection.Rejected{Points: points}, choose))(t)
+	selected := testutil.Must(choose(out))(t)
 	for _, p := range points {
 		if got := selected(p); !got.IsDefault() {
 			t.Errorf("%v still has %v", p, got)

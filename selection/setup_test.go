@@ -39,15 +39,9 @@ func withLayouts() selection.Setup {
 
 func TestSetupGolden(t *testing.T) {
 	s := withLayouts()
-	shell, err := s.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shell := testutil.Must(s.Shell())(t)
 	testutil.CheckGolden(t, "layouts.env", shell)
-	module, err := s.Module("settings of a test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := testutil.Must(s.Module("settings of a test"))(t)
 	testutil.CheckGolden(t, "layouts.module", module)
 }
 
@@ -55,14 +49,8 @@ func TestSetupGolden(t *testing.T) {
 // warning.
 func TestSetupWarns(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
-	shell, err := s.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := s.Module("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shell := testutil.Must(s.Shell())(t)
+	module := testutil.Must(s.Module("test"))(t)
 	path := write(t, shell)
 	for _, tc := range []struct {
 		order string // SLURM_DISTRIBUTION of the job
@@ -143,10 +131,7 @@ func TestShellSurvivesHostileValues(t *testing.T) {
 		names = append(names, fmt.Sprintf("TUTTI_%d", i))
 		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
 	}
-	text, err := s.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(s.Shell())(t)
 	path := write(t, text)
 	for _, shell := range interpreters(t) {
 		if d := cmp.Diff(values, source(t, shell, path, nil, names...)); d != "" {
@@ -173,10 +158,7 @@ var slurm = []struct {
 }
 
 func TestShellFindsTheLayout(t *testing.T) {
-	text, err := withLayouts().Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(withLayouts().Shell())(t)
 	path := write(t, text)
 	for _, tc := range slurm {
 		for _, shell := range interpreters(t) {
@@ -220,10 +202,7 @@ func TestModuleSurvivesHostileValues(t *testing.T) {
 	blocks = s
 	blocks.Layouts = []selection.LayoutSettings{{Layout: layout(2, 2), Settings: s.Settings}}
 	for _, setup := range []selection.Setup{s, blocks} {
-		module, err := setup.Module(`it's "a" [test] $x {`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		module := testutil.Must(setup.Module(`it's "a" [test] $x {`))(t)
 		if d := cmp.Diff(hostile, tclsh(t, module, nil, names...)); d != "" {
 			t.Error(d)
 		}
@@ -231,10 +210,7 @@ func TestModuleSurvivesHostileValues(t *testing.T) {
 }
 
 func TestModuleFindsTheLayout(t *testing.T) {
-	module, err := withLayouts().Module("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := testutil.Must(withLayouts().Module("test"))(t)
 	for _, tc := range slurm {
 		if strings.HasSuffix(tc.name, "again") {
 			continue // unloading a module removes its variables
@@ -245,7 +221,7 @@ func TestModuleFindsTheLayout(t *testing.T) {
 	}
 }
 
-func TestSetupRefuses(t *testing.T) {
+func TestSetupErrors(t *testing.T) {
 	one := func(name, value string) selection.Setup {
 		return selection.Setup{Settings: []selection.Setting{{Name: name, Value: value}}}
 	}
@@ -324,10 +300,7 @@ func TestRealModules(t *testing.T) {
 		own.Settings = append(own.Settings, selection.Setting{Name: names[i], Value: v})
 	}
 	s.Layouts = append(s.Layouts, own)
-	module, err := s.Module("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := testutil.Must(s.Module("test"))(t)
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "tutti-test"), 0o777); err != nil {
 		t.Fatal(err)

@@ -47,3 +47,16 @@ func WriteExecutable(path, text string) error {
 	}
 	return os.Rename(path+".new", path)
 }
+
+// Must returns the value of a call, and fails the test if the call returned an error:
+//
+//	table := testutil.Must(preprocess.ReadTable(path))(t)
+func Must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -190,7 +190,7 @@ func TestParseActivations(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseDocumentErrors(t *testing.T) {
 	for text, want := range invalidTables() {
 		if _, err := Parse([]byte(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want ErrTable with %q", text, err, want)

@@ -274,7 +274,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseDocumentErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "line 1: the file ends: want number of collectives"},
 		{"cut off", "1\n7\n1\n4\n1\n0 1", "line 6: the file ends: want fan in/out"},

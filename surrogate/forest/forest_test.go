@@ -53,7 +53,7 @@ func TestParseCriterion(t *testing.T) {
 	}
 }
 
-func TestFitRefuses(t *testing.T) {
+func TestFitErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	tests := []struct {
 		name string
@@ -93,7 +93,7 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-func TestPredictRefuses(t *testing.T) {
+func TestPredictErrors(t *testing.T) {
 	f := fit(t, [][]float64{{1, 2}, {2, 1}}, []float64{1, 2}, forest.Options{Trees: 2})
 	tests := []struct {
 		name string

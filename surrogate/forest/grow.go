@@ -44,7 +44,7 @@ type grown struct {
 
 // pending is a node that still needs a split.
 type pending struct {
-	lo, hi      int // its cells are grower.idx[lo:hi]
+	lo, hi      int // its groups are grower.idx[lo:hi]
 	node, depth int32
 }
 
@@ -55,8 +55,8 @@ type grower struct {
 	src *rand.PCG
 
 	counts []uint32 // per row: times in the sample
-	stats  []stat   // per cell: its rows in the sample
-	idx    []uint32 // cells of the sample; those of a node are adjacent
+	stats  []stat   // per group: its rows in the sample
+	idx    []uint32 // groups of the sample; those of a node are adjacent
 	spare  []uint32
 	order  []int // features, shuffled at each node
 	stack  []pending
@@ -70,19 +70,19 @@ func newGrower(t *table, opt Options) *grower {
 	g := &grower{
 		t: t, opt: opt,
 		counts: make([]uint32, t.rows),
-		stats:  make([]stat, t.cells),
-		idx:    make([]uint32, 0, t.cells),
-		spare:  make([]uint32, t.cells),
+		stats:  make([]stat, t.groups),
+		idx:    make([]uint32, 0, t.groups),
+		spare:  make([]uint32, t.groups),
 		order:  make([]int, t.dim),
-		nodes:  make([]grown, 0, 2*t.cells),
+		nodes:  make([]grown, 0, 2*t.groups),
 	}
 	widest := 0
 	for f := range g.order {
 		widest = max(widest, len(t.values[f]))
 	}
-	g.buckets.init(widest, t.cells)
+	g.buckets.init(widest, t.groups)
 	if opt.Criterion == AbsoluteError {
-		g.medians.init(t.cells)
+		g.medians.init(t.groups)
 	}
 	return g
 }
@@ -142,10 +142,10 @@ func (g *grower) sample(n int) {
 		drawCounts(g.src, g.counts)
 	}
 	clear(g.stats)
-	z, cellOf := g.t.z, g.t.cellOf
+	z, groupOf := g.t.z, g.t.groupOf
 	for i, c := range g.counts {
 		if c > 0 {
-			s := &g.stats[cellOf[i]]
+			s := &g.stats[groupOf[i]]
 			s.sum += z[i] * float64(c)
 			s.wn += uint64(c) | 1<<32
 		}
@@ -161,26 +161,26 @@ func (g *grower) sample(n int) {
 // partition moves the groups of idx[lo:hi] with rank at most a to the front and returns the start
 // of the second part. It keeps the order within both parts and has no data-dependent branch.
 func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
-	cells := g.idx[lo:hi]
-	spare := g.spare[:len(cells)]
+	groups := g.idx[lo:hi]
+	spare := g.spare[:len(groups)]
 	l, r := 0, 0
-	for _, c := range cells {
-		cells[l], spare[r] = c, c
+	for _, c := range groups {
+		groups[l], spare[r] = c, c
 		right := int((uint64(a) - uint64(col[c])) >> 63)
 		l += 1 - right
 		r += right
 	}
-	copy(cells[l:], spare[:r])
+	copy(groups[l:], spare[:r])
 	return lo + l
 }
 
 // leafValue returns the prediction of a leaf: the mean of its rows, for AbsoluteError their median.
-func (g *grower) leafValue(cells []uint32) float64 {
+func (g *grower) leafValue(groups []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
-		return g.t.unscale(g.medians.median(g.t, g.stats, cells))
+		return g.t.unscale(g.medians.median(g.t, g.stats, groups))
 	}
 	var s stat
-	for _, c := range cells {
+	for _, c := range groups {
 		s.sum += g.stats[c].sum
 		s.wn += g.stats[c].wn
 	}
@@ -193,20 +193,20 @@ func (g *grower) leafValue(cells []uint32) float64 {
 // constant in the node counts as tried, but the search continues until some feature varies, as in
 // scikit-learn.
 func (g *grower) bestSplit(p pending) split {
-	cells := g.idx[p.lo:p.hi]
+	groups := g.idx[p.lo:p.hi]
 	best := noSplit()
-	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.sameMeans(cells) {
+	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.sameMeans(groups) {
 		return best
 	}
-	n := g.total(cells)
+	n := g.total(groups)
 	if n.rows < g.opt.MinSplit || n.rows < 2*g.opt.MinLeaf {
 		return best
 	}
 	switch {
 	case g.opt.Criterion == AbsoluteError:
-		g.medians.enter(g.t, cells)
-	case len(cells) == 2 && g.opt.Criterion != Poisson:
-		return g.splitPair(cells, &n)
+		g.medians.enter(g.t, groups)
+	case len(groups) == 2 && g.opt.Criterion != Poisson:
+		return g.splitPair(groups, &n)
 	}
 	constant := 0
 	for k := 0; k < len(g.order) && (k < g.opt.MaxFeatures || k <= constant); k++ {
@@ -214,7 +214,7 @@ func (g *grower) bestSplit(p pending) split {
 			j := k + below(g.src, rest)
 			g.order[k], g.order[j] = g.order[j], g.order[k]
 		}
-		if !g.scan(g.order[k], cells, &n, &best) {
+		if !g.scan(g.order[k], groups, &n, &best) {
 			constant++
 		}
 	}
@@ -223,12 +223,12 @@ func (g *grower) bestSplit(p pending) split {
 
 // scan updates best with the best split by feature f. It reports whether the feature varies in the
 // node.
-func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
+func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
-		return g.medians.scan(f, col, g.stats, cells, n, best)
+		return g.medians.scan(f, col, g.stats, groups, n, best)
 	}
-	bins := g.buckets.fill(col, len(g.t.values[f]), g.stats, cells)
+	bins := g.buckets.fill(col, len(g.t.values[f]), g.stats, groups)
 	if len(bins) < 2 {
 		return false
 	}
@@ -242,8 +242,8 @@ func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 
 // splitPair is bestSplit for a node of two groups and a squared error, which are a third of all
 // nodes. Every feature that varies gives the same split, so one of these features is drawn.
-func (g *grower) splitPair(cells []uint32, n *node) split {
-	c, d := cells[0], cells[1]
+func (g *grower) splitPair(groups []uint32, n *node) split {
+	c, d := groups[0], groups[1]
 	if !n.allows(g.stats[c].rows()) {
 		return noSplit()
 	}
@@ -271,11 +271,11 @@ func (g *grower) splitPair(cells []uint32, n *node) split {
 
 // sameMeans reports whether all groups of a node have the same mean, up to rounding. Then no split
 // changes a prediction. The loop usually ends at the second group.
-func (g *grower) sameMeans(cells []uint32) bool {
+func (g *grower) sameMeans(groups []uint32) bool {
 	// rounding is 2⁻⁴⁴ of the targets' scale: a few hundred rounding errors of a float64.
 	const rounding = 0x1p-44
-	first := g.stats[cells[0]]
-	for _, c := range cells[1:] {
+	first := g.stats[groups[0]]
+	for _, c := range groups[1:] {
 		s := g.stats[c]
 		if w, v := first.weight(), s.weight(); math.Abs(s.sum*w-first.sum*v) > rounding*w*v {
 			return false
@@ -285,9 +285,9 @@ func (g *grower) sameMeans(cells []uint32) bool {
 }
 
 // total returns the sums over a node.
-func (g *grower) total(cells []uint32) node {
+func (g *grower) total(groups []uint32) node {
 	var s stat
-	for _, c := range cells {
+	for _, c := range groups {
 		s.sum += g.stats[c].sum
 		s.wn += g.stats[c].wn
 	}

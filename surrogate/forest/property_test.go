@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
 )
 
@@ -71,10 +72,7 @@ func TestMeansAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	votes, err := f.PredictTrees(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	votes := testutil.Must(f.PredictTrees(q))(t)
 	for i, row := range votes {
 		var sum float64
 		for _, v := range row {
@@ -145,7 +143,7 @@ func TestRepeatedRows(t *testing.T) {
 
 // The order of the features carries no information: a permuted table gives an equally good forest
 // and, if no two features tie, the same tree.
-func TestFeatureOrderIsNoInformation(t *testing.T) {
+func TestFeatureOrderDoesNotMatter(t *testing.T) {
 	x, y := denseRows(400, 1)
 	q, yq := denseRows(400, 2)
 	swap := func(rows [][]float64) [][]float64 {

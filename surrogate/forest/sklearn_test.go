@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
 )
 
@@ -38,10 +39,7 @@ type recorded struct {
 
 func loadRecorded(t *testing.T) recorded {
 	t.Helper()
-	text, err := os.ReadFile("testdata/sklearn.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile("testdata/sklearn.json"))(t)
 	var r recorded
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
@@ -52,21 +50,13 @@ func loadRecorded(t *testing.T) recorded {
 // broadcastRows returns testdata/broadcast.csv in the order of the recording.
 func broadcastRows(t *testing.T, order []int) (x [][]float64, micros []float64) {
 	t.Helper()
-	file, err := os.Open("testdata/broadcast.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testutil.Must(os.Open("testdata/broadcast.csv"))(t)
 	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := testutil.Must(csv.NewReader(file).ReadAll())(t)
 	for _, i := range order {
 		var row [4]float64
 		for j, field := range records[i+1] {
-			if row[j], err = strconv.ParseFloat(field, 64); err != nil {
-				t.Fatal(err)
-			}
+			row[j] = testutil.Must(strconv.ParseFloat(field, 64))(t)
 		}
 		x = append(x, []float64{math.Log2(row[0]) + 1, math.Log2(row[1]) + 1, math.Log2(row[2]) + 1})
 		micros = append(micros, row[3])
@@ -92,10 +82,7 @@ func criterion(t *testing.T, name string) forest.Criterion {
 	if name == "" {
 		return forest.SquaredError
 	}
-	c, err := forest.ParseCriterion(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(forest.ParseCriterion(name))(t)
 	return c
 }
 
@@ -113,10 +100,7 @@ func r2(y, predicted []float64) float64 {
 
 func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 	t.Helper()
-	p, err := f.Predict(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(f.Predict(x))(t)
 	return p
 }
 

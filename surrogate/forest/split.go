@@ -26,7 +26,7 @@ type buckets struct {
 	sums  []stat   // sums by rank, for wider features
 	marks []uint64 // one bit for each rank that has a sum
 	tops  []uint64 // one bit for each word of marks that is not zero
-	keys  []uint64 // rank and cell, for small nodes under wide features
+	keys  []uint64 // rank and group, for small nodes under wide features
 	bins  []bin
 }
 
@@ -34,32 +34,32 @@ type buckets struct {
 // features of 500 to 20000 distinct values; the optimum is flat between 8 and 24.
 const sortBelow = 16
 
-func (b *buckets) init(widest, cells int) {
+func (b *buckets) init(widest, groups int) {
 	if widest > len(b.low) {
 		b.sums = make([]stat, widest)
 		b.marks = make([]uint64, (widest+wordMask)/wordLen)
 		b.tops = make([]uint64, (len(b.marks)+wordMask)/wordLen)
 		b.keys = make([]uint64, sortBelow)
 	}
-	b.bins = make([]bin, cells)
+	b.bins = make([]bin, groups)
 }
 
 // fill sorts the groups by one feature and returns their bins by ascending rank. values is the
 // number of distinct values of the feature. The next call overwrites the bins.
-func (b *buckets) fill(col []uint32, values int, stats []stat, cells []uint32) []bin {
+func (b *buckets) fill(col []uint32, values int, stats []stat, groups []uint32) []bin {
 	switch {
 	case values <= len(b.low):
-		return b.fillLow(col, stats, cells)
-	case len(cells) < sortBelow:
-		return b.fillSorted(col, stats, cells)
+		return b.fillLow(col, stats, groups)
+	case len(groups) < sortBelow:
+		return b.fillSorted(col, stats, groups)
 	default:
-		return b.fillMarked(col, values, stats, cells)
+		return b.fillMarked(col, values, stats, groups)
 	}
 }
 
-func (b *buckets) fillLow(col []uint32, stats []stat, cells []uint32) []bin {
+func (b *buckets) fillLow(col []uint32, stats []stat, groups []uint32) []bin {
 	var mask uint64
-	for _, c := range cells {
+	for _, c := range groups {
 		r := col[c] & wordMask
 		st := &stats[c]
 		h := &b.low[r]
@@ -77,9 +77,9 @@ func (b *buckets) fillLow(col []uint32, stats []stat, cells []uint32) []bin {
 	return bins
 }
 
-func (b *buckets) fillSorted(col []uint32, stats []stat, cells []uint32) []bin {
-	keys := b.keys[:len(cells)]
-	for k, c := range cells {
+func (b *buckets) fillSorted(col []uint32, stats []stat, groups []uint32) []bin {
+	keys := b.keys[:len(groups)]
+	for k, c := range groups {
 		key := uint64(col[c])<<32 | uint64(c)
 		j := k
 		for ; j > 0 && keys[j-1] > key; j-- {
@@ -102,9 +102,9 @@ func (b *buckets) fillSorted(col []uint32, stats []stat, cells []uint32) []bin {
 	return bins
 }
 
-func (b *buckets) fillMarked(col []uint32, values int, stats []stat, cells []uint32) []bin {
+func (b *buckets) fillMarked(col []uint32, values int, stats []stat, groups []uint32) []bin {
 	sums := b.sums[:values]
-	for _, c := range cells {
+	for _, c := range groups {
 		r := col[c]
 		st := &stats[c]
 		h := &sums[r]

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // The three ways to sort a node give the same bins, and clear their memory afterwards.
@@ -19,20 +20,20 @@ func TestBucketsAgree(t *testing.T) {
 				for range 20 {
 					col := make([]uint32, size)
 					stats := make([]stat, size)
-					cells := make([]uint32, size)
-					for k := range cells {
-						cells[k] = uint32(k)
+					groups := make([]uint32, size)
+					for k := range groups {
+						groups[k] = uint32(k)
 						col[k] = uint32(rng.IntN(values))
 						stats[k] = stat{rng.Float64(), 1<<32 | uint64(1+rng.IntN(3))}
 					}
-					want := slices.Clone(b.fillSorted(col, stats, cells))
-					if got := b.fillMarked(col, values, stats, cells); !slices.Equal(got, want) {
+					want := slices.Clone(b.fillSorted(col, stats, groups))
+					if got := b.fillMarked(col, values, stats, groups); !slices.Equal(got, want) {
 						t.Fatalf("marked %v, sorted %v", got, want)
 					}
 					if values > 64 {
 						continue
 					}
-					if got := b.fillLow(col, stats, cells); !slices.Equal(got, want) {
+					if got := b.fillLow(col, stats, groups); !slices.Equal(got, want) {
 						t.Fatalf("low %v, sorted %v", got, want)
 					}
 				}
@@ -53,10 +54,7 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 			y[i] = rng.ExpFloat64() + 0.01
 		}
 		opt := Options{Criterion: c, MinLeaf: 1 + rng.IntN(2), MaxFeatures: 2, NoBootstrap: trial%8 < 4, Seed: uint64(trial)}
-		tab, err := newTable(x, y, opt.filled())
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := testutil.Must(newTable(x, y, opt.filled()))(t)
 		g := newGrower(tab, opt.filled())
 		g.sample(0)
 		for f := range g.order {
@@ -91,7 +89,7 @@ func plainError(g *grower, f int, a uint32) float64 {
 	var rows [2]int
 	for i, c := range g.counts {
 		k := 0
-		if g.t.cols[f][g.t.cellOf[i]] > a {
+		if g.t.cols[f][g.t.groupOf[i]] > a {
 			k = 1
 		}
 		if c > 0 {

@@ -20,10 +20,10 @@ type table struct {
 	x         []float64 // rows×dim, row-major: a copy of the rows
 	y         []float64 // a copy of the targets
 
-	values [][]float64 // per feature: its distinct values, ascending
-	cols   [][]uint32  // per feature: each cell's rank in values
-	cellOf []uint32    // each row's group; rows of a group have equal features
-	cells  int
+	values  [][]float64 // per feature: its distinct values, ascending
+	cols    [][]uint32  // per feature: each group's rank in values
+	groupOf []uint32    // each row's group; rows of a group have equal features
+	groups  int
 
 	z            []float64 // scaled targets (y-shift)/scale, exact, within ±2
 	targets      []uint32  // rank of each row in z; only for AbsoluteError
@@ -47,10 +47,10 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	t.scaleTargets(opt.Criterion)
 	ranks := t.rank(opt.Workers)
 	if opt.Criterion == AbsoluteError {
-		t.cellPerRow(ranks)
+		t.groupPerRow(ranks)
 		_, t.targets = ranked(t.rows, func(i int) float64 { return t.z[i] })
 	} else {
-		t.groupCells(ranks)
+		t.groupRows(ranks)
 	}
 	return t, nil
 }
@@ -140,17 +140,17 @@ func (t *table) rank(workers int) [][]uint32 {
 	return ranks
 }
 
-func (t *table) cellPerRow(ranks [][]uint32) {
-	t.cells, t.cols = t.rows, ranks
-	t.cellOf = make([]uint32, t.rows)
-	for i := range t.cellOf {
-		t.cellOf[i] = uint32(i)
+func (t *table) groupPerRow(ranks [][]uint32) {
+	t.groups, t.cols = t.rows, ranks
+	t.groupOf = make([]uint32, t.rows)
+	for i := range t.groupOf {
+		t.groupOf[i] = uint32(i)
 	}
 }
 
-// groupCells numbers the distinct rank vectors in lexicographic order. It sorts by each feature
+// groupRows numbers the distinct rank vectors in lexicographic order. It sorts by each feature
 // from the last to the first with a counting sort, then starts a new group wherever a rank changes.
-func (t *table) groupCells(ranks [][]uint32) {
+func (t *table) groupRows(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	next := make([]uint32, t.rows)
 	for i := range order {
@@ -172,15 +172,15 @@ func (t *table) groupCells(ranks [][]uint32) {
 		order, next = next, order
 	}
 	t.cols = make([][]uint32, t.dim)
-	t.cellOf = make([]uint32, t.rows)
+	t.groupOf = make([]uint32, t.rows)
 	for k, i := range order {
 		if k == 0 || differ(ranks, i, order[k-1]) {
 			for f := range t.cols {
 				t.cols[f] = append(t.cols[f], ranks[f][i])
 			}
-			t.cells++
+			t.groups++
 		}
-		t.cellOf[i] = uint32(t.cells - 1)
+		t.groupOf[i] = uint32(t.groups - 1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // hills returns n random rows with a smooth target plus noise.
@@ -24,18 +25,12 @@ func TestVarianceIsTheInfinitesimalJackknife(t *testing.T) {
 	for _, n := range []int{1, 2, 17, 60} {
 		x, y := hills(n, 1)
 		q, _ := hills(45, 2)
-		f, err := Fit(x, y, Options{Trees: 41, Seed: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testutil.Must(Fit(x, y, Options{Trees: 41, Seed: 5}))(t)
 		_, got, err := f.PredictVariance(q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		votes, err := f.PredictTrees(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		votes := testutil.Must(f.PredictTrees(q))(t)
 		clamped := 0
 		for j, v := range got {
 			want := bruteForce(f, votes[j])
@@ -79,7 +74,7 @@ func bruteForce(f *Forest, votes []float64) float64 {
 }
 
 // With many trees the estimate agrees with the variance of forests grown on new training sets.
-func TestVarianceIsTheSpreadOfForests(t *testing.T) {
+func TestVarianceMatchesNewForests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("grows hundreds of forests")
 	}
@@ -88,10 +83,7 @@ func TestVarianceIsTheSpreadOfForests(t *testing.T) {
 	var estimate, mean, square float64
 	for r := range uint64(repeats) {
 		x, y := hills(40, 100+r)
-		f, err := Fit(x, y, Options{Trees: 400, Seed: r, MinLeaf: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testutil.Must(Fit(x, y, Options{Trees: 400, Seed: r, MinLeaf: 3}))(t)
 		m, v, err := f.PredictVariance(q[:1])
 		if err != nil {
 			t.Fatal(err)
@@ -106,16 +98,10 @@ func TestVarianceIsTheSpreadOfForests(t *testing.T) {
 	}
 }
 
-func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
+func TestOutOfBagIsTheMeanOfOtherTrees(t *testing.T) {
 	x, y := hills(30, 3)
-	f, err := Fit(x, y, Options{Trees: 4, Seed: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	votes, err := f.PredictTrees(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(Fit(x, y, Options{Trees: 4, Seed: 2}))(t)
+	votes := testutil.Must(f.PredictTrees(x))(t)
 	rows, mean := f.OutOfBag()
 	seen := 0
 	for i := range x {
@@ -146,17 +132,11 @@ func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
 }
 
 // The out-of-bag error agrees with the error on new rows.
-func TestOutOfBagErrorIsHonest(t *testing.T) {
+func TestOutOfBagErrorMatchesNewRows(t *testing.T) {
 	x, y := hills(500, 1)
 	q, yq := hills(2000, 2)
-	f, err := Fit(x, y, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := f.Predict(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(Fit(x, y, Options{}))(t)
+	p := testutil.Must(f.Predict(q))(t)
 	square := func(got, want []float64) (mse float64) {
 		for i := range got {
 			mse += (got[i] - want[i]) * (got[i] - want[i]) / float64(len(got))
@@ -174,22 +154,16 @@ func TestOutOfBagErrorIsHonest(t *testing.T) {
 	}
 }
 
-func TestNoBootstrapLeavesNothingOut(t *testing.T) {
+func TestNoBootstrapHasNoOutOfBag(t *testing.T) {
 	x, y := hills(9, 1)
-	f, err := Fit(x, y, Options{NoBootstrap: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(Fit(x, y, Options{NoBootstrap: true}))(t)
 	if rows, _ := f.OutOfBag(); len(rows) > 0 {
 		t.Errorf("OutOfBag predicts rows %v", rows)
 	}
 	if _, _, err := f.PredictVariance(x); !errors.Is(err, ErrNoBootstrap) {
 		t.Errorf("PredictVariance error = %v, want ErrNoBootstrap", err)
 	}
-	one, err := Fit(x[:1], y[:1], Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testutil.Must(Fit(x[:1], y[:1], Options{}))(t)
 	if rows, _ := one.OutOfBag(); len(rows) > 0 {
 		t.Errorf("OutOfBag of one row predicts %v", rows)
 	}

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 func BenchmarkFit(b *testing.B) {
@@ -22,10 +23,7 @@ func BenchmarkFit(b *testing.B) {
 // conditioning on some entries, and covariances of candidates with others.
 func BenchmarkPosterior(b *testing.B) {
 	o := related(100, 5)
-	m, err := Fit(o, relatedOptions)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := testutil.Must(Fit(o, relatedOptions))(b)
 	rows := related(300, 1).X
 	var entries []Entry
 	some := make([]int, 0, 400)
@@ -38,10 +36,7 @@ func BenchmarkPosterior(b *testing.B) {
 		}
 	}
 	prepare := func(b *testing.B) *Posterior {
-		p, err := m.Posterior(rows, entries)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := testutil.Must(m.Posterior(rows, entries))(b)
 		return p
 	}
 	b.Run("prepare", func(b *testing.B) {

@@ -115,7 +115,7 @@ func TestFactor(t *testing.T) {
 	}
 }
 
-func TestFactorRefusesIndefinite(t *testing.T) {
+func TestFactorRejectsIndefinite(t *testing.T) {
 	for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
 		for _, n := range []int{1, 3, 60} {
 			var f factor

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // covFactor gives the same results as a factor of the whole covariance matrix, with several
@@ -18,15 +19,9 @@ func TestCovFactorEqualsWholeFactor(t *testing.T) {
 		for j := range o.Extra {
 			o.Extra[j] = 1e-3 * float64(j%3)
 		}
-		p, err := Learn(o, relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testutil.Must(Learn(o, relatedOptions))(t)
 		p.ChangeOwn, p.ChangeLevel = p.ChangeOwn*3, p.ChangeLevel*3
-		m, err := New(p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(New(p, o))(t)
 		inverse := wholeInverse(t, m)
 		for i := range inverse {
 			alpha := 0.0
@@ -84,10 +79,7 @@ func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 			entries = append(entries, Entry{i, a})
 		}
 	}
-	p, err := m.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(m.Posterior(rows, entries))(t)
 	k := make([][]float64, len(entries))
 	here := newCorrRow(len(m.obs.X), len(m.obs.X[0]))
 	for i, e := range entries {
@@ -110,9 +102,7 @@ func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 			}
 		}
 	}
-	if p, err = m.Posterior(rows, entries); err != nil { // without pending entries
-		t.Fatal(err)
-	}
+	p = testutil.Must(m.Posterior(rows, entries))(t) // without pending entries
 	means := m.Means(rows, 6)
 	for i, e := range entries {
 		if got, want := p.Mean(i), means[e.Task][e.Row]; got != want {

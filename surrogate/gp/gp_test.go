@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"tutti/internal/testutil"
 )
 
 // related returns observations of tasks that differ in level and phase. Some observations are
@@ -108,10 +109,7 @@ func TestSample(t *testing.T) {
 // A pending entry changes the covariances exactly as an observation does.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
-	m, err := Fit(o, relatedOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(Fit(o, relatedOptions))(t)
 	rows := [][]float64{{1, 2, 3}, {5, 1, 9}, o.X[0]}
 	var entries []Entry
 	for i := range rows {
@@ -119,10 +117,7 @@ func TestPosteriorCondition(t *testing.T) {
 			entries = append(entries, Entry{i, a})
 		}
 	}
-	p, err := m.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(m.Posterior(rows, entries))(t)
 	more := o
 	more.X = append(append([][]float64(nil), o.X...), rows[0], rows[1])
 	for _, i := range []int{1, 3} {
@@ -135,14 +130,8 @@ func TestPosteriorCondition(t *testing.T) {
 		more.Task = append(more.Task, entries[i].Task)
 		more.Y = append(more.Y, 7)
 	}
-	with, err := New(m.Params(), more)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := with.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := testutil.Must(New(m.Params(), more))(t)
+	want := testutil.Must(with.Posterior(rows, entries))(t)
 	for i := range entries {
 		for j := range entries {
 			if got, want := p.Covariance(i, j), want.Covariance(i, j); math.Abs(got-want) > 1e-9 {
@@ -165,10 +154,7 @@ func TestPosteriorCondition(t *testing.T) {
 
 // The covariance matrix is positive semidefinite.
 func TestPosteriorCovarianceIsPositive(t *testing.T) {
-	m, err := Fit(related(20, 3), relatedOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(Fit(related(20, 3), relatedOptions))(t)
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows := newRows(20, 3)
@@ -181,10 +167,7 @@ func TestPosteriorCovarianceIsPositive(t *testing.T) {
 				entries = append(entries, Entry{i, a})
 			}
 		}
-		p, err := m.Posterior(rows, entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testutil.Must(m.Posterior(rows, entries))(t)
 		covariance := mat.NewSymDense(len(entries), nil)
 		for i := range entries {
 			for j := range i + 1 {
@@ -216,10 +199,7 @@ func TestTasksInformEachOther(t *testing.T) {
 		at(float64(x), 0, 1)
 	}
 	at(20, 0)
-	m, err := Fit(o, Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(Fit(o, Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6}))(t)
 	if got := m.Means([][]float64{{20}}, 2)[1][0]; math.Abs(got-4.2) > 0.1 {
 		t.Errorf("task 1 at 20 = %g, want about 4.2", got)
 	}
@@ -313,10 +293,7 @@ func TestExtremes(t *testing.T) {
 		constant.Y[j] = -3
 	}
 	for _, o := range []Observations{many, constant, {X: [][]float64{{1, 1, 1}}, At: []int{0}, Task: []int{0}, Y: []float64{2}}} {
-		m, err := Fit(o, relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(Fit(o, relatedOptions))(t)
 		for _, row := range m.Means([][]float64{{3, 3, 3}}, 4) {
 			if math.IsNaN(row[0]) || math.Abs(row[0]) > 10 {
 				t.Errorf("%d observations: mean %g", len(o.Y), row[0])
@@ -336,10 +313,7 @@ func TestExtraNoise(t *testing.T) {
 	uncertain.Extra[7] = 100
 	at := good.X[good.At[7]]
 	mean := func(o Observations) float64 {
-		m, err := Fit(o, relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(Fit(o, relatedOptions))(t)
 		return m.Means([][]float64{at}, 3)[good.Task[7]][0]
 	}
 	right, trusting, downweighted := mean(good), mean(wrong), mean(uncertain)
@@ -352,26 +326,14 @@ func TestExtraNoise(t *testing.T) {
 func TestLOOResiduals(t *testing.T) {
 	o := related(30, 4)
 	o.Y[7] += 1
-	p, err := Learn(o, relatedOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := New(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(Learn(o, relatedOptions))(t)
+	m := testutil.Must(New(p, o))(t)
 	for _, j := range []int{0, 7, len(o.Y) - 1} {
 		others := o
 		drop := func(s []int) []int { return slices.Delete(slices.Clone(s), j, j+1) }
 		others.At, others.Task, others.Y = drop(o.At), drop(o.Task), slices.Delete(slices.Clone(o.Y), j, j+1)
-		without, err := New(p, others)
-		if err != nil {
-			t.Fatal(err)
-		}
-		posterior, err := without.Posterior(o.X[o.At[j]:o.At[j]+1], []Entry{{0, o.Task[j]}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := testutil.Must(New(p, others))(t)
+		posterior := testutil.Must(without.Posterior(o.X[o.At[j]:o.At[j]+1], []Entry{{0, o.Task[j]}}))(t)
 		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
 		if got := m.LOOResiduals([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("observation %d has the residual %g, want %g", j, got, want)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // The variance between jobs is learned, and the common shift of a job's observations does not
@@ -24,19 +25,13 @@ func TestJobVarianceIsLearned(t *testing.T) {
 			o.Job[j], o.Extra[j] = k+1, sd*sd
 			o.Y[j] = y + done[k] + sd*math.Sqrt(1-part)*rng.NormFloat64()
 		}
-		m, err := Fit(o, relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(Fit(o, relatedOptions))(t)
 		if got, want := m.Params().Job, part*sd*sd; got > 2.5*want+0.1*sd*sd || got < want/2.5 {
 			t.Errorf("jobs have the variance %.2g, want %.2g", got, want)
 		}
 		alone := o
 		alone.Job = nil
-		without, err := Fit(alone, relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := testutil.Must(Fit(alone, relatedOptions))(t)
 		if got, before := off(m, quiet), off(without, quiet); part > 0 && got > 0.6*before || got > 1.05*before {
 			t.Errorf("%g of the noise by jobs: means are off by %.3f, by %.3f without jobs", part, got, before)
 		}

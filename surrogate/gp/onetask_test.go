@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // oneTask returns observations of a single task, one for each row.
@@ -40,10 +41,7 @@ func matern52(signal, noise float64, length ...float64) Params {
 
 func mustNew(t testing.TB, p Params, o Observations) *GP {
 	t.Helper()
-	g, err := New(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testutil.Must(New(p, o))(t)
 	return g
 }
 
@@ -54,10 +52,7 @@ func predict(t *testing.T, g *GP, rows [][]float64) (mean, variance []float64) {
 	for i := range rows {
 		entries[i].Row = i
 	}
-	p, err := g.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(g.Posterior(rows, entries))(t)
 	for i := range rows {
 		mean, variance = append(mean, p.Mean(i)), append(variance, p.Variance(i))
 	}
@@ -99,10 +94,7 @@ type recorded struct {
 
 func readRecorded(t *testing.T) []recorded {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/sklearn.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testutil.Must(os.ReadFile("testdata/sklearn.json"))(t)
 	var file struct{ Cases []recorded }
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
@@ -159,7 +151,7 @@ func TestVarianceFallsWithRows(t *testing.T) {
 	}
 }
 
-func TestUnitsDoNotMatter(t *testing.T) {
+func TestUnitsOfTargets(t *testing.T) {
 	o, query := smooth(40, 2, 4), smooth(10, 2, 5).X
 	scaled := o
 	scaled.Y = slices.Clone(o.Y)
@@ -167,10 +159,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 		scaled.Y[i] = 1e-6*scaled.Y[i] + 5
 	}
 	fit := func(o Observations, noise float64) *GP {
-		g, err := Fit(o, Options{Length: []float64{2, 2}, Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := testutil.Must(Fit(o, Options{Length: []float64{2, 2}, Noise: noise}))(t)
 		return g
 	}
 	a, b := fit(o, 2.5e-3), fit(scaled, 2.5e-15)
@@ -200,10 +189,7 @@ func TestDegenerateTraining(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			opt := Options{Length: slices.Repeat([]float64{1}, len(tc.obs.X[0])), Noise: 1e-4}
-			g, err := Fit(tc.obs, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := testutil.Must(Fit(tc.obs, opt))(t)
 			mean, variance := predict(t, g, tc.obs.X)
 			for i := range mean {
 				if !finite(mean[i]) || !finite(variance[i]) || variance[i] < 0 {
@@ -305,10 +291,7 @@ func TestSearchEndsAfterItsEvaluations(t *testing.T) {
 		evals int
 		moves bool
 	}{{1, false}, {40, true}} {
-		best, err := maximise(&likelihood{obs: o, y: o.Y, noise: 2.5e-3}, h, h.median, tc.evals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := testutil.Must(maximise(&likelihood{obs: o, y: o.Y, noise: 2.5e-3}, h, h.median, tc.evals))(t)
 		if moved := !slices.Equal(best, h.median); moved != tc.moves {
 			t.Errorf("after %d evaluations the search has left its start: %v", tc.evals, moved)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"tutti/internal/testutil"
 )
 
 // earlier returns many observations of source 1, with a change added, and a few observations of
@@ -43,10 +44,7 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 			entries = append(entries, Entry{i, a})
 		}
 	}
-	p, err := m.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(m.Posterior(rows, entries))(t)
 	means := m.Means(rows, tasks)
 	squared, variance = make([]float64, tasks), make([]float64, tasks)
 	for k, e := range entries {
@@ -61,10 +59,7 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 // equally useful. If one task changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
-	own, err := Fit(related(50, tasks), relatedOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := testutil.Must(Fit(related(50, tasks), relatedOptions))(t)
 	best, _ := taskErrors(t, own, tasks)
 	unchanged := func(int) float64 { return 0 }
 	shifted := func(a int) float64 {
@@ -77,10 +72,7 @@ func TestSources(t *testing.T) {
 		name   string
 		change func(int) float64
 	}{{"nothing", unchanged}, {"task 2 takes twice as long", shifted}, {"everything does", func(int) float64 { return -0.3 }}} {
-		m, err := Fit(earlier(50, 8, tasks, tc.change), relatedOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := testutil.Must(Fit(earlier(50, 8, tasks, tc.change), relatedOptions))(t)
 		squared, variance := taskErrors(t, m, tasks)
 		p := m.Params()
 		t.Logf("%s: squared errors %.2g, %.2g with own ones, variances %.2g; changes %.2g %.2g, of a task %.2g %.2g",

@@ -50,17 +50,11 @@ func TestFoldsOf(t *testing.T) {
 func TestCrossValidate(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
-	held, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt))(t)
 	if len(held.Pairs) != len(ms) {
 		t.Errorf("%d pairs of %d measurements", len(held.Pairs), len(ms))
 	}
-	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := testutil.Must(metrics.Summarize(held.Slowdowns, metrics.Options{}))(t)
 	if sum.Slowdown > 1.01 || sum.Mistakes > 0.02 {
 		t.Errorf("slowdown %.4f, mistakes %.4f, want at most 1.01, 0.02 with neighbours on all sides", sum.Slowdown, sum.Mistakes)
 	}
@@ -77,10 +71,7 @@ func TestCrossValidate(t *testing.T) {
 	if err != nil || !slices.Equal(again.Slowdowns, held.Slowdowns) || !slices.Equal(again.Pairs, held.Pairs) {
 		t.Errorf("same seed: another result, %v", err)
 	}
-	few, err := learner.CrossValidate(learner.Data{Measurements: ms[:40]}, 5, 1, opt) // ten points
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms[:40]}, 5, 1, opt))(t) // ten points
 	if len(few.Slowdowns) != 10 {
 		t.Errorf("%d slowdowns of ten points", len(few.Slowdowns))
 	}
@@ -102,7 +93,7 @@ func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 
 // A point with a missing algorithm has pairs, but no slowdown, because the missing algorithm may be
 // the fastest.
-func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
+func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 10 {
 		ms = append(ms, timed(line(i), "a", 1e-6), timed(line(i), "b", 2e-6))
@@ -119,10 +110,7 @@ func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 		}
 		return nil
 	}
-	held, err := learner.CrossValidate(d, 3, 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := testutil.Must(learner.CrossValidate(d, 3, 1, opt))(t)
 	if len(held.Slowdowns) != 8 || len(held.Pairs) != 19 {
 		t.Errorf("%d slowdowns and %d pairs, want 8 and 19", len(held.Slowdowns), len(held.Pairs))
 	}
@@ -166,10 +154,7 @@ func TestCompare(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			before := slices.Clone(tc.test)
-			held, err := l.Compare(tc.test)
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := testutil.Must(l.Compare(tc.test))(t)
 			if len(held.Slowdowns) != len(tc.want) || len(held.Pairs) != tc.wantPairs {
 				t.Fatalf("slowdowns %v and %d pairs, want %v and %d", held.Slowdowns, len(held.Pairs), tc.want, tc.wantPairs)
 			}
@@ -190,10 +175,7 @@ func TestCompareWithTheTrainingSet(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	opt.Forest.NoBootstrap, opt.Forest.Trees = true, 1
-	held, err := fit(t, ms, opt).Compare(ms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := testutil.Must(fit(t, ms, opt).Compare(ms))(t)
 	if worst := slices.Max(held.Slowdowns); worst > 1+1e-9 {
 		t.Errorf("worst slowdown %g, want 1", worst)
 	}

@@ -23,10 +23,7 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 	for size := int64(1); size <= 1<<20; size *= 2 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(t)
 	rng := rand.New(rand.NewPCG(1, 1))
 	missing, fastest = map[coll.Point][]coll.Algorithm{}, map[coll.Point]float64{}
 	for _, p := range points {
@@ -49,10 +46,7 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 func TestImputeFastest(t *testing.T) {
 	ms, missing, fastest := partial(t)
 	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
-	known, err := imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
 	if !slices.Equal(known[:len(ms)], ms) {
 		t.Error("imputeFastest changed the measurements")
 	}
@@ -90,10 +84,7 @@ func TestImputeFastestFollowsThePoint(t *testing.T) {
 		fastest[p] *= factor
 	}
 	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
-	known, err := imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
 	// The points differ by 0.3·sqrt(2/pi) = 0.24 on average; the error is 0.10.
 	mean := stat.Mean(relativeErrors(fastestOf(known), fastest, missing), nil)
 	t.Logf("mean error %.3f", mean)
@@ -124,7 +115,7 @@ func relativeErrors(got, want map[coll.Point]float64, missing map[coll.Point][]c
 }
 
 // Only the scalings that divide by the fastest time impute a time.
-func TestImputeFastestLeavesTheOthersAlone(t *testing.T) {
+func TestImputeFastestOnlyForAlgorithmScalings(t *testing.T) {
 	ms, missing, _ := partial(t)
 	someMissing := func(p coll.Point) []coll.Algorithm { return missing[p] }
 	noneMissing := func(coll.Point) []coll.Algorithm { return nil }
@@ -143,10 +134,7 @@ func TestImputeFastestLeavesTheOthersAlone(t *testing.T) {
 	}
 	for _, tc := range tests {
 		opt := Options{Scaling: tc.scaling, Forest: forest.Options{Trees: 5}}
-		known, err := imputeFastest(Data{Measurements: ms, Missing: tc.missing}, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		known := testutil.Must(imputeFastest(Data{Measurements: ms, Missing: tc.missing}, opt))(t)
 		want := len(ms)
 		if tc.grows {
 			want += len(missing)
@@ -159,7 +147,7 @@ func TestImputeFastestLeavesTheOthersAlone(t *testing.T) {
 
 // An algorithm without any measurement does not affect the imputed time, under any criterion of the
 // forests.
-func TestImputeFastestOfUnknown(t *testing.T) {
+func TestImputeFastestWithoutMeasurements(t *testing.T) {
 	ms, missing, _ := partial(t)
 	opt := Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5, Criterion: forest.Poisson}}
 	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm {
@@ -173,17 +161,14 @@ func TestImputeFastestOfUnknown(t *testing.T) {
 		t.Errorf("unknown algorithm: %d measurements, %v, want the %d given", len(known), err, len(ms))
 	}
 	d.Missing = func(p coll.Point) []coll.Algorithm { return missing[p] }
-	l, err := Fit(d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(Fit(d, opt))(t)
 	if got := len(l.Algorithms()); got != 4 {
 		t.Errorf("%d algorithms, want the 4 measured", got)
 	}
 }
 
 // A single measurement of each algorithm is enough for a learner, although no row is out of bag.
-func TestFitOfLittle(t *testing.T) {
+func TestFitOneMeasurementEach(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
 	ms := testutil.SyntheticMeasurements([]coll.Point{p})
 	for n := 1; n <= len(ms); n++ {

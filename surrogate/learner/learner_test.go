@@ -23,10 +23,7 @@ func dense(t testing.TB) []coll.Point {
 	for size := int64(1); size <= 1<<20; size *= 2 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(t)
 	return points
 }
 
@@ -42,10 +39,7 @@ func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Lear
 
 func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner {
 	t.Helper()
-	l, err := learner.Fit(d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(learner.Fit(d, opt))(t)
 	return l
 }
 
@@ -66,14 +60,8 @@ func TestForestsAreIndependent(t *testing.T) {
 	points := dense(t)
 	for _, s := range []preprocess.Scaling{preprocess.None, preprocess.Algorithm, preprocess.AlgorithmLog10} {
 		before, after := fit(t, without, options(s)), fit(t, all, options(s))
-		a, err := before.Predict(points)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := after.Predict(points)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(before.Predict(points))(t)
+		b := testutil.Must(after.Predict(points))(t)
 		for i, alg := range before.Algorithms() {
 			j := slices.Index(after.Algorithms(), alg)
 			if !slices.Equal(a[i], b[j]) {
@@ -91,10 +79,7 @@ func TestSeed(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	predict := func(o learner.Options) [][]float64 {
-		out, err := fit(t, ms, o).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testutil.Must(fit(t, ms, o).Predict(dense(t)))(t)
 		return out
 	}
 	first := predict(opt)
@@ -119,33 +104,21 @@ func TestScalings(t *testing.T) {
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
 			l := fit(t, ms, options(scaling))
-			predicted, err := l.Predict(points)
-			if err != nil {
-				t.Fatal(err)
-			}
+			predicted := testutil.Must(l.Predict(points))(t)
 			for i := range points {
 				var here []float64
 				for a := range predicted {
 					here = append(here, predicted[a][i])
 				}
-				relative, err := l.Relative(here)
-				if err != nil {
-					t.Fatal(err)
-				}
+				relative := testutil.Must(l.Relative(here))(t)
 				for a, r := range relative {
 					if !(r > 0) || math.IsInf(r, 0) || math.IsNaN(here[a]) {
 						t.Fatalf("%s at %v: prediction %g, relative time %g", l.Algorithms()[a], points[i], here[a], r)
 					}
 				}
 			}
-			held, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, options(scaling))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, options(scaling)))(t)
+			sum := testutil.Must(metrics.Summarize(held.Slowdowns, metrics.Options{}))(t)
 			if sum.Points != len(points) || sum.Slowdown < 1 || sum.Slowdown > bound {
 				t.Errorf("slowdown %.4f at %d points, want at most %g at %d", sum.Slowdown, sum.Points, bound, len(points))
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
@@ -16,19 +17,10 @@ import (
 // A learner with a given posterior makes the same predictions as a learner that computes it.
 func TestFitWithPosterior(t *testing.T) {
 	train := few(t, 20)
-	posterior, err := learner.NewPosterior(learner.Data{Measurements: train})
-	if err != nil {
-		t.Fatal(err)
-	}
+	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
-	want, err := fit(t, train, opt).Predict(dense(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := fitData(t, learner.Data{Measurements: train, Posterior: posterior}, opt).Predict(dense(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testutil.Must(fit(t, train, opt).Predict(dense(t)))(t)
+	got := testutil.Must(fitData(t, learner.Data{Measurements: train, Posterior: posterior}, opt).Predict(dense(t)))(t)
 	for a := range want {
 		for i := range want[a] {
 			if got[a][i] != want[a][i] {
@@ -42,14 +34,8 @@ func TestFitWithPosterior(t *testing.T) {
 // task.
 func TestSmoothPosterior(t *testing.T) {
 	train := few(t, 20)
-	posterior, err := learner.NewPosterior(learner.Data{Measurements: train})
-	if err != nil {
-		t.Fatal(err)
-	}
-	smooth, err := posterior.Smooth()
-	if err != nil {
-		t.Fatal(err)
-	}
+	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	smooth := testutil.Must(posterior.Smooth())(t)
 	if p := smooth.Params(); p.Steps != 0 || p.Split != 0 {
 		t.Errorf("the smooth process has steps %g and split %g", p.Steps, p.Split)
 	}
@@ -106,21 +92,12 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	wrong := few(t, 20)[:42]
 	right := slices.Clone(wrong)
 	wrong[5].Seconds *= 30
-	before, err := learner.NewPosterior(learner.Data{Measurements: wrong})
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: wrong}))(t)
 	if z := looResiduals(t, before, 0, len(wrong)); z[5] < 4 || z[5] != slices.Max(z) {
 		t.Errorf("the time 30 times as long has the residual %g, the greatest is %g", z[5], slices.Max(z))
 	}
-	after, err := before.Update(learner.Data{Measurements: right})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := learner.NewPosterior(learner.Data{Measurements: right})
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := testutil.Must(before.Update(learner.Data{Measurements: right}))(t)
+	fresh := testutil.Must(learner.NewPosterior(learner.Data{Measurements: right}))(t)
 	for i, got := range looResiduals(t, after, 30, len(right)) {
 		if want := looResiduals(t, fresh, 30, len(right))[i]; got != want {
 			t.Errorf("measurement %d has the residual %g, %g in a new posterior", 30+i, got, want)
@@ -132,22 +109,14 @@ func TestUpdateAfterACorrection(t *testing.T) {
 // reused.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := few(t, 20)
-	before, err := learner.NewPosterior(learner.Data{Measurements: train})
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := before.Update(learner.Data{Measurements: train, Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	after := testutil.Must(before.Update(learner.Data{Measurements: train, Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}}))(t)
 	if smoothOf(t, after) != smoothOf(t, before) {
 		t.Error("the Gaussian process was computed again for the same measurements")
 	}
 	changed := slices.Clone(train)
 	changed[len(train)-1].Seconds *= 2
-	if after, err = before.Update(learner.Data{Measurements: changed}); err != nil {
-		t.Fatal(err)
-	}
+	after = testutil.Must(before.Update(learner.Data{Measurements: changed}))(t)
 	if smoothOf(t, after) == smoothOf(t, before) {
 		t.Error("the Gaussian process is that of other measurements")
 	}
@@ -155,19 +124,13 @@ func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 
 func smoothOf(t *testing.T, p *learner.Posterior) *gp.GP {
 	t.Helper()
-	smooth, err := p.Smooth()
-	if err != nil {
-		t.Fatal(err)
-	}
+	smooth := testutil.Must(p.Smooth())(t)
 	return smooth
 }
 
 func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) []float64 {
 	t.Helper()
-	z, err := p.LOOResiduals(first, measurements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := testutil.Must(p.LOOResiduals(first, measurements))(t)
 	return z
 }
 
@@ -178,18 +141,9 @@ func TestUpdateEqualsANewPosterior(t *testing.T) {
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	posterior := learner.EmptyPosterior(nil)
 	for _, n := range []int{40, 42, 60, len(all), 42} {
-		var err error
-		if posterior, err = posterior.Update(learner.Data{Measurements: all[:n]}); err != nil {
-			t.Fatal(err)
-		}
-		got, err := fitData(t, learner.Data{Measurements: all[:n], Posterior: posterior}, opt).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := fit(t, all[:n], learner.Options{Scaling: opt.Scaling, Model: opt.Model}).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		posterior = testutil.Must(posterior.Update(learner.Data{Measurements: all[:n]}))(t)
+		got := testutil.Must(fitData(t, learner.Data{Measurements: all[:n], Posterior: posterior}, opt).Predict(dense(t)))(t)
+		want := testutil.Must(fit(t, all[:n], learner.Options{Scaling: opt.Scaling, Model: opt.Model}).Predict(dense(t)))(t)
 		for a := range want {
 			for i := range want[a] {
 				if got[a][i] != want[a][i] {

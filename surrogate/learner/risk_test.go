@@ -47,33 +47,21 @@ func TestRiskOfOneRival(t *testing.T) {
 }
 
 // Measured candidates have only the risk of noise; candidates far from measurements have more.
-func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
+func TestRisksGrowFarFromMeasurements(t *testing.T) {
 	var points []coll.Point
 	for i := range 12 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8 << (2 * i)})
 	}
 	ms := testutil.SyntheticMeasurements(points[:6])
-	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}))(t)
 	open := func(int) []coll.Algorithm { return l.Algorithms() }
-	uncertainties, err := l.Uncertainties(points, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uncertainties := testutil.Must(l.Uncertainties(points, nil))(t)
 	choices := make([]coll.Algorithm, len(points))
 	for i, u := range uncertainties {
 		choices[i] = u.Choice
 	}
-	risks, err := l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doubled, err := l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(2)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	risks := testutil.Must(l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(1)}))(t)
+	doubled := testutil.Must(l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(2)}))(t)
 	if wide := doubled[11]; wide.Loss <= risks[11].Loss || wide.Mistake <= risks[11].Mistake {
 		t.Errorf("risks %+v with deviations twice as great, %+v with those of the Gaussian process", wide, risks[11])
 	}
@@ -83,10 +71,7 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	if _, err := l.Risks(learner.RiskQuery{Points: points, Choices: make([]coll.Algorithm, len(points)), Open: open, Scale: scaled(1)}); err == nil {
 		t.Error("no choice: want an error")
 	}
-	forests, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	forests := testutil.Must(learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10}))(t)
 	if _, err := forests.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(1)}); err == nil {
 		t.Error("forests: want an error")
 	}
@@ -109,13 +94,10 @@ func TestRiskOfRivals(t *testing.T) {
 }
 
 // A measurement with a wide confidence interval has more risk than one with a narrow interval.
-func TestRisksKnowTheNoise(t *testing.T) {
+func TestRisksIncludeNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
 	ms := testutil.SyntheticMeasurements([]coll.Point{point})
-	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}))(t)
 	open := func(int) []coll.Algorithm { return l.Algorithms() }
 	fastest := slices.MinFunc(ms, func(a, b coll.Measurement) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	risk := func(wide float64) float64 {
@@ -124,10 +106,7 @@ func TestRisksKnowTheNoise(t *testing.T) {
 			m.Low, m.High = m.Seconds/wide, m.Seconds*wide
 			measured[m.Candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: preprocess.Noise{}.Of(m)}
 		}
-		risks, err := l.Risks(learner.RiskQuery{Points: []coll.Point{point}, Choices: []coll.Algorithm{fastest.Algorithm}, Open: open, Measured: measured, Scale: scaled(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		risks := testutil.Must(l.Risks(learner.RiskQuery{Points: []coll.Point{point}, Choices: []coll.Algorithm{fastest.Algorithm}, Open: open, Measured: measured, Scale: scaled(1)}))(t)
 		return risks[0].Loss
 	}
 	if narrow, wide := risk(1.001), risk(3); wide < 10*narrow+0.01 {

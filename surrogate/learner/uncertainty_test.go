@@ -29,10 +29,7 @@ func twins(t *testing.T) []coll.Measurement {
 }
 
 func TestUncertaintiesReportTies(t *testing.T) {
-	uncertainties, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uncertainties := testutil.Must(fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil))(t)
 	ties := 0
 	for _, d := range uncertainties {
 		if d.Choice.Name == "slow" || d.Rival.Name == "slow" {
@@ -54,10 +51,7 @@ func TestUncertaintiesReportTies(t *testing.T) {
 func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	l := fit(t, twins(t), optionsOf(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
-	uncertainties, err := l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can })
-	if err != nil {
-		t.Fatal(err)
-	}
+	uncertainties := testutil.Must(l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can }))(t)
 	for _, d := range uncertainties {
 		if d.Choice != can[0] || d.Rival != can[1] || d.Tie || d.PMistake > 0.01 || math.Abs(d.Gap-math.Log10(2)) > 0.05 {
 			t.Fatalf("%+v, want mirror, sure, beside slow", d)
@@ -76,17 +70,11 @@ func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
 		l := fit(t, few(t, k), optionsOf(learner.GaussianProcess))
-		uncertainties, err := l.Uncertainties(points, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		uncertainties := testutil.Must(l.Uncertainties(points, nil))(t)
 		for _, d := range uncertainties {
 			expected += d.PMistake
 		}
-		held, err := l.Compare(testutil.SyntheticMeasurements(points))
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := testutil.Must(l.Compare(testutil.SyntheticMeasurements(points)))(t)
 		for _, s := range held.Slowdowns {
 			if s > 1.1 {
 				made++
