@@ -26,13 +26,9 @@ func measured300(b *testing.B) *Ledger {
 		k := i % 10
 		c := l.Space().At(i * 7919 % len(points))[k]
 		seconds := 1e-6 * (1 + float64(c.MsgBytes)/1e3*(1+0.1*math.Sin(float64(k)+math.Log2(float64(c.Nodes)))))
-		if err := l.Pend(c); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, l.Pend(c))
 		m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds}
-		if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 	}
 	return l
 }

@@ -50,18 +50,14 @@ func trial(t *testing.T, c coll.Candidate) coll.Trial {
 func pend(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
 	t.Helper()
 	for _, c := range cs {
-		if err := l.Pend(c); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, l.Pend(c))
 	}
 }
 
 func record(t *testing.T, l *activelearn.Ledger, trials ...coll.Trial) {
 	t.Helper()
 	for _, tr := range trials {
-		if err := l.Record(tr); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, l.Record(tr))
 	}
 }
 
@@ -205,13 +201,9 @@ func TestLedgerGrow(t *testing.T) {
 	l := activelearn.NewLedger(sp)
 	done, given, waiting := sp.At(0)[0], sp.At(1)[1], sp.At(2)[2]
 	for _, c := range []coll.Candidate{done, given, waiting} {
-		if err := l.Pend(c); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, l.Pend(c))
 	}
-	if err := l.Record(trial(t, done)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Record(trial(t, done)))
 	l.Abandon(given)
 	seconds := l.CostSeconds()
 

@@ -43,24 +43,18 @@ func million(t testing.TB) *Ledger {
 // wide records a synthetic measurement of a candidate of the space that million returns.
 func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	t.Helper()
-	if err := l.Pend(c); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Pend(c))
 	k, _ := c.Algorithm.Param("k")
 	seconds := 1e-6 * (1 + float64(c.MsgBytes)/1e3*(1+0.1*math.Sin(float64(k[0])+math.Log2(float64(c.Nodes)))))
 	m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds}
-	if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 }
 
 // cpuSeconds returns the processor time that this process has used. Other work on the machine
 // disturbs it less than wall time.
 func cpuSeconds(t testing.TB) float64 {
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return float64(used.Utime.Nano()+used.Stime.Nano()) * 1e-9
 }
 

@@ -93,9 +93,7 @@ func TestLoss(t *testing.T) {
 func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	t.Helper()
 	if l.IsFree(c) {
-		if err := l.Pend(c); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, l.Pend(c))
 	}
 	x := math.Log2(float64(c.MsgBytes))
 	log := -5 + 0.1*x + 0.05*math.Log2(float64(c.Nodes))
@@ -107,9 +105,7 @@ func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	}
 	seconds := math.Pow(10, log)
 	m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: launch + 100*seconds}
-	if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 }
 
 func crossing() *coll.Space {
@@ -198,18 +194,13 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 			}
 		}
 		for _, c := range under {
-			if err := l.Pend(c); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, l.Pend(c))
 		}
 		r := &regret{opt: Options{Seed: 1}.withDefaults("regret")}
-		if err := r.start(l); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, r.start(l))
 		m := testutil.Must(r.model(State{Ledger: l}))(t)
 		s := State{Round: 2, Want: 1, Ledger: l}
-		b := testutil.Must(r.newSelector(s, m, r.samplePoints(s)))(t)
-		return b
+		return testutil.Must(r.newSelector(s, m, r.samplePoints(s)))(t)
 	}
 	picked := laid()
 	first, _ := picked.best()

@@ -13,14 +13,12 @@ import (
 
 func strategy(t *testing.T, name string, seed uint64) activelearn.Strategy {
 	t.Helper()
-	s := testutil.Must(activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3}))(t)
-	return s
+	return testutil.Must(activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3}))(t)
 }
 
 func ask(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
-	batch := testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
-	return batch
+	return testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
 }
 
 // Each strategy returns distinct free candidates, even if some trials fail and others are still

@@ -30,13 +30,9 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 			if len(free) == 0 {
 				continue
 			}
-			if err := l.Pend(free[0]); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, l.Pend(free[0]))
 			m := coll.Measurement{Candidate: free[0], Seconds: 1e-6 * float64(1+i)}
-			if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 		}
 	}
 }

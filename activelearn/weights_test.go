@@ -43,9 +43,7 @@ func TestSampleByWeight(t *testing.T) {
 			r.opt.Weights = bySize(sp, tc.weight)
 		}
 		l := NewLedger(sp)
-		if err := r.start(l); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, r.start(l))
 		got := r.samplePoints(State{Round: 3, Ledger: l})
 		first, all, aside := 0.0, 0.0, 0
 		for k, i := range got.points {

@@ -19,9 +19,7 @@ import (
 func compiler(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755))
 	return path
 }
 
@@ -55,9 +53,7 @@ func TestUnpack(t *testing.T) {
 
 func TestBuildRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "tutti-native")
-	if err := os.WriteFile(out, []byte("old"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(out, []byte("old"), 0o755))
 	tests := []struct{ name, compiler, want string }{
 		{"no compiler", filepath.Join(t.TempDir(), "mpicc"), "not found"},
 		{"words of the compiler", compiler(t, "echo mpi.h: No such file >&2; exit 1"), "mpi.h: No such file"},

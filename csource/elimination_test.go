@@ -75,9 +75,7 @@ func buildEliminate(t *testing.T) string {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install gcc", err)
 	}
 	path := filepath.Join(t.TempDir(), "eliminate")
-	if err := os.WriteFile(path, binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, binary, 0o755))
 	return path
 }
 

@@ -157,9 +157,7 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	size := func() (n int64) {
 		paths, _ := filepath.Glob(filepath.Join(folder, "*.samples"))
 		for _, path := range paths {

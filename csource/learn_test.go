@@ -130,9 +130,7 @@ func TestLiveChannel(t *testing.T) {
 				lines += "explore " + what + " ranks 1-9 ppn 1-9 bytes 0-99999 1 library_default\n"
 			}
 			table := filepath.Join(t.TempDir(), "table")
-			if err := os.WriteFile(table, []byte(sealed("tutti-table 1\n"+lines)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(table, []byte(sealed("tutti-table 1\n"+lines)), 0o666))
 			for _, ranks := range []string{"3", "4"}[:cases(2)] {
 				said := testutil.RunProgram(t, append(env, "TUTTI_TABLE="+table), m.Launcher, "-n", ranks, loop, "400", "split")
 				if !strings.Contains(said, "right 4000") {

@@ -92,9 +92,7 @@ func TestLiveMixedLog(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "traced")
 	text := "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT='" + dir + "/log'\nexec '" + probe + "' \"$@\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(script, []byte(text), 0o755))
 	env := append(following(t, m, sealed("tutti-table 1\n"+way.table), library), way.env...)
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
 	logs := testutil.Must(filepath.Glob(dir + "/log*"))(t)

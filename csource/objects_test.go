@@ -98,9 +98,7 @@ func changed(t *testing.T, m mpiOf, file, before, after string) string {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, file)
-	if err := os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666))
 	library := filepath.Join(dir, "libtutti.so")
 	args := []string{"-std=c11", "-O0", "-fPIC", "-shared", "-I.", "-o", library, path}
 	for _, object := range objectsIn(t, objects) {

@@ -89,9 +89,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "calls.F90"), testutil.CallsFortran, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "calls.F90"), testutil.CallsFortran, 0o666))
 	cmd := exec.Command(compiler, append(flags, "-fallow-argument-mismatch", "-w", "-o", "calls", "calls.F90")...)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -188,9 +186,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	cmd.Env = append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	var text []byte
 	for began := time.Now(); len(text) == 0 && time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		text, _ = os.ReadFile(path)
@@ -231,9 +227,7 @@ func fullTable() string {
 func following(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tutti.table")
-	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(table), 0o666))
 	return append([]string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}, m.env...)
 }
 

@@ -89,9 +89,7 @@ func TestSimulated(t *testing.T) {
 	})
 	t.Run("monitors", func(t *testing.T) { // each way announces changes to all ranks; a tree costs less than one rank that writes to all
 		table := filepath.Join(t.TempDir(), "table")
-		if err := os.WriteFile(table, []byte(sealed("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(table, []byte(sealed("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666))
 		t.Setenv("TABLE", table)
 		took := map[string]float64{}
 		for line := range strings.Lines(simulate(t, dir, "tree", 32, 1, "block", "monitors", "8", "200", "20", "none", "tags", "allreduce:20", "rma:5:0", "rma:5:4")) {

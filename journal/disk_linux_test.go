@@ -55,9 +55,7 @@ func TestFullDisk(t *testing.T) {
 
 func TestReadOnlyFolder(t *testing.T) {
 	dir := newJournal(t)
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Chmod(dir, 0o555))
 	defer os.Chmod(dir, 0o755)
 	if os.Geteuid() != 0 {
 		if _, _, err := Open(dir); !errors.Is(err, os.ErrPermission) {
@@ -71,9 +69,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	// File modes do not restrict root, so another user runs the test.
 	for parent := dir; len(parent) > len(os.TempDir()); parent = filepath.Dir(parent) {
 		if parent != dir {
-			if err := os.Chmod(parent, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.Chmod(parent, 0o755))
 		}
 	}
 	binary := filepath.Join(filepath.Dir(dir), "store.test")

@@ -64,9 +64,7 @@ func TestFailedAppend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := j.Append(stopRecord); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, j.Append(stopRecord))
 			tc.faults.file = j.file
 			j.file = &tc.faults
 			if err := j.Append(stopRecord, stopRecord, stopRecord); !errors.Is(err, tc.want) || !strings.Contains(err.Error(), FileName) {
@@ -76,9 +74,7 @@ func TestFailedAppend(t *testing.T) {
 			if (err == nil) != tc.goesOn {
 				t.Errorf("next Append = %v, want it to go on: %v", err, tc.goesOn)
 			}
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, j.Close())
 			want := 1
 			if tc.goesOn {
 				want = 2

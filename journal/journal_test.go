@@ -82,20 +82,14 @@ func TestRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	j := create(t, dir)
 	want := everyKind(t)
-	if err := j.Append(want[:3]...); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(want[3:]...); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Append(want[:3]...))
+	testutil.NoError(t, j.Append(want[3:]...))
 	got := testutil.Must(journal.Read(dir))(t) // while the journal is open
 	header := journal.Header{Schema: journal.Schema, ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
 	if diff := cmp.Diff(&journal.Contents{Header: header, Records: want}, got, compare); diff != "" {
 		t.Errorf("Read: (-want +got)\n%s", diff)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Close())
 	if err := j.Close(); err != nil {
 		t.Errorf("second Close = %v, want nil", err)
 	}
@@ -111,9 +105,7 @@ func TestRoundTrip(t *testing.T) {
 func TestOpenContinues(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
-	if err := errors.Join(j.Append(trial(1)), j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, errors.Join(j.Append(trial(1)), j.Close()))
 	j, contents, err := journal.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +117,7 @@ func TestOpenContinues(t *testing.T) {
 	stamped := trial(2)
 	stamped.Time = time.Time{}
 	j.Now = func() time.Time { return noon.Add(time.Hour).In(time.FixedZone("CET", 3600)) }
-	if err := j.Append(stamped); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Append(stamped))
 	got := testutil.Must(journal.Read(dir))(t)
 	if want := noon.Add(time.Hour); len(got.Records) != 2 || got.Records[1].Time != want {
 		t.Errorf("second record = %+v, want time %v", got.Records[1], want)
@@ -141,9 +131,7 @@ func TestCreateAgain(t *testing.T) {
 		if _, err := journal.Create(dir, journal.Header{}); !errors.Is(err, journal.ErrExists) {
 			t.Errorf("Create = %v, want %v", err, journal.ErrExists)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, j.Close())
 	}
 }
 

@@ -59,9 +59,7 @@ func hold(t *testing.T, dir string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
 	stdin := testutil.Must(cmd.StdinPipe())(t)
 	stdout := testutil.Must(cmd.StdoutPipe())(t)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	if line, _ := bufio.NewReader(stdout).ReadString('\n'); line != "open\n" {
 		t.Fatalf("other process says %q, want open", line)
@@ -74,9 +72,7 @@ func newJournal(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	j := testutil.Must(Create(dir, Header{Campaign: "lock", Created: time.Unix(0, 0)}))(t)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Close())
 	return dir
 }
 
@@ -107,9 +103,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	if _, err := Read(dir); err != nil {
 		t.Errorf("Read beside a writer = %v", err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Process.Kill())
 	waitDead(t, dir)
 	j, _, err := Open(dir) // the process is still a zombie
 	if err != nil {
@@ -242,9 +236,7 @@ func TestStaleLocks(t *testing.T) {
 func TestUnreadableLock(t *testing.T) {
 	for _, contents := range []string{"", "{", "{}", `{"nonce":"../../x"}`} {
 		dir := newJournal(t)
-		if err := os.WriteFile(filepath.Join(dir, LockName), []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, LockName), []byte(contents), 0o600))
 		if _, _, err := Open(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "remove it") {
 			t.Errorf("Open with lock %q = %v, want %v saying what to do", contents, err, ErrLocked)
 		}
@@ -264,9 +256,7 @@ func TestTakeoverRace(t *testing.T) {
 		putLock(t, dir, dead)
 		if round%2 == 1 {
 			contents, _ := json.Marshal(guard)
-			if err := os.WriteFile(filepath.Join(dir, LockName+"."+dead.Nonce), contents, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(filepath.Join(dir, LockName+"."+dead.Nonce), contents, 0o600))
 		}
 		var (
 			wg      sync.WaitGroup
@@ -312,9 +302,7 @@ func TestLockRemovedByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, LockName)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(dir, LockName)))
 	other, _, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -335,9 +323,7 @@ func TestLockRemovedByOthers(t *testing.T) {
 
 func TestWriteExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), LockName)
-	if err := writeExclusive(path, []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, writeExclusive(path, []byte("one")))
 	if err := writeExclusive(path, []byte("two")); !errors.Is(err, os.ErrExist) {
 		t.Errorf("second writeExclusive = %v, want %v", err, os.ErrExist)
 	}

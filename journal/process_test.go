@@ -15,17 +15,13 @@ import (
 
 func TestProcess(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	p, err := journal.ProcessOf(cmd.Process.Pid)
 	if err != nil || p.PID() != cmd.Process.Pid || !p.Runs() || p.Gone() {
 		t.Errorf("process %d: %+v, %v, runs %t, gone %t", cmd.Process.Pid, p, err, p.Runs(), p.Gone())
 	}
 	content := testutil.Must(json.Marshal(p))(t)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	var kept journal.Process
 	if err := json.Unmarshal(content, &kept); err != nil || kept != p || kept.Runs() || !kept.Gone() {
@@ -36,9 +32,7 @@ func TestProcess(t *testing.T) {
 	var other journal.Process
 	text := map[string]any{}
 	content, _ = json.Marshal(me)
-	if err := json.Unmarshal(content, &text); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(content, &text))
 	text["start"] = "1"
 	content, _ = json.Marshal(text)
 	if err := json.Unmarshal(content, &other); err != nil || other.Runs() || !other.Gone() {
@@ -60,9 +54,7 @@ func TestWriter(t *testing.T) {
 	if p, err := journal.Writer(dir); err != nil || p.PID() != os.Getpid() || !p.Runs() {
 		t.Errorf("Writer = %+v, %v, want this process", p, err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Close())
 	if _, err := journal.Writer(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Writer of a closed journal = %v", err)
 	}
@@ -74,11 +66,7 @@ func TestLock(t *testing.T) {
 	if _, err := journal.Lock(path); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("a second Lock = %v, want ErrLocked", err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, release())
 	release = testutil.Must(journal.Lock(path))(t)
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, release())
 }

@@ -58,9 +58,7 @@ func TestReadDamagedJournal(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, FileName)
-			if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(path, []byte(tc.text), 0o600))
 			contents, err := Read(dir)
 			if !errors.Is(err, tc.wantErr) {
 				t.Fatalf("Read = %v, want %v", err, tc.wantErr)
@@ -98,9 +96,7 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	if diff := cmp.Diff(want, contents); diff != "" {
 		t.Errorf("Open and Read differ (-Read +Open)\n%s", diff)
 	}
-	if err := j.Append(stopRecord); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Append(stopRecord))
 	again, err := Read(dir)
 	if err != nil || len(again.Records) != len(want.Records)+1 || len(again.Warnings) != 0 {
 		t.Errorf("after Append: %+v, %v, want one record more and no warnings", again, err)

@@ -80,8 +80,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	values := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8.5}
 	before := slices.Clone(values)
 	run := func(seed uint64, level float64) metrics.Interval {
-		got := testutil.Must(metrics.Bootstrap(values, mean, 500, level, seed))(t)
-		return got
+		return testutil.Must(metrics.Bootstrap(values, mean, 500, level, seed))(t)
 	}
 	if a, b := run(7, 0.95), run(7, 0.95); a != b {
 		t.Errorf("same seed: %v and %v", a, b)

@@ -13,9 +13,7 @@ import (
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Jobs are ordered by the times in their file names. A name without a time is replaced by the
@@ -52,9 +50,7 @@ func TestUpdates(t *testing.T) {
 	class := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 512}
 	ring := coll.Algorithm{Name: "ring"}
 	for k, u := range []Update{{}, {Time: time.Unix(1, 0).UTC(), Changes: []SelectionChange{{class, coll.Default, ring, "1.2 times as fast"}}}} {
-		if err := u.Write(folder); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, u.Write(folder))
 		got, err := ReadUpdates(folder)
 		if err != nil || len(got) != k || k == 1 && got[0].Changes[0] != u.Changes[0] {
 			t.Errorf("%+v, %v: want %d updates", got, err, k)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // manyMeasurements returns measurements of ten algorithms on a grid of 10 000 points.
@@ -24,9 +25,7 @@ func manyMeasurements() []coll.Measurement {
 
 func BenchmarkReadTable(b *testing.B) {
 	var text bytes.Buffer
-	if err := WriteTable(&text, manyMeasurements()); err != nil {
-		b.Fatal(err)
-	}
+	testutil.NoError(b, WriteTable(&text, manyMeasurements()))
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
 		if _, err := readTable(bytes.NewReader(text.Bytes()), "in.csv"); err != nil {
@@ -38,8 +37,6 @@ func BenchmarkReadTable(b *testing.B) {
 func BenchmarkWriteTable(b *testing.B) {
 	ms := manyMeasurements()
 	for b.Loop() {
-		if err := WriteTable(io.Discard, ms); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, WriteTable(io.Discard, ms))
 	}
 }

@@ -36,9 +36,7 @@ func FuzzReadTable(f *testing.F) {
 			}
 		}
 		var first, second bytes.Buffer
-		if err := WriteTable(&first, ms); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, WriteTable(&first, ms))
 		again := testutil.Must(readTable(bytes.NewReader(first.Bytes()), "out.csv"))(t)
 		if err := WriteTable(&second, again.Measurements()); err != nil || first.String() != second.String() {
 			t.Errorf("written again: error %v\n%s%s", err, &first, &second)

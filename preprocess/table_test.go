@@ -28,16 +28,13 @@ var compareAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a =
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func readText(t *testing.T, text string) *preprocess.Table {
 	t.Helper()
-	table := testutil.Must(preprocess.ReadTable(write(t, text)))(t)
-	return table
+	return testutil.Must(preprocess.ReadTable(write(t, text)))(t)
 }
 
 func TestReadTableSample(t *testing.T) {
@@ -116,9 +113,7 @@ func TestReadTableErrors(t *testing.T) {
 func TestReadTableFiles(t *testing.T) {
 	dir := t.TempDir()
 	sparse := filepath.Join(dir, "sparse.csv")
-	if err := os.WriteFile(sparse, []byte(header), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(sparse, []byte(header), 0o600))
 	if err := os.Truncate(sparse, 2<<30); err != nil {
 		t.Fatal("no sparse files here: ", err)
 	}
@@ -267,17 +262,11 @@ func TestWriteTableRoundTrip(t *testing.T) {
 	spread[7].Algorithm = alg
 	for _, ms := range [][]coll.Measurement{plain, spread} {
 		var first, second, shuffled bytes.Buffer
-		if err := preprocess.WriteTable(&first, ms); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, preprocess.WriteTable(&first, ms))
 		got := readText(t, first.String()).Measurements()
-		if err := preprocess.WriteTable(&second, got); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, preprocess.WriteTable(&second, got))
 		rng.Shuffle(len(ms), func(i, k int) { ms[i], ms[k] = ms[k], ms[i] })
-		if err := preprocess.WriteTable(&shuffled, ms); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, preprocess.WriteTable(&shuffled, ms))
 		if first.String() != second.String() || first.String() != shuffled.String() {
 			t.Error("WriteTable of the same measurements differs")
 		}

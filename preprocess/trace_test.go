@@ -20,9 +20,7 @@ func TestReadTrace(t *testing.T) {
 		"1024,allreduce,48,32,5,0.25,0.01,0.06\n" +
 		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than a node holds
 		"77,barrier,64,32,3,1e-3,0,1e-3\n"
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	got := testutil.Must(ReadTrace(path))(t)
 	want := []Calls{
 		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75, Shortest: 0.01, Longest: 0.07},

@@ -326,9 +326,7 @@ func TestTreeJSON(t *testing.T) {
 	tree := testutil.Must(selection.Fit(randomRows(rand.New(rand.NewPCG(1, 1))), bytesOf, selection.Options{MaxLoss: 0.1}))(t)
 	text := testutil.Must(json.Marshal(tree))(t)
 	var back selection.Tree
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(text, &back))
 	if d := cmp.Diff(*tree, back, sameTree()); d != "" {
 		t.Error(d)
 	}

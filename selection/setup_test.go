@@ -117,9 +117,7 @@ func source(t *testing.T, shell, file string, env []string, names ...string) []s
 func write(t *testing.T, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a b's $HOME")
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, text, 0o666))
 	return path
 }
 
@@ -302,12 +300,8 @@ func TestRealModules(t *testing.T) {
 	s.Layouts = append(s.Layouts, own)
 	module := testutil.Must(s.Module("test"))(t)
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "tutti-test"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tutti-test", "1"), module, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(filepath.Join(dir, "tutti-test"), 0o777))
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "tutti-test", "1"), module, 0o666))
 	for name, command := range moduleCommands(t) {
 		for _, job := range []bool{true, false} {
 			cmd := exec.Command(command[0], append(command[1:], "load", "tutti-test/1")...)

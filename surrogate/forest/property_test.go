@@ -47,9 +47,7 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	t.Helper()
 	mean, variance, err := f.PredictVariance(q)
 	votes, errTrees := f.PredictTrees(q)
-	if err := errors.Join(err, errTrees); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, errors.Join(err, errTrees))
 	left, oob := f.OutOfBag()
 	values := slices.Concat(predict(t, f, q), mean, variance, slices.Concat(votes...), oob)
 	out := make([]uint64, 0, len(values))

@@ -41,9 +41,7 @@ func loadRecorded(t *testing.T) recorded {
 	t.Helper()
 	text := testutil.Must(os.ReadFile("testdata/sklearn.json"))(t)
 	var r recorded
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(text, &r))
 	return r
 }
 
@@ -82,8 +80,7 @@ func criterion(t *testing.T, name string) forest.Criterion {
 	if name == "" {
 		return forest.SquaredError
 	}
-	c := testutil.Must(forest.ParseCriterion(name))(t)
-	return c
+	return testutil.Must(forest.ParseCriterion(name))(t)
 }
 
 func r2(y, predicted []float64) float64 {
@@ -100,8 +97,7 @@ func r2(y, predicted []float64) float64 {
 
 func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 	t.Helper()
-	p := testutil.Must(f.Predict(x))(t)
-	return p
+	return testutil.Must(f.Predict(x))(t)
 }
 
 // Forests are as good as scikit-learn's: the mean R² over ten seeds on test rows agrees within

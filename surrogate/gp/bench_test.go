@@ -36,8 +36,7 @@ func BenchmarkPosterior(b *testing.B) {
 		}
 	}
 	prepare := func(b *testing.B) *Posterior {
-		p := testutil.Must(m.Posterior(rows, entries))(b)
-		return p
+		return testutil.Must(m.Posterior(rows, entries))(b)
 	}
 	b.Run("prepare", func(b *testing.B) {
 		for b.Loop() {

@@ -41,8 +41,7 @@ func matern52(signal, noise float64, length ...float64) Params {
 
 func mustNew(t testing.TB, p Params, o Observations) *GP {
 	t.Helper()
-	g := testutil.Must(New(p, o))(t)
-	return g
+	return testutil.Must(New(p, o))(t)
 }
 
 // predict returns the mean and the variance of task 0 at rows.
@@ -96,9 +95,7 @@ func readRecorded(t *testing.T) []recorded {
 	t.Helper()
 	raw := testutil.Must(os.ReadFile("testdata/sklearn.json"))(t)
 	var file struct{ Cases []recorded }
-	if err := json.Unmarshal(raw, &file); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(raw, &file))
 	return file.Cases
 }
 
@@ -159,8 +156,7 @@ func TestUnitsOfTargets(t *testing.T) {
 		scaled.Y[i] = 1e-6*scaled.Y[i] + 5
 	}
 	fit := func(o Observations, noise float64) *GP {
-		g := testutil.Must(Fit(o, Options{Length: []float64{2, 2}, Noise: noise}))(t)
-		return g
+		return testutil.Must(Fit(o, Options{Length: []float64{2, 2}, Noise: noise}))(t)
 	}
 	a, b := fit(o, 2.5e-3), fit(scaled, 2.5e-15)
 	meanA, varA := predict(t, a, query)

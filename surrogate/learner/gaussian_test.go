@@ -24,8 +24,7 @@ func optionsOf(m learner.Model) learner.Options {
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation := testutil.Must(fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t))))(t)
-	sum := testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
-	return sum
+	return testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
 }
 
 // few returns the measurements at every k-th point of dense, in a fixed shuffled order.
@@ -104,8 +103,7 @@ func TestGaussianProcessIgnoresOrder(t *testing.T) {
 // measurements.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
-	out := testutil.Must(fit(t, train, optionsOf(m)).Predict(dense(t)))(t)
-	return out
+	return testutil.Must(fit(t, train, optionsOf(m)).Predict(dense(t)))(t)
 }
 
 func TestGaussianProcessOfOneMeasurement(t *testing.T) {

@@ -23,8 +23,7 @@ func dense(t testing.TB) []coll.Point {
 	for size := int64(1); size <= 1<<20; size *= 2 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points := testutil.Must(g.Points(coll.Bcast))(t)
-	return points
+	return testutil.Must(g.Points(coll.Bcast))(t)
 }
 
 func options(s preprocess.Scaling) learner.Options {
@@ -39,8 +38,7 @@ func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Lear
 
 func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner {
 	t.Helper()
-	l := testutil.Must(learner.Fit(d, opt))(t)
-	return l
+	return testutil.Must(learner.Fit(d, opt))(t)
 }
 
 // line returns a bcast of 2^i bytes on a fixed layout.
@@ -79,8 +77,7 @@ func TestSeed(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	predict := func(o learner.Options) [][]float64 {
-		out := testutil.Must(fit(t, ms, o).Predict(dense(t)))(t)
-		return out
+		return testutil.Must(fit(t, ms, o).Predict(dense(t)))(t)
 	}
 	first := predict(opt)
 	opt.Forest.Workers = 3

@@ -124,14 +124,12 @@ func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 
 func smoothOf(t *testing.T, p *learner.Posterior) *gp.GP {
 	t.Helper()
-	smooth := testutil.Must(p.Smooth())(t)
-	return smooth
+	return testutil.Must(p.Smooth())(t)
 }
 
 func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) []float64 {
 	t.Helper()
-	z := testutil.Must(p.LOOResiduals(first, measurements))(t)
-	return z
+	return testutil.Must(p.LOOResiduals(first, measurements))(t)
 }
 
 // A posterior after several updates equals a new posterior, whether or not hyperparameters were
