@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the machine time of the same 240 candidates, measured by native in grouped launches and by the OSU programs in one
-# launch each: two collectives of MPICH on a Slurm of virtual nodes. The tables at the end show the parts of the time.
+# Compares the machine time of the same 240 candidates, measured by native in grouped launches, and by the OSU programs with
+# one launch for each: two collectives of MPICH on a Slurm of virtual nodes. The tables at the end show the parts of the time.
 #
 #   OSU_HOME=FOLDER_OF_osu_allgather scripts/bench-live.sh      as root; see slurm-test-cluster
 set -euo pipefail

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Machine time until the criteria hold: regret, by the truth and by its own stop, compared
-# with the other strategies (same model, same initial design) and the rivals as published,
-# on recorded data, for every price of launches. Outcomes are kept
-# in OUT and not replayed again; remove it after a change of the strategies or models.
+# Measures the machine time until the criteria hold, on recorded data and for every price of launches. It compares regret, by
+# the reference and by its own stopping rule, with the other strategies (same model, same initial design) and with published
+# strategies. Outcomes are kept in OUT and not replayed again; remove OUT after a change of the strategies or models.
 #
 #   SEEDS     seeds (3); 10 for the figures in docs/experiments
 #   SETS      files of recorded data (all of data/simgrid)

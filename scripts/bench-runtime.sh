@@ -12,7 +12,7 @@ go build -o "$work/tutti" ./cmd/tutti
 "$work/tutti" build runtime --mpicc "$mpicc" -o "$work/libtutti.so" >/dev/null
 "$mpicc" -O2 -o "$work/cost" csource/testdata/cost.c
 
-# The calls have 8 bytes: the library looks them up and passes them to the MPI library.
+# The calls have 8 bytes. The runtime library looks up each call and passes it to the MPI library.
 cat >"$work/table" <<'END'
 tutti-table 1
 bcast ranks 1-1 ppn 1-1 bytes 0-4 binomial
@@ -38,5 +38,5 @@ cost 'tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TRACE="$work/trace.csv"
 cost 'selecting and tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table" TUTTI_TRACE="$work/trace.csv"
 # 1000 calls of a class are explored and 1000 more are timed. The millions of calls after them are measured.
 cost 'explored to the end' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_SAMPLES="$work/samples"
-# With a share this small exploring never ends: every call is drawn, and one in ten thousand is timed.
+# With a share this small, exploration never ends: every call draws a random number, and one call in 10 000 is timed.
 cost 'exploring' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_SAMPLES="$work/samples" TUTTI_EXPLORE_SHARE=0.00005

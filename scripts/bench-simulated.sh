@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures the runtime library's algorithms on simulated machines, in microseconds, and checks them on many ranks. Selectors
-# and algorithms of SMPI are those of the MPI libraries. Takes hours for 512 ranks. ASK names a part: ethernet, bcast, fat,
+# Measures the runtime library's algorithms on simulated machines, in microseconds, and checks them on many ranks. SMPI has the
+# selectors and algorithms of the MPI libraries. Takes hours for 512 ranks. ASK names a part: ethernet, bcast, fat,
 # check, pairs (the seconds of measuring pairs, by LGate and in tournaments).
 #
 #   scripts/bench-simulated.sh > FILE
@@ -10,14 +10,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh scripts/simulate-build.sh "$work"
 
-# ours MACHINE RANKS PPN PLACEMENT COLLECTIVE SIZES ALGORITHM...
+# ours MACHINE RANKS PPN PLACEMENT COLLECTIVE SIZES ALGORITHM...: times of the runtime library's algorithms
 ours() {
 	machine=$1 ranks=$2 ppn=$3 placement=$4
 	shift 4
 	scripts/simulate.sh "$work" "$machine" "$ranks" "$ppn" "$placement" "$work/time" "$@" | sed "s/^/$machine,$placement,ours,/"
 }
 
-# theirs, likewise: selectors of SMPI, or its algorithms of the collective
+# theirs, with the same arguments: times of SMPI's selectors or of its algorithms for the collective
 theirs() {
 	machine=$1 ranks=$2 ppn=$3 placement=$4 collective=$5 sizes=$6
 	shift 6
@@ -53,7 +53,8 @@ bcast() {
 	done
 }
 
-# Machine A, ours beside SMPI's selectors; scripts/gains-simulated.awk adds it up. COLLECTIVES names some.
+# Machine A: the runtime library's algorithms compared with SMPI's selectors. scripts/gains-simulated.awk summarizes the
+# result. COLLECTIVES names the collectives.
 fat() {
 	for placement in block cyclic; do
 		fat_of 256 16 $placement | sed -u 's/^fat/fat 16x16/'

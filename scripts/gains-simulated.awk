@@ -1,8 +1,8 @@
-# What tables gain that mix ours and the library's algorithms, by machine and layout: over each of
-# SMPI's selectors, as a table above that library, and over whichever of them is fastest at a point.
-# Geometric means, "ours" alone beside them.
+# Prints the gain of tables that mix libtutti's and the library's algorithms, by machine and layout: over each of SMPI's
+# selectors, and over the fastest selector at each point. Gains are geometric means. "ours" is the gain of libtutti's
+# algorithms alone.
 #
-#   awk -f scripts/gains-simulated.awk FILE, which scripts/bench-simulated.sh has written
+#   awk -f scripts/gains-simulated.awk FILE, the output of scripts/bench-simulated.sh
 BEGIN { FS = "," }
 NR == 1 || NF != 7 || $7 <= 0 { next } # a selector of SMPI that does nothing
 {

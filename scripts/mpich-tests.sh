@@ -5,7 +5,7 @@
 #
 #   scripts/mpich-tests.sh FOLDER    sources and builds in FOLDER are used again
 #
-# TESTS=REGEX picks tests, TABLES="0 3" tables (default: all), RANKS the maximum number of ranks (default 10).
+# TESTS=REGEX selects tests, TABLES="0 3" tables (default: all), RANKS the maximum number of ranks (default 10).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
@@ -26,7 +26,8 @@ fetch() {
 	tar xf mpich_4.0.2.orig.tar.xz
 }
 
-# The blocking collectives; the others pass the library by, and coll_large is of functions that Debian leaves out. Lines "NAME RANKS ARGUMENTS".
+# Tests of blocking collectives, as lines "NAME RANKS ARGUMENTS". The runtime library ignores other collectives, and coll_large
+# needs functions that Debian's package does not have.
 list() {
 	awk -v most="$most" -v pick="${TESTS:-.}" '
 		/^(#|@|$|nb|nonblocking|iallred|ibarrier|neighb|ring_|p_|coll_large)/ || $2 < 2 || $2 > most || $1 !~ pick { next }
@@ -46,7 +47,7 @@ build() {
 	mpicc.mpich -O2 -fPIC -shared -o "$folder/yield.so" internal/testutil/programs/ucx-yield.c
 }
 
-# run LABEL VARIABLE...: all tests, with these variables; FOLDER/LABEL.passed has those that passed.
+# run LABEL VARIABLE...: runs all tests with these variables and lists the tests that passed in FOLDER/LABEL.passed.
 run() {
 	label=$1
 	shift

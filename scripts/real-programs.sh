@@ -5,7 +5,7 @@
 #
 #   scripts/real-programs.sh FOLDER
 #
-# PROGRAMS="lammps hpcc gromacs" picks programs, TABLES="0 3" tables (default: all), RANKS the number of ranks (default 4, a square).
+# PROGRAMS="lammps hpcc gromacs" selects programs, TABLES="0 3" tables (default: all), RANKS the number of ranks (default 4, a square).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
@@ -25,13 +25,13 @@ fetch() {
 	for package in *.deb; do dpkg-deb -x "$package" "$root"; done
 }
 
-# Runs a program of the packages on all ranks, with variables before it.
+# Runs a program of the packages on all ranks, with the given environment variables.
 start() {
 	library=$root/usr/lib/x86_64-linux-gnu
 	mpirun.openmpi -n "$ranks" env LD_LIBRARY_PATH="$library:$library/blas:$library/lapack" "$@"
 }
 
-# Each program in a folder of its own: NAME_input makes its input, NAME runs it, NAME_result prints what must be the same.
+# Each program in a folder of its own: NAME_input creates its input, NAME runs it, NAME_result prints the results that must not change.
 
 lammps_input() {
 	cat >in.melt <<-END
@@ -104,13 +104,13 @@ gromacs_input() {
 gromacs() { rm -f md.log; start "$@" "$root/usr/bin/gmx_mpi" mdrun -s run.tpr -g md.log -reprod -npme 0 -ntomp 1 -nb cpu >said 2>&1; }
 gromacs_result() { awk '/Energies/ { on = 6 } /A V E R A G E S/ { exit } on-- > 0' md.log; }
 
-# same LABEL: how many lines of the last run's results are others than without the library.
+# same LABEL: prints how many lines of the last run's results differ from the run without the library.
 same() {
 	"${program}_result" >"with.$1"
 	echo "$program: $1, $(diff without "with.$1" | grep -c '^>' || true) of $(wc -l <without) lines others"
 }
 
-# Tunes the collectives of a trace at a few sizes, weighed by it, into the folder tuned.
+# Tunes the collectives of a trace at a few sizes, weighted by the trace. The result is in the folder tuned.
 campaign() {
 	collectives=$(awk -F, 'NR > 1 && $2 * $3 > 1 && $4 > 0 && !seen[$1]++ { printf "%s%s", comma, $1; comma = ", " }' trace.csv)
 	cat >campaign.yaml <<-END

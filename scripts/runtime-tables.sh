@@ -7,7 +7,7 @@ set -euo pipefail
 folder=$1
 csv=$(dirname "$0")/../mpi/libtutti/algorithms.csv
 
-# The last line of a table: FNV-1a of all before it, in numbers of 64 bits.
+# The last line of a table is a checksum of all lines before it: FNV-1a with 64 bits.
 seal() {
 	h=-3750763034362895579
 	for byte in $(od -An -v -tu1 "$1"); do h=$(((h ^ byte) * 1099511628211)); done

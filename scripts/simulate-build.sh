@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the programs of scripts/simulate.sh into a folder: platform.so (the machines), check (are all algorithms right?), time (how
-# long do they take?), app (an application with one collective), application (one with the calls of a trace), monitors (the cost of
+# Builds the programs of scripts/simulate.sh into a folder: platform.so (the machines), check (checks all algorithms), time
+# (measures them), app (an application with one collective), application (one with the calls of a trace), monitors (the cost of
 # announcing a change to all ranks) and pairs (measures pairs as the benchmark program does, for the machine sockets). A second argument
 # builds that program alone. Needs apt-get install libsimgrid-dev g++.
 set -eu

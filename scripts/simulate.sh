@@ -3,14 +3,12 @@
 #
 #   scripts/simulate.sh FOLDER MACHINE RANKS PPN PLACEMENT PROGRAM ARGUMENT...
 #
-# FOLDER has what scripts/simulate-build.sh made, MACHINE is one of csource/simulate/platform.cpp.
-# TABLE is what the runtime library follows; without it nothing. RANKS and PPN are of the hosts
-# of a machine, which are sockets on the machine of that name. PLACEMENT of ranks: block fills
-# nodes in order; dealt fills them too, but takes nodes from the switches in turn; cyclic deals
-# ranks over the nodes; random:SEED puts them anywhere. OPTIONS has further options of SimGrid,
-# such as --cfg=smpi/coll-selector:ompi; without them collectives of the library are MPICH's:
-# SMPI's own allgather, with which the runtime library begins, is all messages at once, minutes
-# for 256 ranks.
+# FOLDER has the programs of scripts/simulate-build.sh, and MACHINE is one of csource/simulate/platform.cpp. The variable TABLE
+# names the table of the runtime library; without it the runtime library selects nothing. RANKS and PPN refer to the hosts of
+# a machine; on the machine sockets, a host is a socket. PLACEMENT of ranks: block fills nodes in order; dealt also fills
+# nodes, but takes them from the switches in turn; cyclic distributes consecutive ranks over the nodes; random:SEED is random.
+# The variable OPTIONS has further options of SimGrid, such as --cfg=smpi/coll-selector:ompi. Without them collectives are
+# MPICH's, because SMPI's own allgather sends all messages at once, which takes minutes for 256 ranks.
 set -eu
 folder=$1 machine=$2 ranks=$3 ppn=$4 placement=$5
 shift 5
