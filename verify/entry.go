@@ -68,8 +68,8 @@ const (
 	Retest  PointKind = "retest"  // point that was reverted to the default, or a neighbour of one
 )
 
-// PassOutcome is the result of a pass. What it reverts is left to the library's default
-// from now on.
+// PassOutcome is the result of a pass. The points and collectives that it reverts are left to
+// the library's default from then on.
 type PassOutcome struct {
 	Number              int               `json:"number"`                         // number of the pass
 	Suspects            int               `json:"suspects"`                       // number of points that had a confirmation
@@ -132,7 +132,7 @@ func (e Entry) validateStage() error {
 	return nil
 }
 
-// Entries returns the entries of a verification in the journal; none for nil. The error
+// Entries returns the entries of a verification in the journal, none if past is nil. The error
 // matches ErrEntry.
 func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
@@ -163,7 +163,8 @@ func decode(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-// RejectedBy returns what the entries of all sessions revert to the default in a collective.
+// RejectedBy returns the points of a collective that the entries of all sessions revert to the
+// default.
 func RejectedBy(entries []Entry, c coll.Collective) selection.Rejected {
 	var out selection.Rejected
 	for _, e := range entries {

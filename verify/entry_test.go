@@ -11,7 +11,8 @@ import (
 	"tutti/verify"
 )
 
-// verificationOf is what a journal knows that holds one step, as it is written.
+// verificationOf returns the verification of a journal whose only record is the given step in
+// JSON.
 func verificationOf(step string) (*journal.Verification, error) {
 	var s journal.VerifyStep
 	err := json.Unmarshal([]byte(step), &s)
@@ -82,7 +83,7 @@ func FuzzEntries(f *testing.F) {
 		}
 		rec, err := entries[0].Record()
 		if err != nil {
-			return // the journal refuses it, too
+			return // such an entry is never written
 		}
 		again, err := verify.Entries(journal.Replay([]journal.Record{rec}).Verification(entries[0].Library))
 		if err != nil {

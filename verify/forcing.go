@@ -136,7 +136,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the round of probing that has no result yet, or the next round.
+// probeRound returns the round of probing that has no result yet, or else the next round, with
+// its records in the journal.
 func (s *Session) probeRound() (int, roundRecord) {
 	from := 0
 	for _, e := range s.entries {
@@ -204,7 +205,7 @@ func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return out
 }
 
-// Allowance returns more time than the program allows itself.
+// Allowance returns a time that is longer than the program's own time limit.
 func (p *Probe) Allowance(benchrunner.Launch) time.Duration { return 30 * time.Second }
 
 // Command runs the program with the settings of the case.
@@ -232,7 +233,8 @@ func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.R
 	return r
 }
 
-// compare returns nil if the selected algorithm ran. forcingCheckOf reads the error.
+// compare returns nil if the selected algorithm ran. Otherwise the error names the algorithm
+// that ran, or says why that is unknown.
 func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	c := coll.Candidate{Point: at, Algorithm: p.Choose(at)}
 	if _, err := p.Catalogue.Lookup(c.Collective, c.Algorithm); err != nil {

@@ -10,13 +10,14 @@ import (
 	"tutti/verify"
 )
 
-// witness simulates a probe: says is the error of each trial, empty for obeyed.
-type witness struct {
+// fakeProbe simulates a probe. says is the error of each trial, empty if the library obeys the
+// file.
+type fakeProbe struct {
 	says  string
 	asked int
 }
 
-func (w *witness) Run(_ context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+func (w *fakeProbe) Run(_ context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	w.asked++
 	for _, r := range b.Requests {
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, Seconds: 1, CostSeconds: 1}, Attempt: r.Attempt, State: coll.TrialDone}
@@ -38,8 +39,8 @@ func TestIgnoredFiles(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(1)}
 	log := &memory{}
 
-	stubborn := &witness{says: "another algorithm ran: binomial instead of ring"}
-	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows, probe: stubborn}, log)
+	stubborn := &fakeProbe{says: "another algorithm ran: binomial instead of ring"}
+	res, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: stubborn}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +51,8 @@ func TestIgnoredFiles(t *testing.T) {
 		t.Errorf("ended: %t, proved: %t, %d candidates measured, want nothing of it", res.Ended, res.Proved(), len(m.ran))
 	}
 
-	obedient := &witness{}
-	res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows, probe: obedient}, log)
+	obedient := &fakeProbe{}
+	res, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: obedient}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestIgnoredFiles(t *testing.T) {
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
-	res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rows, probe: &witness{says: "the error names no algorithm"}}, &memory{})
+	res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: "the error names no algorithm"}}, &memory{})
 	if err != nil {
 		t.Fatal(err)
 	}

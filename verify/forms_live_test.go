@@ -15,8 +15,8 @@ import (
 	"tutti/verify"
 )
 
-// bench measures each candidate in a launch of its own. It stands for files that make
-// MPICH run an algorithm which is right for the timed call and wrong for types with gaps.
+// bench measures each candidate in its own launch. It simulates files with which MPICH runs an
+// algorithm that is right for the timed call and wrong for types with gaps.
 type bench struct {
 	t       *testing.T
 	program benchrunner.Program
@@ -63,7 +63,7 @@ func TestLiveWrong(t *testing.T) {
 	point := coll.Point{Collective: coll.ReduceScatterBlock, Nodes: 1, PPN: 2, MsgBytes: 64}
 	b := &bench{t: t, program: program}
 	r := rules(1)
-	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a few blocks are enough for what always fails
+	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a case that always fails needs few blocks
 	session, err := verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"tutti/metrics"
 )
 
-// series is what one stage measured at one test point.
+// series has the measurements of one stage at one test point.
 type series struct {
 	ratios      []float64 // logarithms of tuned over default time, one for each block that has both
 	rounds      []int     // rounds of these blocks
@@ -38,7 +38,8 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted returns the logarithmic ratios less that of the largest ratio that is not slower.
+// shifted returns the logarithmic ratios minus limit, the logarithm of the largest ratio that
+// does not count as slower.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -49,8 +50,8 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// measurePass screens the points of a pass, confirms the suspects and returns what was
-// found as Reverted.
+// measurePass screens the points of a pass and confirms the suspects. Reverted of the outcome
+// has the confirmed points.
 func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
 	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
@@ -148,13 +149,13 @@ type measurer struct {
 	next     int // round
 }
 
-// roundRecord is what the journal has of a round.
+// roundRecord has the journal's trials and jobs of a round.
 type roundRecord struct {
 	trials []coll.Trial
 	jobs   []coll.Job
 }
 
-// roundOf returns what the journal has of a round.
+// roundOf returns the journal's trials and jobs of a round.
 func (s *Session) roundOf(round int) roundRecord {
 	b := roundRecord{jobs: s.past.Jobs(round)}
 	for _, e := range s.entries {
@@ -165,8 +166,8 @@ func (s *Session) roundOf(round int) roundRecord {
 	return b
 }
 
-// measureStage measures blocks of the points that want one, and returns the series of each
-// point of the pass.
+// measureStage measures blocks until wants is false for every point. It returns the series of
+// each point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
@@ -204,8 +205,8 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	}
 }
 
-// block measures points with both libraries, or takes the trials from the journal. at
-// identifies the block for Options.Observe.
+// block measures points with both libraries. It takes trials from the journal where it has
+// them. at identifies the block for Options.Observe.
 func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.Candidate]coll.Trial, error) {
 	round := m.next
 	m.next++
@@ -258,7 +259,8 @@ func (m *measurer) checkBudget() error {
 	return nil
 }
 
-// requests returns the requests of a block in random order, the same for the same seed and round.
+// requests returns the requests of a block in random order. The order depends only on the
+// seed, the library and the round.
 func (m *measurer) requests(round int, points []int) []benchrunner.Request {
 	var out []benchrunner.Request
 	for _, i := range points {
@@ -273,7 +275,7 @@ func (m *measurer) requests(round int, points []int) []benchrunner.Request {
 	return out
 }
 
-// blockLog writes to the journal what a runner reports about one block.
+// blockLog writes the jobs and trials of one block to the journal.
 type blockLog struct {
 	s     *Session
 	round int
@@ -286,7 +288,7 @@ func (l *blockLog) Job(j coll.Job) error {
 	return l.s.append(Entry{Round: l.round, Stage: l.stage, Job: &j})
 }
 
-// Trial writes a trial and keeps it.
+// Trial writes a trial to the journal and adds it to the block.
 func (l *blockLog) Trial(t coll.Trial) error {
 	if err := l.s.append(Entry{Round: l.round, Stage: l.stage, Trial: &t}); err != nil {
 		return err

@@ -19,8 +19,8 @@ type Problem struct {
 	Runnable   func(coll.Point) bool           // reports whether the machine can run a point off the grid; nil: no such point
 }
 
-// chooser chooses the test points of one collective. Its random numbers depend on the
-// seed and the point alone, so equal selections give equal test points.
+// chooser chooses the test points of one collective. Its random numbers depend only on the
+// seed and the point, so equal selections give equal test points.
 type chooser struct {
 	Problem
 	rules  Rules
@@ -110,7 +110,7 @@ func (x *chooser) addSegments() {
 	}
 }
 
-// addControls adds grid points that are left to the library.
+// addControls adds grid points at which the file leaves the choice to the library.
 func (x *chooser) addControls() {
 	var left []coll.Point
 	for _, p := range x.Grid {
@@ -123,7 +123,8 @@ func (x *chooser) addControls() {
 	}
 }
 
-// addBetween adds points off the grid, at most half of them where the selection switches.
+// addBetween adds points off the grid. At most half of them are sizes near a switch to another
+// algorithm.
 func (x *chooser) addBetween() {
 	if x.Runnable == nil {
 		return

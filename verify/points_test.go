@@ -7,8 +7,8 @@ import (
 	"tutti/coll"
 )
 
-// bands selects tree up to 1 KiB, ring up to 16 KiB and the default above, and the
-// default on two nodes.
+// bands selects the default on two nodes. On other nodes it selects tree up to 1 KiB, ring up
+// to 16 KiB and the default for larger sizes.
 func bands(p coll.Point) coll.Algorithm {
 	switch {
 	case p.Nodes == 2 || p.MsgBytes > 20000:
@@ -79,7 +79,7 @@ func TestFirstPointsAreLocal(t *testing.T) {
 		}
 		return bands(p)
 	}}, rules)
-	gone := 0 // of four nodes; one gives way to the new place
+	gone := 0 // points of four nodes that are missing; one may be replaced by the new switch
 	for _, s := range before {
 		if s.Nodes == 4 && s.Kind == OnGrid && !slices.Contains(after, s) {
 			gone++

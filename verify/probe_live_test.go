@@ -21,7 +21,7 @@ import (
 	"tutti/verify"
 )
 
-// start runs a program on one case as a launcher does.
+// start runs a program on one case, as a launcher would.
 func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
 	s := benchrunner.Launch{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
@@ -53,7 +53,7 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	began := time.Now()
-	_ = cmd.Run() // what it printed counts
+	_ = cmd.Run() // only the output matters
 	out := benchrunner.Output{
 		Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Exit: cmd.ProcessState.ExitCode(), Ended: true, Wall: time.Since(began),
 	}
@@ -66,7 +66,7 @@ func TestLiveProbe(t *testing.T) {
 		name, version string
 		toolchain     testutil.Toolchain
 		launcher      []string
-		least         int // algorithms that are observed when all are tried
+		least         int // least number of observed algorithms when all are tried
 	}{
 		{"mpich", "4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
 		{"openmpi", "4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},

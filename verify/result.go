@@ -18,16 +18,16 @@ type Result struct {
 	Ended               bool // false while it runs and after an interruption
 	Trials, Failed      int
 	MachineSeconds      float64
-	Points              []PointResult      // each test point with its last measurements, by point
+	Points              []PointResult      // last measurements of each test point, sorted by point
 	Collectives         []CollectiveResult // sorted by name
-	Reverted            []Finding          // of all passes, in their order
+	Reverted            []Finding          // findings of all passes, in their order
 	RevertedCollectives []coll.Collective  // sorted by name
 	Slower              []Finding          // points still slower although their collective was reverted
-	ForcingChecks       []ForcingCheck     // last checks; nil if there were none
+	ForcingChecks       []ForcingCheck     // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session ended with nothing slower left. It says nothing
-// about forcing.
+// Proved reports whether the session ended and no tested point is still slower. It does not
+// say whether the library obeys its files.
 func (r Result) Proved() bool { return r.Ended && len(r.Slower) == 0 }
 
 // Ignored returns the checks in which another algorithm ran than the file selects.
@@ -102,8 +102,8 @@ func Restore(library string, entries []Entry) (Result, error) {
 	return r, r.addCollectives(r.addPoints(st, own))
 }
 
-// addPoints fills Points with the measurements of the last pass that tested each, and
-// returns these measurements.
+// addPoints fills Points with the last measurements of each point, and returns these
+// measurements.
 func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	back := map[coll.Point]bool{}
 	for _, f := range r.Reverted {
@@ -133,8 +133,8 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	return measured
 }
 
-// seriesOf returns the series of each point in the rounds from first to end: those of the
-// confirmation where there was one.
+// seriesOf returns the series of each point in the rounds from first to end. It uses the
+// confirmation of a point if there was one, else the screening.
 func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	type place struct {
 		point coll.Point
@@ -216,9 +216,10 @@ func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	return nil
 }
 
-// speedup returns the geometric mean over points of default over tuned time, from the
-// median of the blocks at each point, with its bootstrap interval; zero for no points. It
-// resamples blocks, not points: what disturbs a launch disturbs all its points alike.
+// speedup returns how many times faster the tuned library is than the default, with a
+// bootstrap interval; zero for no points. It is the geometric mean over the points of each
+// point's median. Blocks are resampled, not points, because a disturbed launch affects all its
+// points alike.
 func speedup(points []series, seed uint64) (Interval, error) {
 	if len(points) == 0 {
 		return Interval{}, nil
@@ -246,8 +247,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios in the drawn blocks, each as often as drawn, or
-// of all blocks if none of them was drawn.
+// median returns the median of the ratios in the given blocks, each counted as often as times
+// says. If none of these blocks has a ratio, all blocks count.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

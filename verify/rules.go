@@ -17,7 +17,7 @@ type Rules struct {
 	Seed      uint64  `json:"seed"`
 	Tolerance float64 `json:"tolerance"`  // slowdown that still counts as equal: 0.02 for 2 %
 	Alpha     float64 `json:"alpha"`      // probability of at least one false alarm in a session
-	Detect    float64 `json:"detect"`     // slowdown that a confirmation is long enough to find, if MaxBlocks allows it
+	Detect    float64 `json:"detect"`     // slowdown that a confirmation can detect, if MaxBlocks allows enough blocks
 	Suspicion float64 `json:"suspicion"`  // p-value below which screening makes a point a suspect, without correction
 	Precision float64 `json:"precision"`  // screening ends when the interval of the ratio is at most ± this wide
 	MinBlocks int     `json:"min_blocks"` // fewest blocks of a screening

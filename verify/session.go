@@ -74,10 +74,10 @@ type Session struct {
 	spent   float64
 }
 
-// Open returns the verification of a library; past is the journal's record of it, nil for
-// none. It measures nothing. A session in past that has not ended continues under its own
-// rules. One that has ended stays ended while the files select the same. The error matches
-// ErrEntry for a past that no verification has written.
+// Open returns the verification of a library and measures nothing. past is the journal's
+// record of it, nil for none. An open session in past continues under its own rules. An ended
+// session stays ended while the files select the same. The error matches ErrEntry for records
+// that no verification has written.
 func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err err
 	return outcome.End, err
 }
 
-// NextPoints returns the points of the next pass or of the open one, none if the
+// NextPoints returns the points of the open pass or else of the next one, none if the
 // verification has ended. It measures and writes nothing. The error matches ErrNothing.
 func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	state := s.stateFor(problems)
@@ -134,7 +134,7 @@ func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 // NextPoints or RunPass.
 func (s *Session) MachineSeconds() float64 { return s.spent }
 
-// Rejected returns what all sessions so far revert to the default in a collective.
+// Rejected returns the points of a collective that all sessions so far revert to the default.
 func (s *Session) Rejected(c coll.Collective) selection.Rejected { return RejectedBy(s.entries, c) }
 
 // Result returns the result of the verification so far.
@@ -200,7 +200,7 @@ func (s *Session) append(e Entry) error {
 	return nil
 }
 
-// begin returns the next pass.
+// begin returns the next pass. The error matches ErrNothing if the files select nothing.
 func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
 	proved, back := state.provedChoices(), state.lastReverted()
@@ -217,9 +217,9 @@ func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	return pass, nil
 }
 
-// decideNext decides what follows from the findings of a pass. Points are reverted. Where
-// that did not help, or the passes are used up, their collective is reverted as a whole.
-// Findings of a collective that was reverted already are reported as Slower.
+// decideNext completes the outcome of a pass. Findings revert their points. If a point has the
+// default already, or no pass is left, its whole collective is reverted. Findings of a
+// collective that is reverted already are reported as Slower.
 func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	left := stateOf(s.entries, s.number).revertedCollectives()
 	found := v.Reverted
@@ -307,9 +307,9 @@ func (st state) provedChoices() map[coll.Point]coll.Algorithm {
 	return out
 }
 
-// matches reports whether the session is about these files: its open pass compares what
-// they select, or it has ended and another pass would test nothing new. Between two passes
-// all files match, since the next pass tests what changed.
+// matches reports whether the session is about these files. Its open pass must compare what
+// the files select, or it has ended and another pass would test nothing new. Between two
+// passes all files match, because the next pass tests what changed.
 func (st state) matches(problems []Problem) bool {
 	pass, open := st.openPass()
 	proved := st.provedChoices()

@@ -20,17 +20,17 @@ import (
 	"tutti/verify"
 )
 
-// machine simulates a machine with a known truth: the tuned time over the default time
-// at each point.
+// machine simulates a machine on which the tuned library takes ratio times as long as the
+// default.
 type machine struct {
-	noise  float64 // of one measurement, lognormal
+	noise  float64 // lognormal noise of one measurement
 	seed   uint64
-	ratio  func(coll.Point) float64 // of what is tuned
+	ratio  func(coll.Point) float64 // tuned time over default time at a point
 	fails  func(coll.Candidate, int) bool
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	dies   int // after so many trials; 0 never
+	dies   int // number of trials before the machine fails; 0: never
 	trials int
-	ran    map[string]int // candidate and attempt
+	ran    map[string]int // number of measurements by candidate and attempt
 }
 
 var errDead = fmt.Errorf("the cluster is down: %w", benchrunner.ErrUnavailable)
@@ -75,9 +75,9 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	return t
 }
 
-// subject selects by predictions: every algorithm is predicted to be faster than the
-// default, whatever the machine measures.
-type subject struct {
+// fileWriter writes files whose algorithms are predicted to be faster than the default, whatever
+// the machine measures.
+type fileWriter struct {
 	machine *machine
 	rows    []selection.Row
 	applied int
@@ -91,7 +91,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 
-func (s *subject) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
+func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	s.applied++
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
@@ -123,8 +123,8 @@ type writer interface {
 	write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error)
 }
 
-// prove verifies until nothing has to be reverted, as a campaign does.
-func prove(ctx context.Context, opt verify.Options, files writer, log *memory) (verify.Result, error) {
+// verifyAll runs passes until nothing more is reverted, as a campaign does.
+func verifyAll(ctx context.Context, opt verify.Options, files writer, log *memory) (verify.Result, error) {
 	session, err := verify.Open(opt, log.past(), log)
 	if err != nil {
 		return verify.Result{}, err
@@ -135,8 +135,8 @@ func prove(ctx context.Context, opt verify.Options, files writer, log *memory) (
 			ended, err = session.RunPass(ctx, f)
 		}
 	}
-	result, recallErr := session.Result()
-	return result, errors.Join(err, recallErr)
+	result, resultErr := session.Result()
+	return result, errors.Join(err, resultErr)
 }
 
 var (
@@ -170,11 +170,11 @@ func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []select
 
 var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
 
-// memory is a log that can be made to fail.
+// memory is a log that may fail after some entries.
 type memory struct {
 	records []journal.Record
-	entries []verify.Entry // of records, read back
-	most    int            // entries it takes in this life; 0 for all
+	entries []verify.Entry // the same records, read back
+	most    int            // number of entries before it fails; 0: it never fails
 	taken   int
 }
 
@@ -195,7 +195,7 @@ func (m *memory) Append(e verify.Entry) error {
 	return err
 }
 
-// past is what the records amount to, through their written form.
+// past returns the verification that a journal with these records contains.
 func (m *memory) past() *journal.Verification {
 	var records []journal.Record
 	for _, r := range m.records {
@@ -221,7 +221,7 @@ func rules(seed uint64) verify.Rules {
 func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify.Result, *memory) {
 	t.Helper()
 	log := &memory{}
-	res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: r}, &subject{machine: m, rows: rows}, log)
+	res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: r}, &fileWriter{machine: m, rows: rows}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,8 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			t.Logf("noise %.0f %%, true ratio %.2f: %d of %d verifications raised a false alarm; %d of %d points had a confirmation",
 				100*noise, truth, alarms, seeds, suspects, points)
-			// At the edge the probability is exactly 5 %: allow three standard errors more.
+			// At the edge of the tolerance the probability is exactly 5 %. Three standard
+			// errors more are allowed.
 			most := 0.05 * float64(seeds)
 			if truth > 1 {
 				most += 3 * math.Sqrt(0.05*0.95*float64(seeds))
@@ -390,7 +391,7 @@ func TestSlowerByItself(t *testing.T) {
 		m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.8 }}
 		s := &settings{machine: m, helps: helps}
 		log := &memory{}
-		res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subjectWith{subject{machine: m, rows: rows}, s}, log)
+		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &settingsWriter{fileWriter{machine: m, rows: rows}, s}, log)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,11 +404,12 @@ func TestSlowerByItself(t *testing.T) {
 	}
 }
 
-// settings is a machine that slows the default of allreduce down by half.
+// settings is a machine on which the tuned settings make allreduce 1.5 times slower. With helps,
+// allreduce is as fast as the default once it is reverted as a whole.
 type settings struct {
 	*machine
-	helps bool
-	left  bool
+	helps    bool
+	reverted bool
 }
 
 func (s *settings) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
@@ -420,20 +422,20 @@ type slowed struct {
 }
 
 func (l slowed) Trial(t coll.Trial) error {
-	if t.Algorithm == verify.Tuned && t.Collective == coll.Allreduce && !(l.s.left && l.s.helps) {
+	if t.Algorithm == verify.Tuned && t.Collective == coll.Allreduce && !(l.s.reverted && l.s.helps) {
 		t.Seconds *= 1.5
 	}
 	return l.Log.Trial(t)
 }
 
-type subjectWith struct {
-	subject
+type settingsWriter struct {
+	fileWriter
 	s *settings
 }
 
-func (s *subjectWith) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.subject.write(rejected)
-	s.s.left = rejected(coll.Allreduce).All
+func (s *settingsWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
+	files, err := s.fileWriter.write(rejected)
+	s.s.reverted = rejected(coll.Allreduce).All
 	files.Machine = s.s
 	return files, err
 }
@@ -453,12 +455,12 @@ func TestResume(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(2)}
 	opt.Rules.Between, opt.Rules.Controls, opt.Rules.MaxBlocks = 2, 1, 8
 	want := &memory{}
-	whole, err := prove(t.Context(), opt, &subject{machine: truth(), rows: rows}, want)
+	whole, err := verifyAll(t.Context(), opt, &fileWriter{machine: truth(), rows: rows}, want)
 	if err != nil || len(whole.Reverted) == 0 {
 		t.Fatalf("error %v, put back %v", err, whole.Reverted)
 	}
 	m := truth()
-	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, want)
+	again, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, want)
 	if err != nil || len(m.ran) > 0 || !cmp.Equal(whole, again, cmp.AllowUnexported(coll.Algorithm{})) {
 		t.Errorf("a further run: error %v, %d measurements", err, len(m.ran))
 	}
@@ -470,14 +472,14 @@ func TestResume(t *testing.T) {
 	for cut := 1; cut < len(want.entries); cut += step {
 		m := truth()
 		log := &memory{most: cut}
-		if _, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); !errors.Is(err, errKilled) {
+		if _, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log); !errors.Is(err, errKilled) {
 			t.Fatalf("cut at %d: error %v", cut, err)
 		}
 		killed++
 		ran := len(log.entries)
 		m.ran = map[string]int{}
 		log.most = 0
-		got, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
+		got, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -519,22 +521,22 @@ func TestDeadRunner(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(3)}
 	log := &memory{}
 	m := &machine{noise: 0.02, ratio: ratio, dies: 50}
-	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
+	res, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log)
 	if !errors.Is(err, benchrunner.ErrUnavailable) || res.Ended || res.Trials != 50 {
 		t.Fatalf("error %v, ended %t, %d trials", err, res.Ended, res.Trials)
 	}
 	m.dies = 0
-	if res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); err != nil || !res.Proved() {
+	if res, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log); err != nil || !res.Proved() {
 		t.Fatalf("error %v, proved %t", err, res.Proved())
 	}
 	// Another run has the same result and measures nothing.
 	ran := m.trials
-	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
+	again, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log)
 	if err != nil || m.trials != ran || again.Trials != res.Trials {
 		t.Errorf("error %v, %d trials more", err, m.trials-ran)
 	}
 	// Files that select differently are verified in a new session.
-	again, err = prove(t.Context(), opt, &subject{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log)
+	again, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log)
 	if err != nil || again.Sessions != 2 || !again.Proved() {
 		t.Errorf("error %v, session %d, proved %t", err, again.Sessions, again.Proved())
 	}
@@ -547,12 +549,12 @@ func TestBudget(t *testing.T) {
 	m := &machine{noise: 0.02, ratio: func(coll.Point) float64 { return 0.9 }}
 	opt := verify.Options{Library: "lib", Rules: rules(3), MachineTime: 5e9}
 	log := &memory{}
-	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
+	res, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log)
 	if !errors.Is(err, verify.ErrBudget) || res.Ended || res.MachineSeconds < 5 || res.MachineSeconds > 10 {
 		t.Fatalf("error %v, ended %t, %g s", err, res.Ended, res.MachineSeconds)
 	}
 	opt.MachineTime = 0
-	if res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); err != nil || !res.Proved() {
+	if res, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, log); err != nil || !res.Proved() {
 		t.Errorf("error %v, proved %t", err, res.Proved())
 	}
 }
@@ -561,15 +563,15 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := &machine{ratio: func(coll.Point) float64 { return 1 }}
-	_, err := prove(ctx, verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rowsOf([]int{2}, smallSizes, coll.Bcast)}, &memory{})
+	_, err := verifyAll(ctx, verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rowsOf([]int{2}, smallSizes, coll.Bcast)}, &memory{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestStartEffect checks launches in which all times are high or low together, as with two
+// TestLaunchNoise checks launches in which all times are high or low together, as with two
 // processes on one core: nothing is reverted, and the interval of the speed-up is wide.
-func TestStartEffect(t *testing.T) {
+func TestLaunchNoise(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	seeds, alarms, held := 40, 0, 0
 	if !testutil.AllCases() {
@@ -577,9 +579,9 @@ func TestStartEffect(t *testing.T) {
 	}
 	for seed := range seeds {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
-		s := &starts{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
-		res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
-			&subjectOf{subject{machine: m, rows: rows}, s}, &memory{})
+		s := &launchNoise{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
+		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
+			&subjectOf{fileWriter{machine: m, rows: rows}, s}, &memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -596,14 +598,14 @@ func TestStartEffect(t *testing.T) {
 	}
 }
 
-// starts simulates a machine on which each launch of a block is four times slower or not.
-type starts struct {
+// launchNoise simulates a machine on which some launches of a block are four times slower.
+type launchNoise struct {
 	*machine
 	rng    *rand.Rand
 	factor map[bool]float64 // by whether it is tuned
 }
 
-func (s *starts) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+func (s *launchNoise) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	s.factor = map[bool]float64{}
 	for _, tuned := range []bool{true, false} {
 		s.factor[tuned] = []float64{1, 4}[s.rng.IntN(2)]
@@ -622,12 +624,12 @@ func (l effect) Trial(t coll.Trial) error {
 }
 
 type subjectOf struct {
-	subject
+	fileWriter
 	runner benchrunner.Runner
 }
 
 func (s *subjectOf) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.subject.write(rejected)
+	files, err := s.fileWriter.write(rejected)
 	files.Machine = s.runner
 	return files, err
 }

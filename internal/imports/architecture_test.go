@@ -23,9 +23,9 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
-// TestWayIsWalked: the functions on the way from a job's output to a leaf are there, at
-// most twelve, none twice.
-func TestWayIsWalked(t *testing.T) {
+// TestWayToLeaf checks that docs/ARCHITECTURE.md lists 6 to 12 existing functions, each
+// once, on the way from a job's output to a leaf of the selection.
+func TestWayToLeaf(t *testing.T) {
 	_, way, found := strings.Cut(read(t, "docs/ARCHITECTURE.md"), "### From a job's output")
 	if !found {
 		t.Fatal("no way from a job's output")
@@ -38,7 +38,7 @@ func TestWayIsWalked(t *testing.T) {
 			t.Errorf("%s comes twice", m[1])
 		}
 		names = append(names, m[1])
-		if !defined(t, m[1]) {
+		if !isDefined(t, m[1]) {
 			t.Errorf("no function %s", m[1])
 		}
 	}
@@ -47,9 +47,9 @@ func TestWayIsWalked(t *testing.T) {
 	}
 }
 
-// defined reports whether some package defines pkg.Function, pkg.Type.Method or
+// isDefined reports whether some package defines pkg.Function, pkg.Type.Method or
 // pkg.(*Type).Method.
-func defined(t *testing.T, name string) bool {
+func isDefined(t *testing.T, name string) bool {
 	t.Helper()
 	pkg, rest, _ := strings.Cut(name, ".")
 	receiver, method, isMethod := cutLast(rest)

@@ -23,7 +23,7 @@ import (
 
 const module = "tutti"
 
-// pkg is a package as go list describes it.
+// pkg is a package with its imports, as go list prints it.
 type pkg struct {
 	ImportPath   string
 	Imports      []string
@@ -49,7 +49,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// list runs go list. Packages that do not build are included: go list reports their imports too.
+// list returns the packages of the module. It includes packages that do not build, since go
+// list reports their imports too.
 func list() ([]pkg, error) {
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = "../.."
@@ -134,7 +135,7 @@ func matches(path, pattern string) bool {
 	return path == pattern
 }
 
-// TestRules tries imports that the module must not have, and some that it may.
+// TestRules checks the rules with allowed and forbidden imports.
 func TestRules(t *testing.T) {
 	tests := []struct {
 		name string
@@ -199,4 +200,43 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tiers lists the folders of Go code, lowest tier first. A folder stands for the
+// packages below it that are not listed themselves. A package imports packages of its own
+// tier and of lower ones.
+var tiers = []struct {
+	name    string
+	folders []string
+}{
+	{"core", []string{ // values in, values out: no clock, no files, no MPI
+		"activelearn", "coll", "hpo", "metrics", "online", "preprocess", "selection", "surrogate", "topology",
+	}},
+	{"drivers", []string{ // machines, libraries, files
+		"benchrunner", "csource", "journal", "mpi", "topology/files",
+	}},
+	{"applications", []string{
+		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "report", "service", "verify",
+	}},
+	{"test helpers", []string{"internal/testutil"}},
+}
+
+// reserved lists packages that only some folders may import. A pattern that ends in ...
+// stands for every path with that prefix. An importer stands for the packages below it, too.
+var reserved = []struct {
+	pattern   string
+	importers []string
+	tests     bool // test files anywhere may import it
+}{
+	{pattern: "tutti/benchrunner/...", importers: []string{"campaign/assembly", "doctor", "internal/lab"}, tests: true},
+	{pattern: "tutti/mpi/mpich", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/settings", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
+	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},
+	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
+	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be reproduced
+	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},
+	{pattern: "github.com/go-gota/...", importers: []string{"preprocess"}},
+	{pattern: "github.com/spf13/...", importers: []string{"internal/config", "cmd"}},
 }
