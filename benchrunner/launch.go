@@ -62,11 +62,11 @@ type LaunchCost struct {
 // Costs returns the launch seconds of each candidate of a batch. The first candidate of a
 // launch pays for the launch, the others pay 0.
 func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
-	seen := map[LaunchKey]bool{}
+	paid := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
 	for i, c := range batch {
-		if k := l.Model.Key(c); !seen[k] {
-			seen[k] = true
+		if k := l.Model.Key(c); !paid[k] {
+			paid[k] = true
 			costs[i] = l.Seconds + l.SecondsPerNode*float64(c.Nodes)
 		}
 	}

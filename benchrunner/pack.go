@@ -44,8 +44,8 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	for _, l := range loads {
 		used += float64(l.Nodes) * l.Seconds
 	}
-	if held := float64(nodes) * p.Makespan; held > 0 {
-		return used / held
+	if allocated := float64(nodes) * p.Makespan; allocated > 0 {
+		return used / allocated
 	}
 	return 1
 }

@@ -16,7 +16,7 @@ import (
 func TestPack(t *testing.T) {
 	tests := []struct {
 		name  string
-		room  benchrunner.NodePool
+		pool  benchrunner.NodePool
 		loads []benchrunner.Load
 		want  []float64 // begin of each load
 		span  float64
@@ -33,7 +33,7 @@ func TestPack(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			p, err := tc.room.Pack(tc.loads)
+			p, err := tc.pool.Pack(tc.loads)
 			if got := begins(p); err != nil || !slices.Equal(got, tc.want) || p.Makespan != tc.span {
 				t.Errorf("begins %v, makespan %g, %v; want %v, %g", got, p.Makespan, err, tc.want, tc.span)
 			}
@@ -52,7 +52,7 @@ func begins(p benchrunner.Packing) []float64 {
 
 // TestPackPlaces checks which groups a load gets and which loads must end before it begins.
 func TestPackPlaces(t *testing.T) {
-	room := benchrunner.NodePool{Nodes: 9, Groups: []int{2, 4, 3}}
+	pool := benchrunner.NodePool{Nodes: 9, Groups: []int{2, 4, 3}}
 	loads := []benchrunner.Load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
 	want := []benchrunner.Place{
 		{Load: 0, Groups: []int{1, 2}, After: []int{}},
@@ -60,7 +60,7 @@ func TestPackPlaces(t *testing.T) {
 		{Load: 1, Begin: 9, Groups: []int{2}, After: []int{0}},
 		{Load: 3, Begin: 9, Groups: []int{1, 0}, After: []int{0, 1}},
 	}
-	p, err := room.Pack(loads)
+	p, err := pool.Pack(loads)
 	if diff := cmp.Diff(want, p.Places); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -81,32 +81,32 @@ func TestPackPlaces(t *testing.T) {
 func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		room := benchrunner.NodePool{Nodes: 1 + rng.IntN(20)}
+		pool := benchrunner.NodePool{Nodes: 1 + rng.IntN(20)}
 		if rng.IntN(2) == 0 {
-			for left := room.Nodes; left > 0; {
+			for left := pool.Nodes; left > 0; {
 				size := 1 + rng.IntN(min(left, 6))
-				room.Groups = append(room.Groups, size)
+				pool.Groups = append(pool.Groups, size)
 				left -= size
 			}
 		}
 		loads := make([]benchrunner.Load, rng.IntN(30))
 		shorter := make([]float64, len(loads))
 		for i := range loads {
-			loads[i] = benchrunner.Load{Nodes: 1 + rng.IntN(room.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
+			loads[i] = benchrunner.Load{Nodes: 1 + rng.IntN(pool.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
 			shorter[i] = loads[i].Seconds * rng.Float64()
 		}
-		p, err := room.Pack(loads)
+		p, err := pool.Pack(loads)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkMakespan(t, room, loads, p)
-		checkSimulated(t, room, loads, p, shorter)
+		checkMakespan(t, pool, loads, p)
+		checkSimulated(t, pool, loads, p, shorter)
 	}
 }
 
 // checkMakespan checks that each load is placed once and that the makespan is within its
 // bounds.
-func checkMakespan(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing) {
+func checkMakespan(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing) {
 	t.Helper()
 	placed := make([]int, len(loads))
 	area, longest, last := 0.0, 0.0, 0.0
@@ -119,19 +119,19 @@ func checkMakespan(t *testing.T, room benchrunner.NodePool, loads []benchrunner.
 	if slices.ContainsFunc(placed, func(n int) bool { return n != 1 }) {
 		t.Fatalf("loads are placed %v times", placed)
 	}
-	least := max(area/float64(room.Nodes), longest)
-	if p.Makespan != last || room.Groups == nil && p.Makespan > 2*least*(1+1e-12) {
-		t.Fatalf("makespan %g, the last ends at %g, at least %g: %+v %+v", p.Makespan, last, least, room, loads)
+	least := max(area/float64(pool.Nodes), longest)
+	if p.Makespan != last || pool.Groups == nil && p.Makespan > 2*least*(1+1e-12) {
+		t.Fatalf("makespan %g, the last ends at %g, at least %g: %+v %+v", p.Makespan, last, least, pool, loads)
 	}
 }
 
 // checkSimulated simulates the schedule with the given durations: each load begins when the
 // loads before it have ended.
-func checkSimulated(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
+func checkSimulated(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
 	t.Helper()
-	sizes := room.Groups
+	sizes := pool.Groups
 	if sizes == nil {
-		sizes = slices.Repeat([]int{1}, room.Nodes)
+		sizes = slices.Repeat([]int{1}, pool.Nodes)
 	}
 	free := make([]float64, len(sizes)) // time since which each group is free
 	above := 0.0                        // time since which no load spans groups
@@ -144,26 +144,26 @@ func checkSimulated(t *testing.T, room benchrunner.NodePool, loads []benchrunner
 		ends[i] = begin + seconds[at.Load]
 		for _, g := range at.Groups {
 			if begin < free[g] {
-				t.Fatalf("%+v: load %d begins on group %d at %g s, where another ends at %g s: %+v", room, at.Load, g, begin, free[g], p)
+				t.Fatalf("%+v: load %d begins on group %d at %g s, where another ends at %g s: %+v", pool, at.Load, g, begin, free[g], p)
 			}
 			nodes += sizes[g]
 			free[g] = ends[i]
 		}
-		if room.Groups != nil && len(at.Groups) > 1 {
+		if pool.Groups != nil && len(at.Groups) > 1 {
 			if begin < above {
-				t.Fatalf("%+v: load %d spans groups at %g s, another one until %g s: %+v", room, at.Load, begin, above, p)
+				t.Fatalf("%+v: load %d spans groups at %g s, another one until %g s: %+v", pool, at.Load, begin, above, p)
 			}
 			above = ends[i]
 		}
 		if begin > at.Begin || nodes < loads[at.Load].Nodes {
-			t.Fatalf("%+v: load %d begins at %g s on %d nodes: %+v", room, at.Load, begin, nodes, p)
+			t.Fatalf("%+v: load %d begins at %g s on %d nodes: %+v", pool, at.Load, begin, nodes, p)
 		}
 	}
 }
 
 func TestPackRefuses(t *testing.T) {
 	for _, tc := range []struct {
-		room benchrunner.NodePool
+		pool benchrunner.NodePool
 		load benchrunner.Load
 		want string
 	}{
@@ -173,8 +173,8 @@ func TestPackRefuses(t *testing.T) {
 		{benchrunner.NodePool{Nodes: 4, Groups: []int{2, 1}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "want 4 together"},
 		{benchrunner.NodePool{Nodes: 4, Groups: []int{4, 0}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "one node or more in each"},
 	} {
-		if _, err := tc.room.Pack([]benchrunner.Load{tc.load}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%+v %+v: error %v, want %q", tc.room, tc.load, err, tc.want)
+		if _, err := tc.pool.Pack([]benchrunner.Load{tc.load}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v %+v: error %v, want %q", tc.pool, tc.load, err, tc.want)
 		}
 	}
 }

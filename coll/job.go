@@ -55,8 +55,8 @@ type Spent struct {
 	Idle    float64 `json:"idle,omitzero"`    // the remaining time that the nodes were held
 }
 
-// Held returns the time that the nodes were held, in seconds.
-func (s Spent) Held() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle }
+// Allocated returns for how many seconds the nodes were allocated to the job.
+func (s Spent) Allocated() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle }
 
 // Environment describes where the trials of a job ran. Unknown fields are empty.
 type Environment struct {

@@ -573,7 +573,7 @@ func TestCancelled(t *testing.T) {
 // processes on one core: nothing is reverted, and the interval of the speed-up is wide.
 func TestLaunchNoise(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
-	seeds, alarms, held := 40, 0, 0
+	seeds, alarms, covered := 40, 0, 0
 	if !testutil.AllCases() {
 		seeds = 8
 	}
@@ -581,7 +581,7 @@ func TestLaunchNoise(t *testing.T) {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
 		s := &launchNoise{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
 		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
-			&subjectOf{fileWriter{machine: m, rows: rows}, s}, &memory{})
+			&runnerWriter{fileWriter{machine: m, rows: rows}, s}, &memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -589,12 +589,12 @@ func TestLaunchNoise(t *testing.T) {
 			alarms++
 		}
 		if c := res.Collectives[0].Speedup; c.Low <= 1 && 1 <= c.High {
-			held++
+			covered++
 		}
 	}
-	t.Logf("%d of %d verifications raised a false alarm; the interval of the speed-up held 1 in %d", alarms, seeds, held)
-	if alarms > seeds/20+1 || held < seeds*85/100 {
-		t.Errorf("%d false alarms, %d of %d intervals hold the truth", alarms, held, seeds)
+	t.Logf("%d of %d verifications raised a false alarm; the interval of the speed-up covered 1 in %d", alarms, seeds, covered)
+	if alarms > seeds/20+1 || covered < seeds*85/100 {
+		t.Errorf("%d false alarms, %d of %d intervals cover the truth", alarms, covered, seeds)
 	}
 }
 
@@ -610,25 +610,25 @@ func (s *launchNoise) Run(ctx context.Context, b benchrunner.Batch, log benchrun
 	for _, tuned := range []bool{true, false} {
 		s.factor[tuned] = []float64{1, 4}[s.rng.IntN(2)]
 	}
-	return s.machine.Run(ctx, b, effect{log, s})
+	return s.machine.Run(ctx, b, noiseLog{log, s})
 }
 
-type effect struct {
+type noiseLog struct {
 	benchrunner.Log
-	s *starts
+	s *launchNoise
 }
 
-func (l effect) Trial(t coll.Trial) error {
+func (l noiseLog) Trial(t coll.Trial) error {
 	t.Seconds *= l.s.factor[t.Algorithm == verify.Tuned]
 	return l.Log.Trial(t)
 }
 
-type subjectOf struct {
+type runnerWriter struct {
 	fileWriter
 	runner benchrunner.Runner
 }
 
-func (s *subjectOf) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
+func (s *runnerWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	files, err := s.fileWriter.write(rejected)
 	files.Machine = s.runner
 	return files, err

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkSmallJobs measures jobs of one launch of 0.3 s each, one after another. own-% is
-// the part of the wall time that the program does not use. unheld-% is the part in which no
+// the part of the wall time that the program does not use. unallocated-% is the part in which no
 // nodes are allocated. cpu-ms/job is the CPU time of this process.
 func BenchmarkSmallJobs(b *testing.B) {
 	const jobs = 20
@@ -34,17 +34,17 @@ func BenchmarkSmallJobs(b *testing.B) {
 			b.Fatal(err)
 		}
 		wall := time.Since(began).Seconds()
-		held, program300 := 0.0, 0.3*jobs
+		allocated, program300 := 0.0, 0.3*jobs
 		last := slices.DeleteFunc(log.jobs, func(j coll.Job) bool { return j.State != coll.JobEnded })
 		if len(last) != jobs {
 			b.Fatalf("%d jobs, want %d", len(last), jobs)
 		}
 		for _, j := range last {
-			held += j.Spent.Held()
+			allocated += j.Spent.Allocated()
 		}
 		b.ReportMetric(100*(wall-program300)/wall, "own-%")
-		b.ReportMetric(100*(wall-held)/wall, "unheld-%")
-		b.ReportMetric(1000*(wall-held)/jobs, "unheld-ms/job")
+		b.ReportMetric(100*(wall-allocated)/wall, "unallocated-%")
+		b.ReportMetric(1000*(wall-allocated)/jobs, "unallocated-ms/job")
 		b.ReportMetric(1000*(cpuSeconds(b)-used)/jobs, "cpu-ms/job")
 	}
 }

@@ -94,13 +94,13 @@ func TestEachFault(t *testing.T) {
 // to the time of the jobs. It returns the number of measured cases.
 func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	t.Helper()
-	seen := map[coll.Candidate]bool{}
-	costs, held := 0.0, 0.0
+	tried := map[coll.Candidate]bool{}
+	costs, allocated := 0.0, 0.0
 	for _, tr := range log.trials {
-		if seen[tr.Candidate] {
+		if tried[tr.Candidate] {
 			t.Errorf("%v has two trials", tr.Candidate)
 		}
-		seen[tr.Candidate] = true
+		tried[tr.Candidate] = true
 		costs += tr.CostSeconds
 		if tr.State == coll.TrialDone {
 			done++
@@ -111,17 +111,17 @@ func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 			t.Errorf("%v failed without a reason: %+v", tr.Candidate, tr)
 		}
 	}
-	if len(seen) != requests {
-		t.Errorf("%d requests have a trial, want %d", len(seen), requests)
+	if len(tried) != requests {
+		t.Errorf("%d requests have a trial, want %d", len(tried), requests)
 	}
 	for _, j := range log.last() {
-		held += j.Spent.Held()
+		allocated += j.Spent.Allocated()
 		if j.State != coll.JobEnded || j.Outcome == "" {
 			t.Errorf("job %s is %s, outcome %q: want it ended", j.Name, j.State, j.Outcome)
 		}
 	}
-	if math.Abs(costs-held) > 1e-9 {
-		t.Errorf("trials cost %.9f s, jobs held nodes for %.9f s", costs, held)
+	if math.Abs(costs-allocated) > 1e-9 {
+		t.Errorf("trials cost %.9f s, jobs had nodes for %.9f s", costs, allocated)
 	}
 	return done
 }

@@ -42,7 +42,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {
 		t.Run(fmt.Sprint(i, wired), func(t *testing.T) {
-			s := sharing{nodes: 4 + rng.IntN(6), held: true}
+			s := sharing{nodes: 4 + rng.IntN(6), allocated: true}
 			cluster := make([]string, 2*s.nodes)
 			for n := range cluster {
 				cluster[n] = fmt.Sprintf("n%02d", n)

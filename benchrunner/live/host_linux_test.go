@@ -25,8 +25,8 @@ func TestClockSteps(t *testing.T) {
 				t.Errorf("%d of 3 measured: %+v", done, log.trials)
 			}
 			for _, j := range log.last() {
-				if held := j.Spent.Held(); held < 0.5 || held > j.LimitSeconds {
-					t.Errorf("job %s held a node for %g s, want more than 0.5 s for two slow cases", j.Name, held)
+				if allocated := j.Spent.Allocated(); allocated < 0.5 || allocated > j.LimitSeconds {
+					t.Errorf("job %s had a node for %g s, want more than 0.5 s for two slow cases", j.Name, allocated)
 				}
 			}
 		})

@@ -145,27 +145,27 @@ func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	return o, s.ending.status.Reason
 }
 
-// held returns for how many seconds the nodes were allocated. It uses the script's clock if
+// allocated returns for how many seconds the nodes were allocated. It uses the script's clock if
 // the script ended normally, else the scheduler's times, else the time of the last write.
-func (s jobOutput) held() float64 {
-	held, walls := 0.0, 0.0
+func (s jobOutput) allocated() float64 {
+	allocated, walls := 0.0, 0.0
 	for i, st := range s.launches {
 		walls += st.Wall.Seconds() * s.share(i)
 	}
 	switch st := s.ending.status; {
 	case s.over != nil:
-		held = s.over.since()
+		allocated = s.over.since()
 		for i, one := range s.launches {
 			if one.Ended && one.run != s.over.first("run") { // ended before the job was requeued
-				held += one.Wall.Seconds() * s.share(i)
+				allocated += one.Wall.Seconds() * s.share(i)
 			}
 		}
 	case !st.Started.IsZero() && st.Ended.After(st.Started):
-		held = st.Ended.Sub(st.Started).Seconds()
+		allocated = st.Ended.Sub(st.Started).Seconds()
 	default:
-		held = s.signs()
+		allocated = s.signs()
 	}
-	return max(validSeconds(held), walls)
+	return max(validSeconds(allocated), walls)
 }
 
 // signs returns the seconds from the start of the script to the last write.

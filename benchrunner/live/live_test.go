@@ -93,12 +93,12 @@ func TestEverythingGoesWrong(t *testing.T) {
 		13: "launch: 99x1 needs 99 nodes, a job has at most 8",
 	}
 	costs := 0.0
-	seen := map[int64]bool{}
+	tried := map[int64]bool{}
 	for _, tr := range log.trials {
-		if seen[tr.MsgBytes] {
+		if tried[tr.MsgBytes] {
 			t.Errorf("%v has two trials", tr.Candidate)
 		}
-		seen[tr.MsgBytes] = true
+		tried[tr.MsgBytes] = true
 		costs += tr.CostSeconds
 		if tr.MsgBytes == 12 {
 			continue // shares the launch of case 9, which fails as a whole
@@ -107,18 +107,18 @@ func TestEverythingGoesWrong(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tr.Candidate, got, want[tr.MsgBytes])
 		}
 	}
-	if len(seen) != len(b.Requests) {
-		t.Errorf("%d requests have a trial, want %d", len(seen), len(b.Requests))
+	if len(tried) != len(b.Requests) {
+		t.Errorf("%d requests have a trial, want %d", len(tried), len(b.Requests))
 	}
-	held := 0.0
+	allocated := 0.0
 	for _, j := range log.last() {
-		held += j.Spent.Held()
+		allocated += j.Spent.Allocated()
 		if j.State != coll.JobEnded || j.Outcome != coll.JobCompleted || j.Environment == nil || len(j.Environment.Nodes) != 1 || j.Environment.Library != "fake 1.0" && j.Spent.Measure > 0 {
 			t.Errorf("job %+v, environment %+v: want it ended, completed, on one node", j, j.Environment)
 		}
 	}
-	if math.Abs(costs-held) > 1e-9 || held < 1 {
-		t.Errorf("trials cost %g s, jobs held nodes for %g s (a second of it hung)", costs, held)
+	if math.Abs(costs-allocated) > 1e-9 || allocated < 1 {
+		t.Errorf("trials cost %g s, jobs had nodes for %g s (a second of it hung)", costs, allocated)
 	}
 	checkMeasuredOnce(t, dir, 1, 3, 5, 7, 8)
 }

@@ -119,7 +119,7 @@ func TestPlan(t *testing.T) {
 			want: "8 nodes: [9] [0] [1] [2] [3] 1m5s"},
 		{name: "a wide one and a narrow one that does not", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8},
 			want: "8 nodes: [9] 35s\n2 nodes: [0] 35s"},
-		{name: "nodes that are held may be idle", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8, held: true},
+		{name: "allocated nodes may be idle", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8, allocated: true},
 			want: "8 nodes: [9] [0] 1m5s"},
 		{name: "two jobs to keep to the limit", cases: two(8), most: 1, sharing: sharing{nodes: 4}, bounds: bounds{limit: 2 * time.Minute},
 			want: "4 nodes: [0] [1] [2] [3] [4] [5] 1m35s\n4 nodes: [6] [7] 35s"},
@@ -127,7 +127,7 @@ func TestPlan(t *testing.T) {
 			want: "8 nodes: [0] [1] [2] [3] 35s"},
 		{name: "half of each switch would be idle", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: fours},
 			want: "2 nodes: [0] [1] [2] [3] 2m5s"},
-		{name: "nodes that are held may be idle", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: fours, held: true},
+		{name: "allocated nodes may be idle", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: fours, allocated: true},
 			want: "8 nodes: [0] [1] [2] [3] 1m5s"},
 	}
 	for _, tc := range tests {
@@ -186,7 +186,7 @@ func TestPlanRandom(t *testing.T) {
 		algorithms := []string{"a", "a", "a", "bad"}
 		if concurrent := i%4 == 3; concurrent {
 			p.program, p.bounds = sized{most: 1 + rng.IntN(3)}, bounds{limit: 400 * time.Second}
-			p.sharing = sharing{nodes: 8 + rng.IntN(9), held: rng.IntN(2) == 0}
+			p.sharing = sharing{nodes: 8 + rng.IntN(9), allocated: rng.IntN(2) == 0}
 			algorithms = algorithms[:1]
 		}
 		var cases []requestedCase
@@ -210,18 +210,18 @@ func TestPlanRandom(t *testing.T) {
 // checkPlannedOnce checks that each case is in one launch or rejected.
 func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
 	t.Helper()
-	seen := map[int]int{}
+	count := map[int]int{}
 	for _, r := range rejected {
-		seen[r.request]++
+		count[r.request]++
 	}
 	for _, j := range jobs {
 		for _, c := range j.carries() {
-			seen[c]++
+			count[c]++
 		}
 	}
 	for i := range cases {
-		if seen[i] != 1 {
-			t.Errorf("case %d of %d is planned %d times", i, len(cases), seen[i])
+		if count[i] != 1 {
+			t.Errorf("case %d of %d is planned %d times", i, len(cases), count[i])
 		}
 	}
 }
@@ -292,12 +292,12 @@ func TestCostsAddUp(t *testing.T) {
 			parts[i] = randomPart(rng)
 			walls += parts[i].wall
 		}
-		held := walls + rng.Float64()
-		s := splitTime(parts, held, claim(rng))
-		if math.Abs(s.Held()-held) > 1e-9*(1+held) || min(s.Queue, s.Launch, s.Warmup, s.Measure, s.Idle) < 0 {
-			t.Fatalf("%+v: the parts are %g s, held for %g s", s, s.Held(), held)
+		allocated := walls + rng.Float64()
+		s := splitTime(parts, allocated, claim(rng))
+		if math.Abs(s.Allocated()-allocated) > 1e-9*(1+allocated) || min(s.Queue, s.Launch, s.Warmup, s.Measure, s.Idle) < 0 {
+			t.Fatalf("%+v: the parts are %g s of %g s", s, s.Allocated(), allocated)
 		}
-		checkCosts(t, parts, held)
+		checkCosts(t, parts, allocated)
 	}
 }
 
@@ -315,12 +315,12 @@ func randomPart(rng *rand.Rand) launchTimes {
 	return p
 }
 
-// checkCosts checks that the costs of the cases with a trial add up to held, the time of the
+// checkCosts checks that the costs of the cases with a trial add up to allocated, the time of the
 // job.
-func checkCosts(t *testing.T, parts []launchTimes, held float64) {
+func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	t.Helper()
 	sum, any := 0.0, false
-	for i, costs := range splitCost(parts, held) {
+	for i, costs := range splitCost(parts, allocated) {
 		for k, c := range costs {
 			if c < 0 || c > 0 && !parts[i].decided[k] {
 				t.Fatalf("case %d of launch %d costs %g s", k, i, c)
@@ -329,16 +329,16 @@ func checkCosts(t *testing.T, parts []launchTimes, held float64) {
 			any = any || parts[i].decided[k]
 		}
 	}
-	if any && math.Abs(sum-held) > 1e-9*(1+held) {
-		t.Fatalf("trials cost %g s, held for %g s: %+v", sum, held, parts)
+	if any && math.Abs(sum-allocated) > 1e-9*(1+allocated) {
+		t.Fatalf("trials cost %g s, nodes were allocated for %g s: %+v", sum, allocated, parts)
 	}
 }
 
 // TestTimeWithoutResultIsCharged checks that the time of a job without results is charged to the
 // next job with the same requests, also after a resume.
 func TestTimeWithoutResultIsCharged(t *testing.T) {
-	job := func(n int, outcome coll.JobOutcome, held float64, carries ...int) coll.Job {
-		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: held}}
+	job := func(n int, outcome coll.JobOutcome, allocated float64, carries ...int) coll.Job {
+		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: allocated}}
 	}
 	batch := benchrunner.Batch{Label: "l", Round: 1, Requests: make([]benchrunner.Request, 4), Jobs: []coll.Job{
 		job(10, coll.JobLost, 4, 1, 2), // runs after jobs 2 and 3, although it comes first in this list

@@ -37,10 +37,10 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 		s.failUndecided(outcomes, r, cut)
 	}
 	r.NoStartReason = s.noStartReason(outcomes, r)
-	held := s.held()
+	allocated := s.allocated()
 	parts := s.parts(outcomes)
-	r.Spent = splitTime(parts, held, s.queue())
-	paid := r.Spent.Held() + wasted
+	r.Spent = splitTime(parts, allocated, s.queue())
+	paid := r.Spent.Allocated() + wasted
 	if s.concurrent() {
 		parts = scaleToJob(parts, paid)
 	}
@@ -210,26 +210,26 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob scales the times of concurrent launches so that they add up to held, the time of
+// scaleToJob scales the times of concurrent launches so that they add up to allocated, the time of
 // the job. So each launch also pays for idle nodes.
-func scaleToJob(parts []launchTimes, held float64) []launchTimes {
+func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
 	walls := 0.0
 	for _, p := range parts {
 		walls += validSeconds(p.wall)
 	}
-	if walls == 0 || held <= walls {
+	if walls == 0 || allocated <= walls {
 		return parts
 	}
 	var out []launchTimes
 	for _, p := range parts {
-		out = append(out, p.scaled(held/walls))
+		out = append(out, p.scaled(allocated/walls))
 	}
 	return out
 }
 
-// splitTime splits the time that a job was held. held must be at least the sum of the
+// splitTime splits the time that a job had its nodes. allocated must be at least the sum of the
 // launches.
-func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
+func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0
 	for _, p := range parts {
@@ -243,16 +243,16 @@ func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
 		s.Launch += max(0, wall-warmup-measure)
 		walls += wall
 	}
-	s.Idle = max(0, validSeconds(held)-walls)
+	s.Idle = max(0, validSeconds(allocated)-walls)
 	return s
 }
 
-// splitCost distributes held, the time of the job, among the decided cases. Each case pays its
+// splitCost distributes allocated, the time of the job, among the decided cases. Each case pays its
 // own time. The cases of a launch share its remaining time equally, and all cases share the
-// remaining time of the job equally. If any case is decided, the costs add up to held.
-func splitCost(parts []launchTimes, held float64) [][]float64 {
+// remaining time of the job equally. If any case is decided, the costs add up to allocated.
+func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	out := make([][]float64, len(parts))
-	count, left := 0, held
+	count, left := 0, allocated
 	for i, p := range parts {
 		out[i] = p.splitCost(&left)
 		for _, s := range p.decided {

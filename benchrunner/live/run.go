@@ -106,7 +106,7 @@ func (r *run) validRequests(carries []int) []int {
 // request. The next job with this request pays for it.
 func (r *run) recordJob(j coll.Job, fruitful bool) {
 	carries := r.validRequests(j.Carries)
-	total := j.Spent.Held()
+	total := j.Spent.Allocated()
 	for _, c := range carries {
 		total += r.wasted[c]
 		r.wasted[c] = 0

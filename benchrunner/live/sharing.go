@@ -40,9 +40,9 @@ const leastBusy = 0.7
 // sharing says how launches share a job. The zero value means one launch at a time, and
 // jobs with as many nodes as their launches.
 type sharing struct {
-	nodes    int        // most nodes of a job; zero: never concurrently
-	switches [][]string // names of the nodes of each switch; nil: any nodes
-	held     bool       // the nodes are allocated already and cost the same when idle
+	nodes     int        // most nodes of a job; zero: never concurrently
+	switches  [][]string // names of the nodes of each switch; nil: any nodes
+	allocated bool       // the nodes are allocated already and cost the same when idle
 }
 
 // sharingFor returns how launches of up to widest nodes share a job.
@@ -50,7 +50,7 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	if m.opt.Parallel == ParallelNever || !c.Apart {
 		return sharing{}, nil
 	}
-	s := sharing{nodes: cmp.Or(m.opt.ParallelNodes, widest), held: c.Attached}
+	s := sharing{nodes: cmp.Or(m.opt.ParallelNodes, widest), allocated: c.Attached}
 	if c.Attached && m.opt.ParallelNodes == 0 {
 		s.nodes = c.Nodes
 	}
@@ -74,9 +74,9 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// room returns the nodes of a job of the given size, by switch in the best case: the job gets
+// pool returns the nodes of a job of the given size, by switch in the best case: the job gets
 // the largest switches as a whole. Which nodes it will get is unknown.
-func (s sharing) room(nodes int) benchrunner.NodePool {
+func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
 		return r
@@ -132,8 +132,8 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	}
 	shortest := 0.0
 	for _, nodes := range p.sharing.widths(loads) {
-		packed, err := p.sharing.room(nodes).Pack(loads)
-		if err != nil || !p.sharing.held && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
+		packed, err := p.sharing.pool(nodes).Pack(loads)
+		if err != nil || !p.sharing.allocated && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
 			continue
 		}
 		shortest, ok = packed.Makespan, true
@@ -154,7 +154,7 @@ func (s sharing) widths(loads []benchrunner.Load) []int {
 	for _, l := range loads {
 		widest = max(widest, l.Nodes)
 	}
-	if s.held && s.switches != nil {
+	if s.allocated && s.switches != nil {
 		return []int{max(s.nodes, widest)}
 	}
 	for _, l := range loads {

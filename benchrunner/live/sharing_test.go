@@ -46,7 +46,7 @@ func (u unwired) Switches(context.Context) ([][]string, error) { return nil, u.e
 
 func TestSharingFor(t *testing.T) {
 	apart := benchrunner.Capacity{Nodes: 16, Apart: true}
-	held := benchrunner.Capacity{Nodes: 16, Apart: true, Attached: true}
+	allocated := benchrunner.Capacity{Nodes: 16, Apart: true, Attached: true}
 	two := [][]string{{"n1"}, {"n2"}}
 	tests := []struct {
 		name    string
@@ -60,7 +60,7 @@ func TestSharingFor(t *testing.T) {
 		{name: "the widest start", opt: Options{Parallel: ParallelAlways}, c: apart, want: sharing{nodes: 4}},
 		{name: "as many as said", opt: Options{Parallel: ParallelAlways, ParallelNodes: 12}, c: apart, want: sharing{nodes: 12}},
 		{name: "no more than there are", opt: Options{Parallel: ParallelAlways, ParallelNodes: 99}, c: apart, want: sharing{nodes: 16}},
-		{name: "all of an allocation", opt: Options{Parallel: ParallelAlways}, c: held, want: sharing{nodes: 16, held: true}},
+		{name: "all of an allocation", opt: Options{Parallel: ParallelAlways}, c: allocated, want: sharing{nodes: 16, allocated: true}},
 		{name: "switches that are named", opt: Options{Parallel: ParallelSwitch, Switches: two}, c: apart, want: sharing{nodes: 4, switches: two}},
 		{name: "none", opt: Options{Parallel: ParallelSwitch}, c: apart, wantErr: "unwired knows no switches: name the nodes of each"},
 	}

@@ -434,8 +434,8 @@ func TestSlurmRebootUnnoticed(t *testing.T) {
 		t.Errorf("trials %s, want the case that met nobody to have hung", trialsText(log))
 	}
 	for _, j := range log.last() {
-		if held, limit := j.Spent.Held(), j.LimitSeconds; held > limit {
-			t.Errorf("job %s held nodes for %g s, its limit is %g s", j.Name, held, limit)
+		if allocated, limit := j.Spent.Allocated(), j.LimitSeconds; allocated > limit {
+			t.Errorf("job %s had nodes for %g s, its limit is %g s", j.Name, allocated, limit)
 		}
 	}
 }

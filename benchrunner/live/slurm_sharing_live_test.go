@@ -102,7 +102,7 @@ func TestSlurmConcurrent(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := startCluster(t, 8)
 	batch := batchOf(at(2, 1, "longer"), at(2, 2, "longer"), at(2, 3, "longer"), at(2, 4, "longer"))
-	held := map[live.Parallel]float64{}
+	allocated := map[live.Parallel]float64{}
 	for mode, want := range map[live.Parallel]struct{ nodes, most int }{live.ParallelNever: {2, 1}, live.ParallelAlways: {8, 4}} {
 		b := concurrentBench(t, c, mode)
 		log := b.run(batch, nil)
@@ -112,12 +112,12 @@ func TestSlurmConcurrent(t *testing.T) {
 		if most := b.most(all); job.Nodes != want.nodes || most != want.most || len(all) != 4 {
 			t.Errorf("%s: %d launches on %d nodes, %d of them at a time; want 4, %d, %d", mode, len(all), job.Nodes, most, want.nodes, want.most)
 		}
-		held[mode] = job.Spent.Held()
+		allocated[mode] = job.Spent.Allocated()
 		nodeSeconds := 0.0
 		for _, tr := range log.trials {
 			nodeSeconds += tr.NodeSeconds()
 		}
-		if want := held[mode] * float64(job.Nodes); math.Abs(nodeSeconds-want) > 1e-6*want {
+		if want := allocated[mode] * float64(job.Nodes); math.Abs(nodeSeconds-want) > 1e-6*want {
 			t.Errorf("%s: trials cost %g node-seconds, the job %g", mode, nodeSeconds, want)
 		}
 		for _, r := range all {
@@ -126,9 +126,9 @@ func TestSlurmConcurrent(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("held %.1f s one after another, %.1f s concurrently", held[live.ParallelNever], held[live.ParallelAlways])
-	if held[live.ParallelAlways] > held[live.ParallelNever]/2 {
-		t.Errorf("held %v s, want less than half concurrently", held)
+	t.Logf("nodes allocated for %.1f s one after another, %.1f s concurrently", allocated[live.ParallelNever], allocated[live.ParallelAlways])
+	if allocated[live.ParallelAlways] > allocated[live.ParallelNever]/2 {
+		t.Errorf("nodes allocated for %v s, want less than half concurrently", allocated)
 	}
 }
 

@@ -112,11 +112,11 @@ func (p process) members() ([]int, error) {
 		if err != nil {
 			continue
 		}
-		ours, err := p.has(pid, session)
+		member, err := p.has(pid, session)
 		if err != nil {
 			return nil, err
 		}
-		if ours {
+		if member {
 			out = append(out, pid)
 		}
 	}

@@ -189,9 +189,9 @@ var pair = coll.Layout{Nodes: 1, PPN: 2}
 // requested one.
 func TestLiveAlgorithms(t *testing.T) {
 	sizes := []int64{64, 4096}
-	seen := map[string]int{"mpich": 60, "openmpi": 100} // least number of cases in which the algorithm must be observed
+	least := map[string]int{"mpich": 60, "openmpi": 100} // least number of cases in which the algorithm must be observed
 	if !testutil.AllCases() {
-		sizes, seen = sizes[:1], map[string]int{"mpich": 30, "openmpi": 50}
+		sizes, least = sizes[:1], map[string]int{"mpich": 30, "openmpi": 50}
 	}
 	for _, s := range []*site{mpich, openmpi} {
 		t.Run(s.library, func(t *testing.T) {
@@ -229,8 +229,8 @@ func TestLiveAlgorithms(t *testing.T) {
 				verified += bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)) + bytes.Count(out.Stdout, []byte(`"verified":"enumeration"`))
 			}
 			t.Logf("%d cases, %d with an observed algorithm", len(cases), verified)
-			if verified < seen[s.library] {
-				t.Errorf("the algorithm was observed in %d cases, want at least %d", verified, seen[s.library])
+			if verified < least[s.library] {
+				t.Errorf("the algorithm was observed in %d cases, want at least %d", verified, least[s.library])
 			}
 		})
 	}

@@ -114,10 +114,10 @@ func TestSubmitRejects(t *testing.T) {
 // error and the number of calls. In the scripts, %d is the folder of the job.
 func TestSubmitAttempts(t *testing.T) {
 	const (
-		nobody  = `exit 0`
-		ours    = `printf '17\037PENDING\0371\037N/A\037N/A\037job\037%d\037None\n'`
-		keepNo  = `echo 'Slurm accounting storage is disabled' >&2; exit 1`
-		refusal = `echo 'sbatch: error: Batch job submission failed: `
+		nobody     = `exit 0`
+		waitingJob = `printf '17\037PENDING\0371\037N/A\037N/A\037job\037%d\037None\n'`
+		keepNo     = `echo 'Slurm accounting storage is disabled' >&2; exit 1`
+		refusal    = `echo 'sbatch: error: Batch job submission failed: `
 	)
 	tests := []struct {
 		name            string
@@ -130,7 +130,7 @@ func TestSubmitAttempts(t *testing.T) {
 		{name: "at once", sbatch: "echo 17", squeue: nobody, id: "17", attempts: 1},
 		{name: "with warnings", sbatch: "echo 'sbatch: lua: hello' >&2; echo Welcome; echo 17; echo bye", squeue: nobody, id: "17", attempts: 1},
 		{
-			name:   "too many of ours in the queue, then room",
+			name:   "too many jobs in the queue, then fewer",
 			sbatch: `[ $n = 3 ] && echo 17 && exit; echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2; ` + refusal + `Job violates accounting/QOS policy (job submit limit, user'"'"'s size and/or time limits)' >&2; exit 1`,
 			squeue: nobody, id: "17", attempts: 3,
 		},
@@ -142,7 +142,7 @@ func TestSubmitAttempts(t *testing.T) {
 		{
 			name:   "timed out and arrived",
 			sbatch: refusal + `Socket timed out on send/recv operation' >&2; exit 1`,
-			squeue: ours, id: "17", attempts: 1, looks: 1,
+			squeue: waitingJob, id: "17", attempts: 1, looks: 1,
 		},
 		{
 			name:   "timed out and did not arrive",

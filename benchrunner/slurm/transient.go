@@ -14,11 +14,11 @@ import (
 )
 
 // transient lists the errors of sbatch that a retry may fix. All others are rejections. Errors
-// marked sure guarantee that the controller has not received the job. The texts are from Slurm
+// marked notReceived guarantee that the controller has not received the job. The texts are from Slurm
 // 22.05, src/common/slurm_errno.c and sbatch.c.
 var transient = []struct {
-	text string
-	sure bool
+	text        string
+	notReceived bool
 }{
 	{"connect failure", true},
 	{"Munge encode failed", true},
@@ -76,7 +76,7 @@ func submitOutcomeOf(f *failure, stdout string) submitOutcome {
 	for _, t := range transient {
 		switch {
 		case !strings.Contains(f.message, t.text):
-		case t.sure:
+		case t.notReceived:
 			return retryable
 		default:
 			return unknownOutcome

@@ -182,7 +182,7 @@ func checkEnded(t *testing.T, j coll.Job) {
 	if e == nil || len(e.Nodes) == 0 || !strings.HasPrefix(e.Kernel, "Linux ") || e.Started.IsZero() {
 		t.Errorf("job %s (%s) ran in %+v", j.Name, j.Outcome, e)
 	}
-	if !(j.Spent.Held() > 0) || j.Spent.Held() > j.LimitSeconds+60 {
+	if !(j.Spent.Allocated() > 0) || j.Spent.Allocated() > j.LimitSeconds+60 {
 		t.Errorf("job %s of at most %g s took %+v", j.Name, j.LimitSeconds, j.Spent)
 	}
 }
@@ -410,7 +410,7 @@ func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 	f := reportOf(t, out)
 	nodeSeconds := 0.0
 	for _, j := range l.jobs {
-		nodeSeconds += j.Spent.Held() * float64(j.Nodes)
+		nodeSeconds += j.Spent.Allocated() * float64(j.Nodes)
 	}
 	jobs, told := 0, 0.0
 	for _, m := range f.MachineTime {

@@ -80,8 +80,8 @@ func faultsOf(p pkg) []string {
 	}
 	for _, imported := range p.Imports {
 		faults = append(faults, reservedFault(p, imported, false)...)
-		folder, ours := strings.CutPrefix(imported, module+"/")
-		if !ours || from < 0 {
+		folder, local := strings.CutPrefix(imported, module+"/")
+		if !local || from < 0 {
 			continue
 		}
 		if to := tierOf(folder); to > from {
