@@ -148,7 +148,7 @@ func TestTooFewNodes(t *testing.T) {
 		t.Errorf("%d of 3 measured in %d jobs; want the widest in one more", done, len(log.last()))
 	}
 	said, err := os.ReadFile(filepath.Join(o.Dir, "jobs", log.last()[0].Name, "job.log"))
-	if err != nil || !strings.Contains(string(said), "start 1 needs 4 nodes, the job has 2\n") {
+	if err != nil || !strings.Contains(string(said), "launch 1 needs 4 nodes, the job has 2\n") {
 		t.Errorf("the job says %q, %v", said, err)
 	}
 }

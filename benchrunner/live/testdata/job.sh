@@ -3,8 +3,8 @@
 cd -- '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2' || exit 1
 tutti_id=${TUTTI_JOB_ID:-${SLURM_JOB_ID:-$$}}
 
-# The first job that claims the folder measures, and goes on when the scheduler runs
-# it again. Any other job of this name measures nothing.
+# Only the job that claims the folder measures. It continues if the scheduler runs it again.
+# Any other job with this name does nothing.
 tutti_claim=claim.$HOSTNAME.$$
 mkdir "$tutti_claim" && printf '%s\n' "$tutti_id" >"$tutti_claim/job" || exit 1
 if ! mv -T "$tutti_claim" claim 2>/dev/null; then
@@ -17,8 +17,8 @@ if ! mv -T "$tutti_claim" claim 2>/dev/null; then
 fi
 exec >>job.log 2>&1
 
-# The time twice, in seconds: since the node came up, which no step of the clock
-# moves, and of the clock, which is finer.
+# The time in seconds by two clocks: the time since boot, which is never adjusted, and the
+# time of day, which is finer.
 tutti_clock() {
 	local rest
 	tutti_now=
@@ -26,7 +26,7 @@ tutti_clock() {
 	tutti_now="${tutti_now:-0} ${EPOCHREALTIME:-0}"
 }
 
-# tutti_write FILE LINE...: the file is whole and has its name, or it is not there.
+# tutti_write FILE LINE... writes a file atomically.
 tutti_write() {
 	local file=$1
 	shift
@@ -65,8 +65,8 @@ tutti_start() {
 	began=$tutti_now
 	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
 	code=$?
-	case $code in 137 | 143) sleep 2 ;; esac # who ends a job ends this script a moment after its programs
-	if [ "$code" -ne 0 ]; then # what the launcher left behind on this node
+	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
+	if [ "$code" -ne 0 ]; then # kill processes that the launcher left on this node
 		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
 			found=${found#/proc/}
 			kill -KILL "${found%/environ}"
@@ -100,4 +100,4 @@ tutti_start 2 30.000 env FAKE_LAUNCHER=1 UCX_TLS=self,sm,tcp '/opt/fake program.
 
 tutti_clock
 tutti_write end "begin $tutti_began" "end $tutti_now" "run $tutti_run"
-exit 0 # a script that could not write its end is not one that failed
+exit 0 # a script that cannot write its end file has not failed

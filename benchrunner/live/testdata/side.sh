@@ -1,10 +1,10 @@
 #!/bin/bash
-# tutti-test-mpich-bcast-r1-1: 2 x fake by fake, side by side. Written by tutti.
+# tutti-test-mpich-bcast-r1-1: 2 x fake by fake, concurrently. Written by tutti.
 cd -- /scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1 || exit 1
 tutti_id=${TUTTI_JOB_ID:-${SLURM_JOB_ID:-$$}}
 
-# The first job that claims the folder measures, and goes on when the scheduler runs
-# it again. Any other job of this name measures nothing.
+# Only the job that claims the folder measures. It continues if the scheduler runs it again.
+# Any other job with this name does nothing.
 tutti_claim=claim.$HOSTNAME.$$
 mkdir "$tutti_claim" && printf '%s\n' "$tutti_id" >"$tutti_claim/job" || exit 1
 if ! mv -T "$tutti_claim" claim 2>/dev/null; then
@@ -17,8 +17,8 @@ if ! mv -T "$tutti_claim" claim 2>/dev/null; then
 fi
 exec >>job.log 2>&1
 
-# The time twice, in seconds: since the node came up, which no step of the clock
-# moves, and of the clock, which is finer.
+# The time in seconds by two clocks: the time since boot, which is never adjusted, and the
+# time of day, which is finer.
 tutti_clock() {
 	local rest
 	tutti_now=
@@ -26,7 +26,7 @@ tutti_clock() {
 	tutti_now="${tutti_now:-0} ${EPOCHREALTIME:-0}"
 }
 
-# tutti_write FILE LINE...: the file is whole and has its name, or it is not there.
+# tutti_write FILE LINE... writes a file atomically.
 tutti_write() {
 	local file=$1
 	shift
@@ -65,8 +65,8 @@ tutti_start() {
 	began=$tutti_now
 	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
 	code=$?
-	case $code in 137 | 143) sleep 2 ;; esac # who ends a job ends this script a moment after its programs
-	if [ "$code" -ne 0 ]; then # what the launcher left behind on this node
+	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
+	if [ "$code" -ne 0 ]; then # kill processes that the launcher left on this node
 		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
 			found=${found#/proc/}
 			kill -KILL "${found%/environ}"
@@ -77,8 +77,8 @@ tutti_start() {
 	tutti_write "$folder/end" "exit $code" "begin $began" "end $tutti_now" "stdout ${1:-0}" "stderr ${2:-0}" "run $tutti_run"
 }
 
-# tutti_begin NUMBER: begins the start on the nodes of its groups. Where these are fewer
-# than planned it runs alone, on the first nodes of the job.
+# tutti_begin NUMBER begins a launch on the nodes of its groups. If there are fewer nodes than
+# planned, the launch runs alone, on the first nodes of the job.
 tutti_begin() {
 	local number=$1 nodes=${tutti_nodes[$1]} hosts=() slice alone=
 	for slice in ${tutti_slices[number]}; do
@@ -89,7 +89,7 @@ tutti_begin() {
 		hosts=(${tutti_group[@]}) alone=1
 	fi
 	if ((${#hosts[@]} < nodes)); then
-		echo "start $number needs $nodes nodes, the job has ${#hosts[@]}"
+		echo "launch $number needs $nodes nodes, the job has ${#hosts[@]}"
 		tutti_process[number]=
 		return
 	fi
@@ -99,7 +99,7 @@ tutti_begin() {
 	if [ -n "$alone" ]; then wait; fi
 }
 
-# tutti_side NUMBER...: each start begins when those before it on its nodes have ended.
+# tutti_side NUMBER... begins each launch when the earlier launches on its nodes have ended.
 tutti_side() {
 	local waiting=$* rest number before
 	while [ -n "$waiting" ]; do
@@ -114,14 +114,13 @@ tutti_side() {
 			tutti_begin "$number"
 		done
 		waiting=$rest
-		wait -n 2>/dev/null || sleep 0.1 # before bash 4.3 it cannot wait for any
+		wait -n 2>/dev/null || sleep 0.1 # bash before 4.3 has no wait -n
 	done
 	wait
 }
 
-# Prints the nodes of the job, a line for those of each switch that a line of the file
-# switches names and one for all others, with their number before them. A name with a
-# domain is that without.
+# Prints the nodes of the job: one line for each switch of the file switches and one for all
+# other nodes. Each line begins with its number of nodes. Domains of node names are ignored.
 tutti_switches() {
 	local -A switch
 	local line host number=0 group=()
@@ -145,9 +144,9 @@ export LC_ALL=C
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
 tutti_hosts() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8; }
-mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # the largest first
-# Of each start: how many nodes it needs, its groups (first:number), what stands behind a
-# node in its file of hosts, those before it, and its process: this one until it begins.
+mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # largest groups first
+# For each launch: its number of nodes, its groups (first:number), the suffix of each node in
+# its hosts file, the launches before it, and its process: this script until it begins.
 tutti_start_1() { tutti_start 1 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
 tutti_nodes[1]=2 tutti_slices[1]=0:1 tutti_suffix[1]=' slots=1' tutti_after[1]='' tutti_process[1]=$$
 tutti_start_2() { tutti_start 2 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
@@ -156,4 +155,4 @@ tutti_side 1 2
 
 tutti_clock
 tutti_write end "begin $tutti_began" "end $tutti_now" "run $tutti_run"
-exit 0 # a script that could not write its end is not one that failed
+exit 0 # a script that cannot write its end file has not failed
