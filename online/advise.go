@@ -32,7 +32,7 @@ var advisers = map[string]func(*Result) error{
 	PolicyTutti: adviseKnowledgeGradient,
 }
 
-// Base is what is known about each point without samples.
+// Base describes each point without samples: the selected and the feasible algorithms.
 type Base struct {
 	Feasible func(coll.Point) []coll.Algorithm // algorithms that can run at a point, coll.Default first
 	Selected func(coll.Point) coll.Algorithm

@@ -125,7 +125,7 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn reports a row that has a misplaced quote or not as many fields as the header.
+// errTorn reports a row with a misplaced quote or with more or fewer fields than the header.
 var errTorn = errors.New("torn row")
 
 // next returns the next row and its line number, or io.EOF at the end. After an error matching

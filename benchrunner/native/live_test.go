@@ -329,7 +329,7 @@ func TestLiveRefused(t *testing.T) {
 	}{
 		{"recursive doubling of three", mpich, flat(three, coll.Allgather, 3), fallback, "not usable"},
 		{"no such variable", mpich, switchCase(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_NONE", Value: 1}), fallback, "MPIR_CVAR_NONE: no such control variable"},
-		{"variable that is text", mpich, switchCase(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is no whole number"},
+		{"variable that is text", mpich, switchCase(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is not an integer"},
 		{"no such algorithm", openmpi, tuned(pair, coll.Bcast, 99), rules, "not in the variable's enumeration"},
 		{"two ranks of three", openmpi, tuned(three, coll.Alltoall, 5), rules, "MPI_ERR_UNSUPPORTED_OPERATION"},
 		{"rules that are off", openmpi, tuned(pair, coll.Bcast, 1), "", "the library would ignore the algorithm"},

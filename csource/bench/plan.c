@@ -16,10 +16,10 @@
  *     warmup N         calls before the timed ones
  *     min N            fewest timed calls
  *     max N            most timed calls
- *     precision X      wanted relative half-width of the median's interval
- *     slice S          seconds for a case, with its check and warm-up
+ *     precision X      a case ends at this relative width of half the median's interval
+ *     slice S          seconds for a case, including its check and warm-up
  *     hang S           seconds after which a case ends the program
- *     abort_factor X   a case so many times slower than the best known median ends; 0: never
+ *     abort_factor X   a case ends if it is this many times slower than the best known median; 0: never
  *     check yes|no     whether the data are checked
  * and the cases, numbers ascending:
  *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]

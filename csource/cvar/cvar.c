@@ -74,12 +74,12 @@ const char *cvar_words(int error)
     case MPI_T_ERR_CVAR_SET_NEVER: return "can never be set";
     case MPI_T_ERR_INVALID_NAME: return "no such control variable";
     case MPI_T_ERR_INVALID_HANDLE: return "handle is invalid";
-    case MPI_ERR_TYPE: return "is no whole number";
+    case MPI_ERR_TYPE: return "is not an integer";
     }
     return "refused by the library";
 }
 
-/* The value of coll_COMPONENT_WORD; otherwise: the library has no such variable. */
+/* Returns the value of the variable coll_COMPONENT_WORD. If the library has no such variable, returns otherwise. */
 static int coll_value(const char *component, const char *word, int otherwise)
 {
     char name[128];
@@ -94,8 +94,9 @@ static int coll_value(const char *component, const char *word, int otherwise)
     return (int)value;
 }
 
-/* Whether a component leaves the collectives of programs to the next one: it serves communicators of one rank, calls between
- * groups or calls that do not block; or it passes calls on after a barrier, after counting, or if buffers are in main memory. */
+/* Returns whether a component never serves the blocking collectives that tutti tunes. Such components only serve
+ * communicators of one rank, calls between groups or calls that do not block, or they pass calls on: after a barrier,
+ * after counting, or if buffers are in main memory. */
 static int harmless(const char *component)
 {
     static const char *const names[] = {"tuned", "self", "inter", "libnbc", "sync", "monitoring", "cuda", "accelerator"};

@@ -9,19 +9,19 @@
  *     tutti-pairs-plan 1
  * the last one is
  *     end
- * and between them, each setting once and before all else:
+ * and between them, each setting once and before all pairs:
  *     nodes N              nodes that the world must have
  *     ppn N                ranks of each node
  *     bytes N              of the large message; the small one is empty
- *     passes N             most times that a stage measures every pair
- *     precision X          relative spread of a pair's time at which a stage ends
+ *     passes N             largest number of times that a stage measures every pair
+ *     precision X          a stage ends at this relative error of a pair's time
  *     seconds S            after which a stage ends
  *     inside yes|no        whether all pairs of ranks of each node are measured
  *     between N            rounds of pairs of the first ranks of the nodes: with as many rounds
  *                          as nodes all pairs are measured
  *     pair ROUND A B       hosts whose first ranks are a pair of the round, in ascending order from 0
- *     example CLASS A I B J   a pair whose parameters are all measured: ranks number I and J of hosts
- *                          A and B; of a class the first one in the world counts
+ *     example CLASS A I B J   measures all parameters of a pair: ranks number I and J of hosts A
+ *                          and B. Of each class only the first pair in the world is measured
  * Pairs with hosts outside the world are ignored. */
 
 #define HEAD "tutti-pairs-plan 1"

@@ -6,8 +6,8 @@
  *         A class of calls, as a table describes it. Classes are numbered from 0, and so are their algorithms;
  *         SELECTED is the number of the one that the table selects. All classes come before the first call.
  *   call CLASS    The next call. Answer: the number of the algorithm that serves it, and 1 if the call is a trial that
- *                 compares algorithms, else 0.
- *   took SECONDS  How long that call took. Answer: how many rechecks of an algorithm have followed a change so far.
+ *                 compares algorithms, otherwise 0.
+ *   took SECONDS  The time of that call. Answer: the number of rechecks of an algorithm after a change so far.
  *
  * At the end of the input the job ends. */
 #include "explore.h"

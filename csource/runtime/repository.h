@@ -7,22 +7,22 @@
 #pragma GCC visibility push(hidden)
 
 /* The arguments of a call as an algorithm needs them. Vectors are elements of one type, extent bytes apart. Elements are bytes
- * where nothing is reduced, except in alltoallv. What data holds before and after:
+ * in collectives without a reduction, except in alltoallv. The content of data before and after a call:
  *
  *   allgather   size blocks of count; before, the rank's own block is in its place
  *   allreduce   count elements: the rank's own vector, then the result
  *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
- *   alltoall    size blocks of count, received; send has those to send
- *   alltoallv   blocks of counts at starts, received; sends describes what to send, in send, or where that is
- *               NULL what to receive into is sent first
+ *   alltoall    size blocks of count, received; send holds the blocks to send
+ *   alltoallv   blocks of counts at starts, received; sends describes the blocks to send, which are in send. If send is
+ *               NULL, the blocks in data are sent before they are replaced
  *   bcast       count elements; before, at the root
- *   exscan      count elements: the rank's own vector, then the result, which rank 0 has not
- *   gather      at the root size blocks of count, its own in its place before; elsewhere the rank's own block
+ *   exscan      count elements: the rank's own vector, then the result, except on rank 0
+ *   gather      at the root size blocks of count, before the call only its own; on other ranks the rank's own block
  *   reduce      count elements: the rank's own vector, then at the root the result
  *   reduce_scatter, reduce_scatter_block
- *               as many elements as all counts together; after, only the rank's own block is the result
+ *               the elements of all blocks; after the call only the rank's own block is the result
  *   scan        count elements: the rank's own vector, then the result
- *   scatter     the rank's own block of count; at the root send has all size blocks */
+ *   scatter     the rank's own block of count; at the root send holds all size blocks */
 typedef struct {
     char *data;
     const char *send;

@@ -296,7 +296,7 @@ static void clear(stage *s)
     free(s->starts);
 }
 
-/* Longer messages are left to the MPI library. Counts of elements are ints, of which the algorithms add two. */
+/* The MPI library serves longer messages. Counts of elements are ints, and the algorithms add two of them. */
 #define MOST (INT_MAX / 2)
 
 static int too_long(collective what, uint64_t bytes, int size)

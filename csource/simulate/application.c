@@ -1,5 +1,5 @@
-/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES as many calls as a trace has of each class, evenly
- * spread, and computes for COMPUTE microseconds, 5 % more or less, before each. Classes with fewer nodes or ranks per node
+/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES the number of calls in a trace, evenly distributed over its
+ * classes, and computes for COMPUTE microseconds, 5 % more or less, before each. Classes with fewer nodes or ranks per node
  * than the world run on as many communicators as fit into it. Rank 0 prints for each class the number of calls, their
  * microseconds averaged over the ranks, and those of a call in the second half of the run; and the time of all calls. */
 #include "draw.h"

@@ -1,7 +1,7 @@
-/* monitors BYTES CALLS COMPUTE MONITOR...: what it costs to announce a change to all ranks. Each rank computes for COMPUTE microseconds, 5 %
+/* monitors BYTES CALLS COMPUTE MONITOR...: measures the cost of announcing a change to all ranks. Each rank computes for COMPUTE microseconds, 5 %
  * more or less, and then calls an allgather, which the table lets an algorithm serve that carries flags. For each monitor there are CALLS
  * calls without a change, then CALLS calls in which every 16th rank detects a change every 200 calls. Output lines: ranks, bytes,
- * monitor, microseconds of a call with its computation in both cases, and how often all ranks learnt of a change.
+ * monitor, microseconds of a call with its computation in both cases, and how often all ranks learned of a change.
  *
  *   none          no announcements
  *   tags          a flag in the tags of the messages

@@ -1,5 +1,5 @@
-/* time COLLECTIVE SIZES ALGORITHM...: how long algorithms take on a simulated machine, with root 0, when all ranks start at
- * the same time. Prints a line for each with the collective, the algorithm, the bytes, and the microseconds until the last
+/* time COLLECTIVE SIZES ALGORITHM...: measures algorithms on a simulated machine, with root 0, when all ranks start at
+ * the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the microseconds until the last
  * rank is done. Algorithms are those of libtutti, with a parameter as NAME=NUMBER, and library, the one that SMPI is set to.
  * Bytes are as in tables. */
 #include "serve.h"

@@ -1,7 +1,7 @@
-/* check [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of the repository with what MPI demands, for blocks or
- * vectors of these counts, where + is the number of ranks plus one, in the forms below, on invented layouts. Rank 0 prints what is wrong and
- * the number of cases. In collectives in which every rank receives from all, all ranks must receive one rank's flag. -ALGORITHM leaves
- * one algorithm out. With split, communicators have all sizes up to that of the world. */
+/* check [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of the repository with the result that MPI requires.
+ * Blocks or vectors have the given counts, where + is the number of ranks plus one. Calls have the forms below, on synthetic layouts.
+ * Rank 0 prints the errors and the number of cases. If every rank of a collective receives from all others, all ranks must receive the
+ * flag that one rank raised. -ALGORITHM leaves one algorithm out. With split, communicators of all sizes are tested. */
 #include "serve.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* eliminate SEED CALLS NOISE EXCHANGE RANKS CHANGES BASELINE TIME...: successive elimination among algorithms whose calls take
- * these times, and change detection by so many ranks, whose messages carry a flag. A time has lognormal noise of deviation
+/* eliminate SEED CALLS NOISE EXCHANGE RANKS CHANGES BASELINE TIME...: successive elimination among algorithms with the given
+ * times of a call, and change detection by RANKS ranks, whose messages carry a flag. A time has lognormal noise of deviation
  * NOISE, half of its variance shared by all ranks; with NOISE:C the shared part has correlation C from call to call. The least
  * time of the ranks counts. An exchange of times takes EXCHANGE. CHANGES are K*FACTOR@FROM-TO, separated by commas: algorithm
- * K, or all of them, takes so many times as long in calls FROM to TO, without TO. Output lines: a call and the
+ * K, or all of them, takes FACTOR times as long in calls FROM to TO, without TO. Output lines: a call and the
  * algorithm that serves from it on (the number of times is the baseline); a call and "announced" or "recheck"; and after each third
  * of the calls the call, "cost", and the time of all calls and exchanges so far over that of the baseline alone. */
 #include "elimination.h"

@@ -63,9 +63,9 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	}
 }
 
-// With fewer measurements the uncertainty is larger. Between a quarter and six times as many
-// mistakes are expected as occur, because the prior allows for steps and exceptional sizes, which
-// this machine does not have.
+// With fewer measurements the uncertainty is larger. The number of
+// expected mistakes is between a quarter and six times the number of actual ones, because the prior
+// allows for steps and exceptional sizes, which this machine does not have.
 func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {

@@ -12,7 +12,7 @@ enum { PERIOD = 1 << 20, SHORT = 64, CALLS = 5 };
 
 static int rank, size;
 
-/* Addresses that all repeat the same memory. */
+/* Returns an address range of the given length in which one MiB of memory is mapped repeatedly. */
 static signed char *repeated(size_t bytes)
 {
     size_t all = (bytes + PERIOD - 1) / PERIOD * PERIOD;
