@@ -82,9 +82,9 @@ type batchSelector struct {
 
 // pointSample holds the points for which a batch is selected.
 type pointSample struct {
-	points  []int     // of the space, in order
-	weights []float64 // of the points
-	asked   map[coll.Candidate]bool
+	points   []int     // of the space, in order
+	weights  []float64 // of the points
+	selected map[coll.Candidate]bool
 }
 
 // budgetOf returns the machine time that a batch may cost, in seconds. It is infinite while no
@@ -161,7 +161,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
 				// The price uses the mean of a log-normal variable.
 				s.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
-				if now == pending || over.asked[c] {
+				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
 				} else {
 					b.scored = append(b.scored, s)

@@ -8,9 +8,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// crossed returns measurements of all candidates of the crossing machine. The times of one
+// crossingMeasurements returns measurements of all candidates of the crossing machine. The times of one
 // algorithm are multiplied by a factor.
-func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
+func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measurement {
 	t.Helper()
 	l := NewLedger(crossing())
 	for _, c := range l.Space().Candidates() {
@@ -26,9 +26,9 @@ func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 	return out
 }
 
-// wrong returns the share of points where the algorithm chosen by the strategy's Gaussian process
+// mistakeShare returns the share of points where the algorithm chosen by the strategy's Gaussian process
 // is more than 10 % slower than the fastest.
-func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
+func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
 	m := testutil.Must(r.model(State{Ledger: l}))(t)
 	means := m.Means(r.rows, len(r.index))
@@ -54,7 +54,7 @@ func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64
 // algorithm. If nothing changed, its choices are right at once. If one algorithm became slower, a
 // few rounds correct the choices.
 func TestRegretOfEarlierCampaign(t *testing.T) {
-	truth := crossed(t, "", 1)
+	truth := crossingMeasurements(t, "", 1)
 	total := 0.0
 	for _, m := range truth {
 		total += m.CostSeconds
@@ -71,7 +71,7 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 		{"an algorithm was four times as slow", "early", 4, 3, 0.1},
 	} {
 		l := NewLedger(crossing())
-		s := testutil.Must(New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{crossed(t, tc.alg, tc.times)}}))(t)
+		s := testutil.Must(New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{crossingMeasurements(t, tc.alg, tc.times)}}))(t)
 		for round := 1; round <= tc.rounds; round++ {
 			batch := testutil.Must(s.Ask(State{Round: round, Want: 8, Ledger: l}))(t)
 			if round == 1 {
@@ -87,7 +87,7 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 				machine(t, l, c, 0)
 			}
 		}
-		mistakes, cost := wrong(t, s.(*regret), l, truth), l.CostSeconds()/total
+		mistakes, cost := mistakeShare(t, s.(*regret), l, truth), l.CostSeconds()/total
 		t.Logf("%s: mistakes at %.3f of the points after %d candidates, %.3f of the machine time", tc.name, mistakes, l.Trials(), cost)
 		if mistakes > 0.05 || cost > tc.cost {
 			t.Errorf("%s: mistakes at %.3f of the points for %.3f of the machine time, want 0.05 at most for %.2f", tc.name, mistakes, cost, tc.cost)

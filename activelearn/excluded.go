@@ -15,11 +15,11 @@ import (
 // holds. Both rules also apply to all layouts together. The library's default is never excluded.
 type Excluded struct {
 	ledger *Ledger
-	tried  map[attempted]span // empty where nothing was given up
+	tried  map[layoutAlgorithm]span // empty where nothing was given up
 }
 
-// attempted is an algorithm in one layout, or in all layouts together if layout is zero.
-type attempted struct {
+// layoutAlgorithm is an algorithm in one layout, or in all layouts together if layout is zero.
+type layoutAlgorithm struct {
 	layout    coll.Layout
 	algorithm coll.Algorithm
 }
@@ -53,7 +53,7 @@ func (l *Ledger) Excluded() *Excluded {
 	if l.abandoned == 0 {
 		return e
 	}
-	e.tried = map[attempted]span{}
+	e.tried = map[layoutAlgorithm]span{}
 	for i, p := range l.space.Points() {
 		for k, a := range l.space.Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == done || now == abandoned {
@@ -67,7 +67,7 @@ func (l *Ledger) Excluded() *Excluded {
 
 // add records whether a candidate worked or was given up.
 func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
-	at := attempted{layout, alg}
+	at := layoutAlgorithm{layout, alg}
 	s, known := e.tried[at]
 	if !known {
 		s = span{noSizes, noSizes}
@@ -96,7 +96,7 @@ func (e *Excluded) Has(c coll.Candidate) bool {
 		return true
 	}
 	for _, layout := range []coll.Layout{c.Layout(), {}} {
-		if s, known := e.tried[attempted{layout, c.Algorithm}]; known && s.excludes(c.MsgBytes) {
+		if s, known := e.tried[layoutAlgorithm{layout, c.Algorithm}]; known && s.excludes(c.MsgBytes) {
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	for _, p := range selector.picks {
 		layouts[selector.candidates[p.entry].Layout()] = true
 	}
-	over := pointSample{asked: asSet(batch)}
+	over := pointSample{selected: asSet(batch)}
 	for i, p := range s.Ledger.Space().Points() {
 		if layouts[p.Layout()] && len(over.points) < maxLaunchPoints {
 			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.weight(i))

@@ -36,7 +36,7 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	points, choices := now.known(points, choose)
+	points, choices := now.predictable(points, choose)
 	risks, err := now.gaussian.Risks(learner.RiskQuery{
 		Points: points, Choices: choices, Measured: now.alternatives.times(), Scale: r.scale(e.Errors), Metrics: r.opt.Metrics,
 		Open: func(i int) []coll.Algorithm { return now.alternatives.selectable(points[i]) },
@@ -62,9 +62,9 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// known returns the points at which the posterior has the selected algorithm, and that algorithm
+// predictable returns the points at which the posterior has the selected algorithm, and that algorithm
 // for each point. The posterior lacks a default without measurements.
-func (s *snapshot) known(points []coll.Point, choose Choice) (at []coll.Point, choices []coll.Algorithm) {
+func (s *snapshot) predictable(points []coll.Point, choose Choice) (at []coll.Point, choices []coll.Algorithm) {
 	for _, p := range points {
 		alg := choose(p)
 		_, known := slices.BinarySearchFunc(s.gaussian.Algorithms(), alg, coll.CompareAlgorithms)
@@ -141,7 +141,7 @@ func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration,
 	var at []coll.Point
 	var choices, rivals []coll.Algorithm
 	for _, m := range fresh {
-		here, choice := before.known([]coll.Point{m.Point}, choose)
+		here, choice := before.predictable([]coll.Point{m.Point}, choose)
 		_, known := slices.BinarySearchFunc(before.gaussian.Algorithms(), m.Algorithm, coll.CompareAlgorithms)
 		if len(here) > 0 && known && choice[0] != m.Algorithm {
 			at, choices, rivals = append(at, m.Point), append(choices, choice[0]), append(rivals, m.Algorithm)
@@ -249,7 +249,7 @@ func (r *StopRule) validationRisks(before, now *snapshot) ([]learner.Risk, error
 	if err != nil {
 		return nil, err
 	}
-	points, choices := before.known(points, choose)
+	points, choices := before.predictable(points, choose)
 	times := now.alternatives.times()
 	measured := func(i int) []coll.Algorithm {
 		p, choice := points[i], choices[i]

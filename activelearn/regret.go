@@ -80,7 +80,7 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 		if len(batch) >= s.Want {
 			break
 		}
-		over.asked = asSet(batch)
+		over.selected = asSet(batch)
 		b, err := r.newSelector(s, m, over)
 		if err != nil {
 			return nil, err
@@ -166,10 +166,10 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
 	}
-	asked := asSet(batch)
+	selected := asSet(batch)
 	for _, i := range r.opt.rng(s.Round).Perm(len(r.rows)) {
 		for _, c := range s.Ledger.Free(i) {
-			if len(batch) < s.Want && !asked[c] {
+			if len(batch) < s.Want && !selected[c] {
 				batch = append(batch, c)
 			}
 		}

@@ -52,12 +52,12 @@ func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 // candidates of a round. The difference of the two jobs shows how noisy the machine is. Replicate
 // takes the cheapest candidate of a message size with the fewest replicates. If a launch measures
 // several candidates, only a candidate of a planned launch is taken.
-func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
+func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	if !r.opt.UsesPosterior {
 		return nil
 	}
 	budget, count, twice := r.remaining(replicateShare, false), map[int64]int{}, map[coll.Candidate]bool{}
-	for _, c := range slices.Concat(asked...) {
+	for _, c := range slices.Concat(batches...) {
 		twice[c] = true
 	}
 	for _, p := range r.ledger.Replicates() {
@@ -66,7 +66,7 @@ func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
 	}
 	var best *coll.Measurement
 	for i, m := range r.ledger.Measurements() {
-		if twice[m.Candidate] || m.CostSeconds > budget || !r.launched(m.Candidate, asked) {
+		if twice[m.Candidate] || m.CostSeconds > budget || !r.launched(m.Candidate, batches) {
 			continue
 		}
 		if n := count[m.MsgBytes]; best == nil || n < count[best.MsgBytes] || n == count[best.MsgBytes] && m.CostSeconds < best.CostSeconds {
@@ -80,12 +80,12 @@ func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
 }
 
 // launched reports whether a launch for the candidates of a round can measure c as well.
-func (r *StopRule) launched(c coll.Candidate, asked [][]coll.Candidate) bool {
+func (r *StopRule) launched(c coll.Candidate, batches [][]coll.Candidate) bool {
 	key := r.opt.SharedLaunch
 	if key == nil {
 		return true
 	}
-	return slices.ContainsFunc(asked, func(some []coll.Candidate) bool {
+	return slices.ContainsFunc(batches, func(some []coll.Candidate) bool {
 		return slices.ContainsFunc(some, func(o coll.Candidate) bool { return key(o) == key(c) })
 	})
 }

@@ -56,9 +56,9 @@ func TestSamplePointsIsIndependent(t *testing.T) {
 	if again := r.SamplePoints(3); len(drawn) != predictedPoints || !slices.Equal(drawn, again) {
 		t.Fatalf("%d points in one draw, %d in the same again", len(drawn), len(again))
 	}
-	asked := rand.New(rand.NewPCG(7, 3)).Perm(len(points))[:predictedPoints]
+	others := rand.New(rand.NewPCG(7, 3)).Perm(len(points))[:predictedPoints]
 	both := 0
-	for _, i := range asked {
+	for _, i := range others {
 		if slices.Contains(drawn, points[i]) {
 			both++
 		}

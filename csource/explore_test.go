@@ -13,9 +13,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// explored returns a table that explores the calls of the program loop.
-func explored() string {
-	return sealed(`tutti-table 1
+// exploreTable returns a table that explores the calls of the program loop.
+func exploreTable() string {
+	return sealTable(`tutti-table 1
 bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
 explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 budget 200 1 bruck 2/700 ring 1/90000 neighbor
 explore allreduce ranks 1-9 ppn 1-9 bytes 0-99999 1 rabenseifner 2 recursive_doubling 1 library_default
@@ -28,16 +28,16 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 // drawn.
 const unlimited = "TUTTI_BUDGET=1e9"
 
-// exploring returns the environment of an application in mode explore, and the folder for its
+// exploreEnv returns the environment of an application in mode explore, and the folder for its
 // samples.
-func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
+func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
 		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 	}
 	folder = t.TempDir()
-	return append(append(following(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
+	return append(append(tableEnv(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
 // samplesIn returns the lines of the only file in a folder of samples.
@@ -73,7 +73,7 @@ func TestLiveExplore(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 			run := func(seed string) []string {
-				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
+				env, folder := exploreEnv(t, m, exploreTable(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
 				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200", "split")
 				if !strings.Contains(said, "right 2000") || strings.Contains(said, "tutti:") {
 					t.Fatalf("want 2000 right calls and no complaint:\n%s", said)
@@ -109,7 +109,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 
 	t.Run("at most 1000 calls of a class", func(t *testing.T) {
-		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=1")
+		env, folder := exploreEnv(t, m, exploreTable(), library, "TUTTI_EXPLORE_SHARE=1")
 		testutil.RunProgram(t, env, m.Launcher, "-n", "1", loop, "3000")
 		calls := map[string]int{}
 		for _, line := range samplesIn(t, folder) {
@@ -134,12 +134,12 @@ func TestLiveExploreMPICH(t *testing.T) {
 		more              []string
 	}{
 		{"nothing to explore", fullTable(), "the table has no explore line", nil},
-		{"no folder", explored(), "No such file or directory", []string{"TUTTI_SAMPLES=/none/there"}},
-		{"share", explored(), "TUTTI_EXPLORE_SHARE=1.5: want a number from 0 to 1", []string{"TUTTI_EXPLORE_SHARE=1.5"}},
+		{"no folder", exploreTable(), "No such file or directory", []string{"TUTTI_SAMPLES=/none/there"}},
+		{"share", exploreTable(), "TUTTI_EXPLORE_SHARE=1.5: want a number from 0 to 1", []string{"TUTTI_EXPLORE_SHARE=1.5"}},
 	}
 	for _, tc := range refused[:cases(len(refused))] {
 		t.Run(tc.name, func(t *testing.T) {
-			env, _ := exploring(t, m, tc.table, library, tc.more...)
+			env, _ := exploreEnv(t, m, tc.table, library, tc.more...)
 			said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "50")
 			if !strings.Contains(said, "right 250") || strings.Count(said, tc.want+": nothing is explored") != 1 {
 				t.Errorf("%s\nwant right calls and one %q", said, tc.want)
@@ -150,7 +150,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 
 // killExploring checks that a killed job leaves complete samples.
 func killExploring(t *testing.T, m mpiOf, library, loop string) {
-	env, folder := exploring(t, m, explored(), library)
+	env, folder := exploreEnv(t, m, exploreTable(), library)
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", loop, "1000000000")
@@ -180,8 +180,8 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 
 // drawWrongly checks that a library whose ranks draw with different numbers ends the job.
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
-	library := changed(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
-	env, _ := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")
+	library := buildChanged(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
+	env, _ := exploreEnv(t, m, exploreTable(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
 	if !strings.Contains(said, "tutti: ranks chose different algorithms: call ") || strings.Contains(said, "right") {
 		t.Errorf("want that ranks chose different algorithms:\n%s", said)

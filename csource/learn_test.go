@@ -10,16 +10,16 @@ import (
 	"tutti/internal/testutil"
 )
 
-// learning returns the environment of an application in mode learn. Its table selects one algorithm
+// learnEnv returns the environment of an application in mode learn. Its table selects one algorithm
 // of bcast and explores others.
-func learning(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
+func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
 		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 	}
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
-	return append(append(following(t, m, sealed(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
+	return append(append(tableEnv(t, m, sealTable(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
 }
 
 // servedBy reads the output of the program served: the number of calls that each algorithm served,
@@ -50,7 +50,7 @@ func TestLiveLearn(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			served := testutil.BuildProgram(t, m.Toolchain, testutil.ServedProgram)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
-				env := learning(t, m, library, selected, others, "TUTTI_BUDGET="+over)
+				env := learnEnv(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
 			// The slow algorithm may serve again: on a busy machine times change, and the
@@ -77,8 +77,8 @@ func TestLiveLearnMPICH(t *testing.T) {
 
 	// A library whose ranks decide by different times ends the job.
 	t.Run("wrong decision", func(t *testing.T) {
-		wrong := changed(t, m, "explore.c", "budget_settle(&e->budget, -t[2 * n]);", "budget_settle(&e->budget, -t[2 * n]); for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
-		env := learning(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
+		wrong := buildChanged(t, m, "explore.c", "budget_settle(&e->budget, -t[2 * n]);", "budget_settle(&e->budget, -t[2 * n]); for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
+		env := learnEnv(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
 		said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "500")
 		if !strings.Contains(said, "tutti: ranks chose different algorithms: call ") || strings.Contains(said, "right") {
 			t.Errorf("want that ranks chose different algorithms:\n%s", said)
@@ -87,7 +87,7 @@ func TestLiveLearnMPICH(t *testing.T) {
 
 	t.Run("samples", func(t *testing.T) {
 		folder := t.TempDir()
-		env := learning(t, m, library, "binomial", " 1 knomial 1 basic_linear", "TUTTI_SAMPLES="+folder, unlimited)
+		env := learnEnv(t, m, library, "binomial", " 1 knomial 1 basic_linear", "TUTTI_SAMPLES="+folder, unlimited)
 		testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
 		got := strings.Join(withoutTimes(samplesIn(t, folder)), "\n")
 		for _, want := range []string{"bcast,1,2,16,binomial", "bcast,1,2,8192,knomial", "bcast,1,2,16,basic_linear"} {
@@ -107,7 +107,7 @@ func TestLiveLearnMPICH(t *testing.T) {
 			break
 		}
 		t.Run(tc.setting, func(t *testing.T) {
-			said := testutil.RunProgram(t, learning(t, m, library, "binomial", " 1 knomial", tc.setting), m.Launcher, "-n", "2", loop, "50")
+			said := testutil.RunProgram(t, learnEnv(t, m, library, "binomial", " 1 knomial", tc.setting), m.Launcher, "-n", "2", loop, "50")
 			if !strings.Contains(said, "right 250") || strings.Count(said, tc.want+": nothing is explored") != 1 {
 				t.Errorf("%s\nwant right calls and one %q", said, tc.want)
 			}
@@ -121,16 +121,16 @@ func TestLiveLearnMPICH(t *testing.T) {
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			announcing := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, served_by != NULL))",
+			announcing := buildChanged(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, served_by != NULL))",
 				"of->monitor.detected |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, served_by != NULL) && fprintf(stderr, \"announced after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
 			loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
-			env := learning(t, m, announcing, "binomial", " 1 knomial")
+			env := learnEnv(t, m, announcing, "binomial", " 1 knomial")
 			var lines string
 			for _, what := range []string{"allgather", "allreduce", "barrier"} {
 				lines += "explore " + what + " ranks 1-9 ppn 1-9 bytes 0-99999 1 library_default\n"
 			}
 			table := filepath.Join(t.TempDir(), "table")
-			testutil.NoError(t, os.WriteFile(table, []byte(sealed("tutti-table 1\n"+lines)), 0o666))
+			testutil.NoError(t, os.WriteFile(table, []byte(sealTable("tutti-table 1\n"+lines)), 0o666))
 			for _, ranks := range []string{"3", "4"}[:cases(2)] {
 				said := testutil.RunProgram(t, append(env, "TUTTI_TABLE="+table), m.Launcher, "-n", ranks, loop, "400", "split")
 				if !strings.Contains(said, "right 4000") {

@@ -51,8 +51,8 @@ func TestLiveMixed(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 			way := mixed[m.Compiler]
-			table := sealed("tutti-table 1\n" + way.table)
-			env := append(following(t, m, table, library), way.env...)
+			table := sealTable("tutti-table 1\n" + way.table)
+			env := append(tableEnv(t, m, table, library), way.env...)
 			testutil.CheckAllRight(t, testutil.RunProgram(t, env, m.Launcher, "-n", "4", testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram), "check", "100"))
 			if said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
 				t.Errorf("want %q:\n%s", way.shows, said)
@@ -71,7 +71,7 @@ func TestLiveMixed(t *testing.T) {
 					continue
 				}
 				rules := strings.SplitAfter(text, "\n")
-				env := append(following(t, m, sealed(strings.Join(rules[:len(rules)-2], "")), library), m.env...)
+				env := append(tableEnv(t, m, sealTable(strings.Join(rules[:len(rules)-2], "")), library), m.env...)
 				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", probe, "ask", "bcast", "1000")
 				if strings.Count(said, wants[name]) != 1 || !strings.Contains(said, "saw library_default") {
 					t.Errorf("%s: want one %q, and the MPI library's own choice:\n%s", name, wants[name], said)
@@ -93,7 +93,7 @@ func TestLiveMixedLog(t *testing.T) {
 	script := filepath.Join(dir, "traced")
 	text := "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT='" + dir + "/log'\nexec '" + probe + "' \"$@\"\n"
 	testutil.NoError(t, os.WriteFile(script, []byte(text), 0o755))
-	env := append(following(t, m, sealed("tutti-table 1\n"+way.table), library), way.env...)
+	env := append(tableEnv(t, m, sealTable("tutti-table 1\n"+way.table), library), way.env...)
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
 	logs := testutil.Must(filepath.Glob(dir + "/log*"))(t)
 	for _, name := range logs {

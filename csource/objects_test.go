@@ -87,8 +87,8 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// changed builds the runtime library with a text of one file replaced and returns its path.
-func changed(t *testing.T, m mpiOf, file, before, after string) string {
+// buildChanged builds the runtime library with a text of one file replaced and returns its path.
+func buildChanged(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
 	text := testutil.Must(os.ReadFile(filepath.Join(objects, file)))(t)

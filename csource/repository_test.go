@@ -10,9 +10,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// checked fails the test unless the program check counted at least the given number of cases, all
+// requireChecked fails the test unless the program check counted at least the given number of cases, all
 // of them right.
-func checked(t *testing.T, said string, least int) {
+func requireChecked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int
 	at := strings.Index(said, " cases, ")
@@ -33,7 +33,7 @@ func TestLiveRepository(t *testing.T) {
 			if m.fortran == "mpif90.mpich" {
 				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
 			}
-			checked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
+			requireChecked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
 		})
 	}
 }

@@ -202,8 +202,8 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	}
 }
 
-// sealed appends the last line of a table, its checksum.
-func sealed(rules string) string {
+// sealTable appends the last line of a table, its checksum.
+func sealTable(rules string) string {
 	sum := fnv.New64a()
 	sum.Write([]byte(rules))
 	return fmt.Sprintf("%send %016x\n", rules, sum.Sum64())
@@ -220,11 +220,11 @@ func fullTable() string {
 		collective, algorithm, _ := strings.Cut(r, " ")
 		rules += fmt.Sprintf("%s ranks 1-64 ppn 1-64 bytes 0-1048576 %s\n", collective, algorithm)
 	}
-	return sealed(rules)
+	return sealTable(rules)
 }
 
-// following returns the environment of an application that uses a table and preloads libraries.
-func following(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
+// tableEnv returns the environment of an application that uses a table and preloads libraries.
+func tableEnv(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tutti.table")
 	testutil.NoError(t, os.WriteFile(path, []byte(table), 0o666))
@@ -239,7 +239,7 @@ func TestLiveTable(t *testing.T) {
 	}{
 		{"table", fullTable(), "", true},
 		{"cut off", fullTable()[:100], "checksum is not right: nothing is selected", false},
-		{"unknown algorithm", sealed("tutti-table 1\nbcast ranks 1-4 ppn 1-4 bytes 0-9 magic\n"), "line 2: want an algorithm of this library: nothing is selected", false},
+		{"unknown algorithm", sealTable("tutti-table 1\nbcast ranks 1-4 ppn 1-4 bytes 0-9 magic\n"), "line 2: want an algorithm of this library: nothing is selected", false},
 	}
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestLiveTable(t *testing.T) {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			t.Run("communicators come and go", func(t *testing.T) {
-				said := testutil.RunProgram(t, following(t, m, fullTable(), library, sends), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, testutil.BriefProgram))
+				said := testutil.RunProgram(t, tableEnv(t, m, fullTable(), library, sends), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, testutil.BriefProgram))
 				if !strings.Contains(said, "18000 right") || strings.Count(said, " messages\n") != 2 {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
@@ -258,7 +258,7 @@ func TestLiveTable(t *testing.T) {
 			for _, tc := range tests {
 				t.Run(tc.name, func(t *testing.T) {
 					// libtutti's algorithm serves from the fourth call of a communicator on.
-					said := testutil.RunProgram(t, following(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
+					said := testutil.RunProgram(t, tableEnv(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
 					testutil.CheckAllRight(t, said)
 					if tc.complaint != "" && strings.Count(said, tc.complaint) != 1 {
 						t.Errorf("want one %q:\n%s", tc.complaint, said)
@@ -286,9 +286,9 @@ func TestLiveLarge(t *testing.T) {
 		"bcast scatter_allgather_ring", "bcast split_binary_tree", "bcast pipeline(segsize=65536)", "allreduce ring", "reduce pipeline(segsize=65536)",
 	} {
 		collective, algorithm, _ := strings.Cut(rule, " ")
-		table := sealed(fmt.Sprintf("tutti-table 1\n%s ranks 1-64 ppn 1-64 bytes 0-4294967296 %s\n", collective, algorithm))
+		table := sealTable(fmt.Sprintf("tutti-table 1\n%s ranks 1-64 ppn 1-64 bytes 0-4294967296 %s\n", collective, algorithm))
 		for _, bytes := range []string{"1073741823", "1073741824", "2147483647"} {
-			said := testutil.RunProgram(t, following(t, m, table, library), m.Launcher, "-n", "2", program, collective, bytes)
+			said := testutil.RunProgram(t, tableEnv(t, m, table, library), m.Launcher, "-n", "2", program, collective, bytes)
 			if strings.Count(said, "right\n") != 2 {
 				t.Errorf("%s, %s bytes:\n%s", rule, bytes, said)
 			}
@@ -316,8 +316,8 @@ func TestLiveOrder(t *testing.T) {
 		{"block", "block", block, true}, {"cyclic", "block", cyclic, false}, {"cyclic", "cyclic", cyclic, true},
 		{"on one node", "cyclic", nil, true},
 	} {
-		table := sealed("tutti-table 1\nallgather ranks 4-4 ppn 2-4 order " + tc.order + " bytes 0-1048576 ring\n")
-		said := testutil.RunProgram(t, append(following(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
+		table := sealTable("tutti-table 1\nallgather ranks 4-4 ppn 2-4 order " + tc.order + " bytes 0-1048576 ring\n")
+		said := testutil.RunProgram(t, append(tableEnv(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
 		if got := strings.Contains(said, " messages\n"); got != tc.served {
 			t.Errorf("ranks %s, a rule for %s: served %t, want %t\n%s", tc.name, tc.order, got, tc.served, said)
 		}
@@ -340,7 +340,7 @@ func TestLiveAlltoallv(t *testing.T) {
 		for r := range strings.SplitSeq(rules, ",") {
 			table += "alltoallv ranks 1-4 ppn 1-4 bytes " + r + "\n"
 		}
-		if said := testutil.RunProgram(t, following(t, m, sealed(table), library), m.Launcher, "-n", "3", probe, "ask", "alltoallv", "1000"); !strings.Contains(said, want+"\n") {
+		if said := testutil.RunProgram(t, tableEnv(t, m, sealTable(table), library), m.Launcher, "-n", "3", probe, "ask", "alltoallv", "1000"); !strings.Contains(said, want+"\n") {
 			t.Errorf("%s: want %q:\n%s", rules, want, said)
 		}
 	}

@@ -55,7 +55,7 @@ func times(t *testing.T, said string) map[string]float64 {
 func TestSimulated(t *testing.T) {
 	if !testutil.AllCases() {
 		dir := testutil.BuildSimulated(t, "..", "check")
-		checked(t, simulate(t, dir, "tree", 9, 1, "block", "check", "1"), 75)
+		requireChecked(t, simulate(t, dir, "tree", 9, 1, "block", "check", "1"), 75)
 		return
 	}
 	dir := testutil.BuildSimulated(t, "..")
@@ -68,7 +68,7 @@ func TestSimulated(t *testing.T) {
 			case 32:
 				args = args[:1] // longer messages take long
 			}
-			checked(t, simulate(t, dir, "tree", ranks, 1, "block", "check", args...), 150)
+			requireChecked(t, simulate(t, dir, "tree", ranks, 1, "block", "check", args...), 150)
 		})
 	}
 	t.Run("allgather", func(t *testing.T) { // Faraj and Yuan, figure 8: 807.9 and 102.5 ms
@@ -89,7 +89,7 @@ func TestSimulated(t *testing.T) {
 	})
 	t.Run("monitors", func(t *testing.T) { // each way announces changes to all ranks; a tree costs less than one rank that writes to all
 		table := filepath.Join(t.TempDir(), "table")
-		testutil.NoError(t, os.WriteFile(table, []byte(sealed("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666))
+		testutil.NoError(t, os.WriteFile(table, []byte(sealTable("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666))
 		t.Setenv("TABLE", table)
 		took := map[string]float64{}
 		for line := range strings.Lines(simulate(t, dir, "tree", 32, 1, "block", "monitors", "8", "200", "20", "none", "tags", "allreduce:20", "rma:5:0", "rma:5:4")) {

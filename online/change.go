@@ -14,8 +14,8 @@ type timedCall struct {
 	seconds   float64
 }
 
-// valid holds the calls whose times are still valid: no later change made them obsolete.
-type valid struct {
+// validTimes holds the calls whose times are still valid: no later change made them obsolete.
+type validTimes struct {
 	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
 	shifts []shift
@@ -33,8 +33,8 @@ type shift struct {
 //
 // The level of each job is subtracted first, because its nodes may be slower or another job may
 // disturb it. Then only the calls after the last change of their algorithm and class count.
-func validCalls(classes []Class, calls [][]timedCall) valid {
-	out := valid{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
+func validCalls(classes []Class, calls [][]timedCall) validTimes {
+	out := validTimes{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
 		n := len(classes[class].Algorithms)
 		logs, jobs := make([][]float64, n), make([][]int, n)
@@ -73,7 +73,7 @@ const (
 // Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of variance
 // (Biometrics 30, 1974).
 func changePoints(logs []float64) []segment {
-	starts := segmentStarts(clipped(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
+	starts := segmentStarts(clip(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
 	var out []segment
 	for i, from := range starts {
 		to := len(logs)

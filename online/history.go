@@ -15,7 +15,7 @@ type history struct {
 	earlier     [][]coll.Measurement
 	residuals   welford   // deviations of calls from the means of their class and algorithm
 	callsPerJob []float64 // number of timed calls of each class, averaged over the jobs that have any
-	valid       valid
+	valid       validTimes
 }
 
 // welford is a running mean and sum of squared deviations, by Welford's method.
@@ -42,7 +42,7 @@ func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measureme
 		h.times[class] = make([]welford, len(classes[class].Algorithms))
 		h.callsPerJob[class] = callsPerJob(of)
 		for algorithm, logs := range h.valid.logs[class] {
-			for _, x := range clipped(logs) {
+			for _, x := range clip(logs) {
 				h.add(class, algorithm, x)
 			}
 		}
@@ -72,8 +72,8 @@ func callsPerJob(calls []timedCall) float64 {
 // delayed calls therefore count little more than others.
 const maxDeviations = 3
 
-// clipped limits logarithms to maxDeviations around their median, in place.
-func clipped(logs []float64) []float64 {
+// clip limits logarithms to maxDeviations around their median, in place.
+func clip(logs []float64) []float64 {
 	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(append([]float64(nil), logs...)))
 	middle := metrics.Quantile(append([]float64(nil), logs...), 0.5)
 	for i, x := range logs {

@@ -107,18 +107,18 @@ type layoutChoices struct {
 	low, high  int64
 }
 
-// sized is a row with the values that the library's rules compare.
-type sized struct {
+// sizedRow is a row with the values that the library's rules compare.
+type sizedRow struct {
 	Row
 	ranks, ppn int // ppn is 1 if the rules ignore it
 	size       int64
 }
 
 // sizedRows computes for each row the values that the library's rules compare.
-func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, error) {
-	out := make([]sized, len(rows))
+func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sizedRow, error) {
+	out := make([]sizedRow, len(rows))
 	for i, r := range rows {
-		s := sized{Row: r, ranks: r.Point.Ranks(), ppn: r.Point.PPN, size: size(r.Point)}
+		s := sizedRow{Row: r, ranks: r.Point.Ranks(), ppn: r.Point.PPN, size: size(r.Point)}
 		if opt.ByRanks {
 			s.ppn = 1
 		}
@@ -137,12 +137,12 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	if err != nil {
 		return nil, err
 	}
-	byLane := func(a, b sized) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
-	slices.SortStableFunc(all, func(a, b sized) int { return cmp.Or(byLane(a, b), cmp.Compare(a.size, b.size)) })
+	byLane := func(a, b sizedRow) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
+	slices.SortStableFunc(all, func(a, b sizedRow) int { return cmp.Or(byLane(a, b), cmp.Compare(a.size, b.size)) })
 	var layouts []layoutChoices
-	for _, group := range chunk(all, func(a, b sized) bool { return byLane(a, b) == 0 }) {
+	for _, group := range chunk(all, func(a, b sizedRow) bool { return byLane(a, b) == 0 }) {
 		l := layoutChoices{ranks: group[0].ranks, ppn: group[0].ppn}
-		for _, same := range chunk(group, func(a, b sized) bool { return a.size == b.size }) {
+		for _, same := range chunk(group, func(a, b sizedRow) bool { return a.size == b.size }) {
 			l.sizes = append(l.sizes, sizeChoices{size: same[0].size, open: openChoices(same, opt.MaxLoss)})
 		}
 		p := group[0].Point
@@ -168,7 +168,7 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 // openChoices returns the choices for rows that the library cannot distinguish: all algorithms
 // whose loss is at most maxLoss in every row. If there is none, it returns the algorithm with the
 // least worst loss.
-func openChoices(rows []sized, maxLoss float64) []choice {
+func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
 		safe = intersect(safe, guarded(r.Row))

@@ -35,15 +35,15 @@ type node struct {
 // both sides.
 func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
 
-// grown is a node of a finished tree: a leaf with its value, or a split with its threshold.
-type grown struct {
+// grownNode is a node of a finished tree: a leaf with its value, or a split with its threshold.
+type grownNode struct {
 	value   float64
 	feature int32
 	left    int32 // the right child is left+1; 0 for a leaf
 }
 
-// pending is a node that still needs a split.
-type pending struct {
+// openNode is a node that still needs a split.
+type openNode struct {
 	lo, hi      int // its groups are grower.idx[lo:hi]
 	node, depth int32
 }
@@ -59,8 +59,8 @@ type grower struct {
 	idx    []uint32 // groups of the sample; those of a node are adjacent
 	spare  []uint32
 	order  []int // features, shuffled at each node
-	stack  []pending
-	nodes  []grown
+	stack  []openNode
+	nodes  []grownNode
 
 	buckets buckets
 	medians medians
@@ -74,7 +74,7 @@ func newGrower(t *table, opt Options) *grower {
 		idx:    make([]uint32, 0, t.groups),
 		spare:  make([]uint32, t.groups),
 		order:  make([]int, t.dim),
-		nodes:  make([]grown, 0, 2*t.groups),
+		nodes:  make([]grownNode, 0, 2*t.groups),
 	}
 	widest := 0
 	for f := range g.order {
@@ -88,13 +88,13 @@ func newGrower(t *table, opt Options) *grower {
 }
 
 // grow returns the nodes of tree n. The next call overwrites the result.
-func (g *grower) grow(n int) []grown {
+func (g *grower) grow(n int) []grownNode {
 	g.sample(n)
 	for f := range g.order {
 		g.order[f] = f
 	}
-	g.nodes = append(g.nodes[:0], grown{})
-	g.stack = append(g.stack[:0], pending{lo: 0, hi: len(g.idx)})
+	g.nodes = append(g.nodes[:0], grownNode{})
+	g.stack = append(g.stack[:0], openNode{lo: 0, hi: len(g.idx)})
 	for len(g.stack) > 0 {
 		p := g.stack[len(g.stack)-1]
 		g.stack = g.stack[:len(g.stack)-1]
@@ -105,17 +105,17 @@ func (g *grower) grow(n int) []grown {
 		}
 		v := g.t.values[s.feature]
 		left := int32(len(g.nodes))
-		g.nodes[p.node] = grown{value: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
-		g.nodes = append(g.nodes, grown{}, grown{})
+		g.nodes[p.node] = grownNode{value: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
+		g.nodes = append(g.nodes, grownNode{}, grownNode{})
 		mid := g.partition(p.lo, p.hi, g.t.cols[s.feature], s.a)
-		g.child(pending{lo: mid, hi: p.hi, node: left + 1, depth: p.depth + 1})
-		g.child(pending{lo: p.lo, hi: mid, node: left, depth: p.depth + 1})
+		g.child(openNode{lo: mid, hi: p.hi, node: left + 1, depth: p.depth + 1})
+		g.child(openNode{lo: p.lo, hi: mid, node: left, depth: p.depth + 1})
 	}
 	return g.nodes
 }
 
-// child adds a node: a leaf if its rows are all equal, otherwise a pending node.
-func (g *grower) child(p pending) {
+// child adds a node: a leaf if its rows are all equal, otherwise an open node.
+func (g *grower) child(p openNode) {
 	if p.hi-p.lo == 1 {
 		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
 		return
@@ -192,7 +192,7 @@ func (g *grower) leafValue(groups []uint32) float64 {
 // Features are tried in random order, so that no feature is preferred in ties. A feature that is
 // constant in the node counts as tried, but the search continues until some feature varies, as in
 // scikit-learn.
-func (g *grower) bestSplit(p pending) split {
+func (g *grower) bestSplit(p openNode) split {
 	groups := g.idx[p.lo:p.hi]
 	best := noSplit()
 	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.sameMeans(groups) {

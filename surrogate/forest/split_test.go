@@ -63,7 +63,7 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 		if len(g.idx) < 2 {
 			continue
 		}
-		s := g.bestSplit(pending{hi: len(g.idx)})
+		s := g.bestSplit(openNode{hi: len(g.idx)})
 		best := math.Inf(1)
 		for f := range 2 {
 			for a := range tab.values[f] {

@@ -26,7 +26,7 @@ type tree struct {
 
 // freeze returns the final form of a tree. Its thresholds are numbers, see numbering; renumber
 // replaces them by ranks.
-func freeze(nodes []grown, tables []numbering) tree {
+func freeze(nodes []grownNode, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
 	for i := range nodes {
 		n := &nodes[i]

@@ -63,8 +63,8 @@ func TestTileMatchesGo(t *testing.T) {
 	}
 }
 
-// positive returns a random symmetric positive definite matrix.
-func positive(rng *rand.Rand, n int) [][]float64 {
+// positiveDefinite returns a random symmetric positive definite matrix.
+func positiveDefinite(rng *rand.Rand, n int) [][]float64 {
 	b, m := randomRows(rng, n, n), newRows(n, n)
 	for i := range m {
 		for j := range m {
@@ -78,7 +78,7 @@ func positive(rng *rand.Rand, n int) [][]float64 {
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, n := range []int{1, 2, 5, 47, 48, 49, 96, 131} {
-		m := positive(rng, n)
+		m := positiveDefinite(rng, n)
 		fill := func(i int, row []float64) { copy(row, m[i]) }
 		var whole, rowwise, mixed factor
 		if !whole.extend(n, fill) {

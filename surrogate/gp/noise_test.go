@@ -32,14 +32,14 @@ func TestJobVarianceIsLearned(t *testing.T) {
 		alone := o
 		alone.Job = nil
 		without := testutil.Must(Fit(alone, relatedOptions))(t)
-		if got, before := off(m, quiet), off(without, quiet); part > 0 && got > 0.6*before || got > 1.05*before {
+		if got, before := meanError(m, quiet), meanError(without, quiet); part > 0 && got > 0.6*before || got > 1.05*before {
 			t.Errorf("%g of the noise by jobs: means are off by %.3f, by %.3f without jobs", part, got, before)
 		}
 	}
 }
 
-// off returns the root mean square error of the means at the observed rows.
-func off(m *GP, y []float64) float64 {
+// meanError returns the root mean square error of the means at the observed rows.
+func meanError(m *GP, y []float64) float64 {
 	means, sum := m.Means(m.obs.X, len(m.cov.tasks)), 0.0
 	for j, v := range y {
 		d := means[m.obs.Task[j]][m.obs.At[j]] - v

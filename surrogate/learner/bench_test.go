@@ -14,7 +14,7 @@ func benchmarked(m learner.Model) learner.Options {
 }
 
 func BenchmarkFit(b *testing.B) {
-	train := few(b, 6)
+	train := everyKth(b, 6)
 	for _, m := range learner.Models() {
 		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
@@ -27,7 +27,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 func BenchmarkCrossValidate(b *testing.B) {
-	train := few(b, 6)
+	train := everyKth(b, 6)
 	for _, m := range learner.Models() {
 		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {

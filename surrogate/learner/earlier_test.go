@@ -9,8 +9,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// slower returns measurements with the times of one algorithm multiplied by a factor.
-func slower(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Measurement {
+// scaleTimes returns measurements with the times of one algorithm multiplied by a factor.
+func scaleTimes(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Measurement {
 	out := slices.Clone(ms)
 	for i := range out {
 		if out[i].Algorithm == alg {
@@ -33,7 +33,7 @@ func TestEarlierCampaigns(t *testing.T) {
 		t.Errorf("slowdown %.3f of two points alone, want more than %.3f", alone, most)
 	}
 	for _, times := range []float64{1, 2} {
-		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{slower(all, testutil.SyntheticAlgorithms()[0], times)}}
+		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{scaleTimes(all, testutil.SyntheticAlgorithms()[0], times)}}
 		if got := qualityOf(t, d, opt).Slowdown; got > most {
 			t.Errorf("slowdown %.3f of two points after a campaign in which an algorithm was %g times as slow, want %.3f at most", got, times, most)
 		}
@@ -43,7 +43,7 @@ func TestEarlierCampaigns(t *testing.T) {
 // An algorithm with measurements in an earlier campaign alone is predicted as well.
 func TestEarlierAlgorithm(t *testing.T) {
 	known := testutil.SyntheticAlgorithms()[1]
-	now := few(t, 25)
+	now := everyKth(t, 25)
 	without := slices.DeleteFunc(slices.Clone(now), func(m coll.Measurement) bool { return m.Algorithm == known })
 	l := fitData(t, learner.Data{Measurements: without, Earlier: [][]coll.Measurement{now}}, optionsOf(learner.GaussianProcess))
 	if !slices.Contains(l.Algorithms(), known) {

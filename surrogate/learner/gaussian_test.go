@@ -27,8 +27,8 @@ func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summar
 	return testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
 }
 
-// few returns the measurements at every k-th point of dense, in a fixed shuffled order.
-func few(t testing.TB, k int) []coll.Measurement {
+// everyKth returns the measurements at every k-th point of dense, in a fixed shuffled order.
+func everyKth(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point
 	for i := range points {
@@ -41,7 +41,7 @@ func few(t testing.TB, k int) []coll.Measurement {
 
 // On a machine without jumps, a Gaussian process chooses better than forests from few points.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
-	train := few(t, 25)
+	train := everyKth(t, 25)
 	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
 	t.Logf("slowdown of forest, process: %.3f, %.3f", forest.Slowdown, process.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
@@ -52,7 +52,7 @@ func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 // A Gaussian process learns from single candidates; no point has to be complete.
 func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	var train []coll.Measurement
-	for i, m := range few(t, 10) {
+	for i, m := range everyKth(t, 10) {
 		if i%3 == 0 {
 			train = append(train, m)
 		}
@@ -64,7 +64,7 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 
 // The same measurements give the same predictions, bit for bit.
 func TestGaussianProcessIsDeterministic(t *testing.T) {
-	train := few(t, 20)
+	train := everyKth(t, 20)
 	a, b := predictions(t, train, learner.GaussianProcess), predictions(t, train, learner.GaussianProcess)
 	for i := range a {
 		if !slices.Equal(a[i], b[i]) {
@@ -82,7 +82,7 @@ func TestGaussianProcessIsDeterministic(t *testing.T) {
 // rounding. With more measurements it matters, because hyperparameters are learned from the first
 // ones. Forests depend on the order, because they draw bootstrap samples by row.
 func TestGaussianProcessIgnoresOrder(t *testing.T) {
-	train := few(t, 20)[:32]
+	train := everyKth(t, 20)[:32]
 	want := predictions(t, train, learner.GaussianProcess)
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -115,7 +115,7 @@ func TestGaussianProcessOfOneMeasurement(t *testing.T) {
 }
 
 func TestModelErrors(t *testing.T) {
-	train := few(t, 50)
+	train := everyKth(t, 50)
 	opt := optionsOf("tree")
 	if _, err := learner.Fit(learner.Data{Measurements: train}, opt); err == nil || !strings.Contains(err.Error(), "want one of gp, forest") {
 		t.Errorf("model tree: %v", err)

@@ -16,7 +16,7 @@ import (
 
 // A learner with a given posterior makes the same predictions as a learner that computes it.
 func TestFitWithPosterior(t *testing.T) {
-	train := few(t, 20)
+	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	want := testutil.Must(fit(t, train, opt).Predict(dense(t)))(t)
@@ -33,7 +33,7 @@ func TestFitWithPosterior(t *testing.T) {
 // The smooth process agrees with the measurements. An algorithm without measurements has its own
 // task.
 func TestSmoothPosterior(t *testing.T) {
-	train := few(t, 20)
+	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	smooth := testutil.Must(posterior.Smooth())(t)
 	if p := smooth.Params(); p.Steps != 0 || p.Split != 0 {
@@ -57,7 +57,7 @@ func TestSmoothPosterior(t *testing.T) {
 
 // A job's common effect on all its measurements is not attributed to the algorithms.
 func TestPosteriorSeparatesJobs(t *testing.T) {
-	train := few(t, 20)
+	train := everyKth(t, 20)
 	rng := rand.New(rand.NewPCG(3, 4))
 	done := make([]float64, 12) // effect of each job, natural logarithm
 	for k := range done {
@@ -78,7 +78,7 @@ func TestPosteriorSeparatesJobs(t *testing.T) {
 }
 
 func BenchmarkNewPosterior(b *testing.B) {
-	train := few(b, 20)
+	train := everyKth(b, 20)
 	for b.Loop() {
 		if _, err := learner.NewPosterior(learner.Data{Measurements: train}); err != nil {
 			b.Fatal(err)
@@ -89,7 +89,7 @@ func BenchmarkNewPosterior(b *testing.B) {
 // An update with a corrected measurement learns the hyperparameters again, so it equals a new
 // posterior.
 func TestUpdateAfterACorrection(t *testing.T) {
-	wrong := few(t, 20)[:42]
+	wrong := everyKth(t, 20)[:42]
 	right := slices.Clone(wrong)
 	wrong[5].Seconds *= 30
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: wrong}))(t)
@@ -108,7 +108,7 @@ func TestUpdateAfterACorrection(t *testing.T) {
 // A replicate that agrees with the first measurement changes nothing, so the Gaussian process is
 // reused.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
-	train := few(t, 20)
+	train := everyKth(t, 20)
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	after := testutil.Must(before.Update(learner.Data{Measurements: train, Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}}))(t)
 	if smoothOf(t, after) != smoothOf(t, before) {
@@ -135,7 +135,7 @@ func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) [
 // A posterior after several updates equals a new posterior, whether or not hyperparameters were
 // learned in between. The same holds for an update to fewer measurements.
 func TestUpdateEqualsANewPosterior(t *testing.T) {
-	all := few(t, 20)
+	all := everyKth(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	posterior := learner.EmptyPosterior(nil)
 	for _, n := range []int{40, 42, 60, len(all), 42} {

@@ -9,8 +9,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// noisy returns replicates whose two times differ by the given number of decades.
-func noisy(ms []coll.Measurement, decades float64) []preprocess.Replicate {
+// noisyReplicates returns replicates whose two times differ by the given number of decades.
+func noisyReplicates(ms []coll.Measurement, decades float64) []preprocess.Replicate {
 	var out []preprocess.Replicate
 	for _, m := range ms {
 		again := m
@@ -23,13 +23,13 @@ func noisy(ms []coll.Measurement, decades float64) []preprocess.Replicate {
 // If replicates agree, every measurement is trusted. If they differ, only measurements far from
 // their predictions are trusted.
 func TestTrustedMeasurements(t *testing.T) {
-	ms := few(t, 20)
+	ms := everyKth(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	quiet := fit(t, ms, opt)
 	if got := quiet.TrustedMeasurements(ms); len(got) != len(ms) {
 		t.Errorf("%d of %d measurements are trusted on a quiet machine", len(got), len(ms))
 	}
-	d := learner.Data{Measurements: ms, Replicates: noisy(ms, 0.1)}
+	d := learner.Data{Measurements: ms, Replicates: noisyReplicates(ms, 0.1)}
 	l := fitData(t, d, opt)
 	if got, want := math.Sqrt(l.Noise().Of(ms[0])), 0.1/math.Sqrt(2*0.455); math.Abs(got-want) > 0.01 {
 		t.Errorf("deviation %g, want %g", got, want)

@@ -11,9 +11,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// twins returns measurements with 2 % noise of two equally fast algorithms and one that takes twice
+// twinMeasurements returns measurements with 2 % noise of two equally fast algorithms and one that takes twice
 // as long.
-func twins(t *testing.T) []coll.Measurement {
+func twinMeasurements(t *testing.T) []coll.Measurement {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var out []coll.Measurement
 	for i, p := range dense(t) {
@@ -29,7 +29,7 @@ func twins(t *testing.T) []coll.Measurement {
 }
 
 func TestUncertaintiesReportTies(t *testing.T) {
-	uncertainties := testutil.Must(fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil))(t)
+	uncertainties := testutil.Must(fit(t, twinMeasurements(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil))(t)
 	ties := 0
 	for _, d := range uncertainties {
 		if d.Choice.Name == "slow" || d.Rival.Name == "slow" {
@@ -49,7 +49,7 @@ func TestUncertaintiesReportTies(t *testing.T) {
 
 // Algorithms that cannot run are not compared.
 func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
-	l := fit(t, twins(t), optionsOf(learner.GaussianProcess))
+	l := fit(t, twinMeasurements(t), optionsOf(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
 	uncertainties := testutil.Must(l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can }))(t)
 	for _, d := range uncertainties {
@@ -69,7 +69,7 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
-		l := fit(t, few(t, k), optionsOf(learner.GaussianProcess))
+		l := fit(t, everyKth(t, k), optionsOf(learner.GaussianProcess))
 		uncertainties := testutil.Must(l.Uncertainties(points, nil))(t)
 		for _, d := range uncertainties {
 			expected += d.PMistake
@@ -94,10 +94,10 @@ func TestUncertaintiesFallWithData(t *testing.T) {
 }
 
 func TestUncertaintiesErrors(t *testing.T) {
-	if _, err := fit(t, twins(t), optionsOf(learner.Forest)).Uncertainties(dense(t), nil); err == nil {
+	if _, err := fit(t, twinMeasurements(t), optionsOf(learner.Forest)).Uncertainties(dense(t), nil); err == nil {
 		t.Error("forests answered")
 	}
-	_, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
+	_, err := fit(t, twinMeasurements(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
 	if err == nil || !strings.Contains(err.Error(), "no known algorithm can run at "+dense(t)[0].String()) {
 		t.Errorf("nothing can run: %v", err)
 	}
