@@ -34,8 +34,8 @@ type Estimate struct {
 	Refused []Refused // sorted by their first request
 }
 
-// Plan returns the jobs that Run would submit first, in order. It writes nothing. Requests
-// that cannot be measured are in none of them; Run would log failed trials. Jobs that an
+// Plan returns the jobs that Run would submit first, in order, and writes nothing. Requests
+// that cannot be measured belong to no job; Run would log failed trials for them. Jobs that an
 // earlier run began are left out.
 func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
 	o, err := m.Estimate(ctx, batch)

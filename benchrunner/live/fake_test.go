@@ -152,8 +152,8 @@ func fakeForce(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: []mpi.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
 }
 
-// at returns a candidate whose case the fake program runs. Its message size is number, which
-// identifies the case.
+// at returns a candidate for the fake program. The message size is the number that identifies
+// the case.
 func at(nodes int, number int64, behaviour string) coll.Candidate {
 	return coll.Candidate{
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: number},

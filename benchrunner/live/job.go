@@ -16,7 +16,7 @@ import (
 // state is the state of a job. One goroutine for each job moves it from state to state:
 //
 //	state           action                                    next state
-//	planned         waits for a slot, creates the folder      prepared; done if the nodes go away too soon
+//	planned         waits for a slot, creates the folder      prepared; done if the allocation ends too soon
 //	resumed         reads what an earlier run began           outputComplete with a result, submitted with an
 //	                                                          ID in the journal, else searching
 //	searching       looks for it at the scheduler and for     accepted if found; outputComplete if its folder

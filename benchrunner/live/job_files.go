@@ -53,8 +53,8 @@ func (m *Machine) await(ctx context.Context, done func() bool) {
 	}
 }
 
-// missing reports whether reading failed. It keeps the error unless the file does not
-// exist.
+// missing reports whether reading a file failed. It keeps err for the caller unless the file
+// does not exist.
 func (f *folder) missing(err error) bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && f.err == nil {
 		f.err = err
@@ -83,8 +83,7 @@ func (f *folder) text(name string) []byte {
 // complete.
 func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(name)) }
 
-// json reads a JSON file. It reports whether the file exists and is valid; a damaged file
-// is written again, or its work is repeated.
+// json reads a JSON file into v. It returns false if the file is missing or damaged.
 func (f *folder) json(name string, v any) bool {
 	text := f.text(name)
 	return len(text) > 0 && json.Unmarshal(text, v) == nil

@@ -92,8 +92,8 @@ func (m mortalScheduler) Cancel(ctx context.Context, id string, s benchrunner.Su
 	return m.Scheduler.Cancel(ctx, id, s)
 }
 
-// again returns the batch that a resumed campaign runs: jobs and trials of the log are
-// recorded.
+// resumedBatch returns the batch of a resumed campaign, which contains the jobs and trials of
+// the log.
 func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	b.Requests = slices.Clone(b.Requests)
 	b.Jobs = log.last()

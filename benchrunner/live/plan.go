@@ -43,7 +43,7 @@ func runsConcurrently(launches []launch, nodes int) bool {
 	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
 
-// carries returns the requests of the job in ascending order.
+// carries returns the requests that the job measures, in ascending order.
 func (d plannedJob) carries() []int {
 	var out []int
 	for _, s := range d.launches {

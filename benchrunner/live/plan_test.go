@@ -151,8 +151,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestStartAllowance checks that the time allowed for the launch of a launch grows with its
-// ranks.
+// TestStartAllowance checks that a launch with more ranks gets more time to start.
 func TestStartAllowance(t *testing.T) {
 	p := planner{launchTime: time.Minute, rankTime: 5 * time.Millisecond}
 	for _, tc := range []struct {

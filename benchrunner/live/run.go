@@ -77,8 +77,8 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	return r
 }
 
-// restore finds out which requests ended jobs have decided. The last job that carried a
-// request counts.
+// restore records the ended jobs of an earlier run. A job has decided something if one of its
+// requests has a trial and no later job contains this request.
 func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
@@ -92,8 +92,8 @@ func (r *run) restore() {
 		if j.State != coll.JobEnded {
 			continue
 		}
-		fruitful := slices.ContainsFunc(r.validRequests(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
-		r.recordJob(j, fruitful)
+		decided := slices.ContainsFunc(r.validRequests(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
+		r.recordJob(j, decided)
 	}
 }
 
@@ -104,14 +104,14 @@ func (r *run) validRequests(carries []int) []int {
 
 // recordJob records an ended job. If the job decided nothing, its time is charged to its first
 // request. The next job with this request pays for it.
-func (r *run) recordJob(j coll.Job, fruitful bool) {
+func (r *run) recordJob(j coll.Job, decided bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Allocated()
 	for _, c := range carries {
 		total += r.wasted[c]
 		r.wasted[c] = 0
 	}
-	if fruitful || len(carries) == 0 {
+	if decided || len(carries) == 0 {
 		return
 	}
 	r.wasted[carries[0]] = total

@@ -74,8 +74,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the nodes of a job of the given size, by switch in the best case: the job gets
-// the largest switches as a whole. Which nodes it will get is unknown.
+// pool returns the nodes of a job of the given size. Which nodes the job gets is unknown, so
+// pool assumes whole switches of the largest size.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
@@ -145,9 +145,9 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	return best, ok
 }
 
-// widths returns the sizes that a job may have, ascending, at most 16: the nodes of the
-// first 1, 2, ... loads together. In an allocation with switches it returns only the full
-// size.
+// widths returns the numbers of nodes that a job may have, ascending and at most 16 of them.
+// These are the nodes of the first 1, 2, ... loads together. In an allocation with switches it
+// returns only the full size.
 func (s sharing) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0

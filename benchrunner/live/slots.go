@@ -56,7 +56,7 @@ func (s *slots) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take counts a job that is already at the scheduler, even beyond the limit.
+// take counts a job that is already at the scheduler, even if the limit is exceeded.
 func (s *slots) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -161,7 +161,8 @@ func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 	return log
 }
 
-// claimOwner returns the ID of the Slurm job that claimed the folder of the job with a number.
+// claimOwner returns the ID of the Slurm job that claimed the folder of the job with the given
+// number.
 func (b bench) claimOwner(number int) string {
 	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
 	waitFor(b.t, path, "\n")
@@ -172,19 +173,19 @@ func (b bench) claimOwner(number int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// name returns the name of the job with a number.
+// name returns the name of the job with the given number.
 func (b bench) name(number int) string {
 	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
 }
 
-// openGate lets waiting cases continue, whose behaviour is gate or meet.
+// openGate lets the cases continue that wait for it. Their behaviour is gate or meet.
 func (b bench) openGate() {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
 		b.t.Error(err)
 	}
 }
 
-// queued waits until the job with a number is in the queue and returns its ID.
+// queued waits until the job with the given number is in the queue and returns its ID.
 func (b bench) queued(number int) string {
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		if id := b.Run("squeue", "-h", "-n", b.name(number), "-o%i"); id != "" {
@@ -252,7 +253,7 @@ func TestSlurmSuite(t *testing.T) {
 	})
 }
 
-// six returns a batch of one job, whose second case waits at the gate.
+// six returns a batch of one job, whose second case waits for openGate.
 func six() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
 }
@@ -353,7 +354,7 @@ func TestSlurmStepFails(t *testing.T) {
 	}
 }
 
-// four returns a batch of two jobs. Each of them has a case that waits at the gate.
+// four returns a batch of two jobs. Each of them has a case that waits for openGate.
 func four() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
 }
