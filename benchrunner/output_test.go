@@ -1,7 +1,9 @@
 package benchrunner_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,4 +147,16 @@ func TestReportHosts(t *testing.T) {
 	if got := (benchrunner.Output{Stderr: []byte(stderr)}).PlacementError(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
 		t.Errorf("PlacementError = %q of %q", got, stderr)
 	}
+}
+
+// run runs a command and returns its output.
+func run(t *testing.T, args []string) (stdout, stderr string) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, errs.String())
+	}
+	return out.String(), errs.String()
 }

@@ -98,9 +98,9 @@ type Launcher interface {
 // Placer is a Launcher that can run a launch on given nodes of its job.
 type Placer interface {
 	Launcher
-	// On is Args for the nodes in a file. The file has one line for each node of the
-	// layout: the node's name followed by suffix. The error names an argument of the site
-	// that also selects nodes.
+	// On is Args for a launch on given nodes. The file has one line for each node of the
+	// layout: the node's name followed by suffix. The error names an argument of the site that
+	// also selects nodes.
 	On(file string, l coll.Layout, cmd Command) (args []string, suffix string, err error)
 }
 

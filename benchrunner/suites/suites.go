@@ -176,8 +176,8 @@ func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.
 	return done(rows[0]), true
 }
 
-// fault returns why a row is no result, with the phase that failed; text is empty if it is one.
-// Times in a wrong order mean that the columns of the listing have another order.
+// fault returns why a row has no valid result, with the phase that failed. text is empty for a
+// valid row. Times in a wrong order mean that the columns of the listing have another order.
 func (r row) fault(suite string) (phase, text string) {
 	switch {
 	case r.skipped != "":

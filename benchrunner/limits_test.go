@@ -13,7 +13,7 @@ func TestCallTimeout(t *testing.T) {
 	small := benchrunner.CallTimeout(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8})
 	large := benchrunner.CallTimeout(coll.Point{Collective: coll.Alltoall, Nodes: 16, PPN: 4, MsgBytes: 1 << 20})
 	if small < time.Millisecond || small > 100*time.Millisecond || large < 100*time.Millisecond || large > 10*time.Second {
-		t.Errorf("Patience: %v for 8 bytes, %v for a large alltoall", small, large)
+		t.Errorf("CallTimeout: %v for 8 bytes, %v for a large alltoall", small, large)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestTimeoutsOfLargeSizes(t *testing.T) {
 			for _, nodes := range []int{2, 1 << 20, math.MaxInt} {
 				p := coll.Point{Collective: collective, Nodes: nodes, PPN: nodes, MsgBytes: size}
 				if d := benchrunner.CallTimeout(p); d <= 0 || d > benchrunner.MaxTime {
-					t.Errorf("Patience of %s with %d bytes on %d nodes = %v", collective, size, nodes, d)
+					t.Errorf("CallTimeout of %s with %d bytes on %d nodes = %v", collective, size, nodes, d)
 				}
 			}
 			c := benchrunner.Case{Candidate: coll.Candidate{Point: coll.Point{Collective: collective, Nodes: 1024, PPN: 64, MsgBytes: size}}}
@@ -41,6 +41,27 @@ func TestTimeoutsOfLargeSizes(t *testing.T) {
 		}
 		if last != benchrunner.MaxTime {
 			t.Errorf("the largest %s takes %v, want %v", collective, last, benchrunner.MaxTime)
+		}
+	}
+}
+
+func TestNodeBytes(t *testing.T) {
+	for _, tc := range []struct {
+		collective coll.Collective
+		bytes      int64
+		want       int64
+	}{
+		{coll.Alltoall, 100, 2 * 100 * 8 * 4},
+		{coll.Allgather, 100, 100 * 9 * 4},
+		{coll.Gather, 100, 100*8 + 100*4},
+		{coll.Bcast, 100, 400},
+		{coll.Allreduce, 100, 800},
+		{coll.Barrier, 0, 0},
+		{coll.Alltoall, 1 << 60, math.MaxInt64},
+	} {
+		p := coll.Point{Collective: tc.collective, Nodes: 2, PPN: 4, MsgBytes: tc.bytes}
+		if got := benchrunner.NodeBytes(p); got != tc.want {
+			t.Errorf("NodeBytes(%v) = %d, want %d", p, got, tc.want)
 		}
 	}
 }
