@@ -11,7 +11,7 @@ const (
 	// MinAllowance is the shortest allowance of a launch.
 	MinAllowance = 30 * time.Second
 
-	// MaxTime is the longest time that functions of this file return. Thousands of such
+	// MaxTime is the longest time that CallTimeout and CallsTimeout return. Thousands of such
 	// times still fit into a Duration.
 	MaxTime = 30 * 24 * time.Hour
 )
