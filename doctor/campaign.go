@@ -105,7 +105,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) 
 	case found == nil && want.Path != "" && !exists(want.Path):
 		x.add(need(name, Missing, "fix its path in the campaign file", "no file "+want.Path))
 	case found == nil:
-		x.add(need(name, Missing, "tell the doctor where it is: --mpi PREFIX"+hint, "no such library was found here"))
+		x.add(need(name, Missing, "name its installation: --mpi PREFIX"+hint, "no such library was found here"))
 	case found.Version != want.Version && found.Catalogue != want.Version:
 		x.add(need(name, Warning, "version: "+cmp.Or(found.Catalogue, found.Version)+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
 	default:
@@ -123,7 +123,7 @@ func exists(path string) bool {
 func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
-		x.add(need(name, Warning, "look whether it is on the nodes", want.LauncherPath+" is not a program here"))
+		x.add(need(name, Warning, "check that it exists on the nodes", want.LauncherPath+" is not a program here"))
 		return
 	}
 	if lib == nil {
@@ -177,8 +177,8 @@ func (x *session) checkRoot(want NeededLibrary) {
 		}
 	}
 	if len(absent) > 0 {
-		x.add(need(want.Name+" as root", Warning, "work as another user, or give the library env: ["+strings.Join(absent, ", ")+"]",
-			want.Launcher+" starts nothing for root unless it is told to"))
+		x.add(need(want.Name+" as root", Warning, "work as another user, or set the library's env: ["+strings.Join(absent, ", ")+"]",
+			want.Launcher+" refuses to start programs for root"))
 	}
 }
 
@@ -186,7 +186,7 @@ func (x *session) checkRoot(want NeededLibrary) {
 func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
-		fix := "build it, or look whether it is on the nodes"
+		fix := "build it, or check that it exists on the nodes"
 		if x.options.Needs.Program == "native" && lib != nil {
 			fix = x.buildCommand(lib, want.Benchmark)
 		}
@@ -268,7 +268,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.message()))
 		return
 	}
-	x.add(need("largest job", OK, "", text+": sbatch takes it"+startsIn(r.Stderr+r.Stdout, x.now())))
+	x.add(need("largest job", OK, "", text+": sbatch accepts it"+startsIn(r.Stderr+r.Stdout, x.now())))
 }
 
 func (x *campaignChecker) checkAllocation() {
@@ -287,7 +287,7 @@ func (x *campaignChecker) checkProcessors() {
 	n, cores := x.options.Needs, runtime.NumCPU()
 	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(n.PPN, "process", "processes"))
 	if n.PPN > cores {
-		x.add(need("processors", Warning, "a grid with fewer processes: times of more are those of waiting", text))
+		x.add(need("processors", Warning, "use fewer processes: those that share cores wait for each other", text))
 		return
 	}
 	x.add(need("processors", OK, "", text))
@@ -348,11 +348,11 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 	switch {
 	case measured && r.Err == nil:
 		c = c.with(OK, "")
-		c.Details = append(c.Details, fmt.Sprintf("%s: serves a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
+		c.Details = append(c.Details, fmt.Sprintf("%s: runs a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
 	case why != "":
 		c.Details = append(c.Details, start.library.Name+": "+why)
 	default:
-		c.Details = append(c.Details, start.library.Name+": serves nothing: "+r.message())
+		c.Details = append(c.Details, start.library.Name+": runs nothing: "+r.message())
 	}
 	return c
 }

@@ -88,11 +88,11 @@ func TestNeeds(t *testing.T) {
 		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
 		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", OK, "8 nodes", ""},
 		{"more processes than cores", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1<<20 }, "processors", Warning, "1048576 processes", "fewer"},
-		{"Open MPI as root", nil, func(m *machine, n *Needs) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "starts nothing for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
+		{"Open MPI as root", nil, func(m *machine, n *Needs) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
 		{"half allowed", nil, func(m *machine, n *Needs) {
 			n.Libraries[0] = asRoot(m)
 			n.Libraries[0].Env = []string{"OMPI_ALLOW_RUN_AS_ROOT=1"}
-		}, "openmpi as root", Warning, "starts nothing for root", "env: [OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
+		}, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
 		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 process on a node", ""},
 	}
 	for _, tc := range tests {

@@ -111,7 +111,7 @@ func TestNothingThere(t *testing.T) {
 
 	m = newMachine(t, "LMOD_CMD=/opt/lmod")
 	m.put("ompi_info", "")
-	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info is there", "module avail")
+	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info exists", "module avail")
 }
 
 // TestComplete checks that the report of a complete machine has a set, with and without
@@ -148,14 +148,14 @@ func TestWrappers(t *testing.T) {
 	tests := []struct {
 		name, wrapper, body, details, fix string
 	}{
-		{"no headers", "mpicc.mpich", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers (mpi.h) are not", "apt-get install libmpich-dev"},
+		{"no headers", "mpicc.mpich", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers (mpi.h) are missing", "apt-get install libmpich-dev"},
 		{"no headers of Open MPI", "mpicc.openmpi", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "libopenmpi-dev"},
 		{"no headers of somebody", "mpicc", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "development files"},
 		{"does not link", "mpicc", "echo '/usr/bin/ld: cannot find -lmpi: No such file' >&2; exit 1", "does not link: /usr/bin/ld", "development files"},
 		{"no compiler", "mpicc", "echo 'mpicc: line 1: gcc: command not found' >&2; exit 127", "gcc: command not found", "gcc"},
 		{"hangs", "mpicc", hang, "longer than 4s", "licence"},
-		{"makes nothing", "mpicc", "exit 0", "without a program", "by hand"},
-		{"makes something else", "mpicc", `echo hello > "$2"`, "not the program", "by hand"},
+		{"makes nothing", "mpicc", "exit 0", "creates no program", "by hand"},
+		{"makes something else", "mpicc", `echo hello > "$2"`, "not the expected one", "by hand"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestStrangeLaunchers(t *testing.T) {
 	m.put("mpirun", `printf '\377\000\033[2J'`)
 	r := m.examine()
 	wantCheck(t, m.find(r, Launchers, "mpiexec"), Warning, "does not answer --version", "do not use it")
-	wantCheck(t, m.find(r, Launchers, "mpirun"), Warning, "does not say whose", "do not use it")
+	wantCheck(t, m.find(r, Launchers, "mpirun"), Warning, "unknown launcher", "do not use it")
 	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of MPICH 4.0.2", "mpiexec")
 }
 

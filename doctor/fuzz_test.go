@@ -16,106 +16,86 @@ func shown(t *testing.T, what, s string) {
 	}
 }
 
-func FuzzMarker(f *testing.F) {
-	f.Add([]byte("tutti-doctor;family=mpich;version=3.4a2;vendor=Intel MPI;release=2021.6;end"))
-	f.Add([]byte("tutti-doctor;family=openmpi;version=\x1b[2J\xff;end"))
-	f.Fuzz(func(t *testing.T, program []byte) {
-		if m, marked := parseMarker(program); marked {
-			shown(t, "name", m.name())
-			shown(t, "version", m.version)
+// FuzzParsers checks that no parser passes control characters on to the report, or returns
+// impossible values.
+func FuzzParsers(f *testing.F) {
+	for _, name := range []string{
+		"loaded-mpich.txt", "version-mpiexec.hydra.txt", "version-mpirun.openmpi.txt", "version-mpirun.txt", "srun-mpi-list.txt",
+		"scontrol-partition.txt", "scontrol-config.txt", "osu-5.3.txt", "osu-7.4.txt", "osu-7.4-tagged.txt", "imb-2021.11.txt",
+		"reprompi-dev.txt", "reprompi-1.0.1.txt",
+	} {
+		f.Add(recorded(f, name), "")
+	}
+	for _, text := range []string{
+		"tutti-doctor;family=mpich;version=3.4a2;vendor=Intel MPI;release=2021.6;end",
+		"tutti-doctor;family=openmpi;version=\x1b[2J\xff;end",
+		"\tlibmpi.so.40 => not found\n",
+		"srun: MPI types are...\nsrun: pmi2\n",
+		"Slurmctld(primary) at vm is UP\n",
+		"main|3|idle\nbig|4|down*\nx|99999999999999999999|idle\n",
+		"slurm-wlm 22.05.8\n",
+		"sbatch: Job 1 to start at 2026-11-21T13:14:46 using 1 processors on nodes n1 in partition main",
+		world("0 1", 2, 3) + bothEnded,
+		`{"event":"result","case":1,"median":1e-06}` + "\n",
+		`{"event":"error","why":"` + "\\u001b[2J" + `"}`,
+	} {
+		f.Add(text, "")
+	}
+	f.Add(world("0", 1, 1), "error: \x1b[2J\xff")
+	f.Fuzz(func(t *testing.T, stdout, stderr string) {
+		if m, marked := parseMarker([]byte(stdout)); marked {
+			shown(t, "marker", m.name()+m.version)
 		}
-	})
-}
-
-func FuzzLoaded(f *testing.F) {
-	f.Add(recorded(f, "loaded-mpich.txt"))
-	f.Add("\tlibmpi.so.40 => not found\n")
-	f.Fuzz(func(t *testing.T, list string) {
-		if path := parseLoaded(list); path != "" && !strings.HasPrefix(path, "/") {
+		if path := parseLoaded(stdout); path != "" && !strings.HasPrefix(path, "/") {
 			t.Errorf("%q is not absolute", path)
 		}
-	})
-}
-
-func FuzzLauncher(f *testing.F) {
-	for _, name := range []string{"mpiexec.hydra", "mpirun.openmpi", "mpirun"} {
-		f.Add(recorded(f, "version-"+name+".txt"))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		family, version := parseLauncher(text)
-		shown(t, "version", version)
+		family, version := parseLauncher(stdout)
+		shown(t, "launcher", version)
 		if (family == "") != (version == "") {
 			t.Errorf("family %q, version %q", family, version)
 		}
-	})
-}
-
-func FuzzPlugins(f *testing.F) {
-	f.Add(recorded(f, "srun-mpi-list.txt"))
-	f.Add("srun: MPI types are...\nsrun: pmi2\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range parsePlugins(text) {
+		for _, p := range parsePlugins(stdout) {
 			if !pluginForm.MatchString(p) || strings.HasPrefix(p, "-") {
 				t.Errorf("plugin %q", p)
 			}
 		}
-	})
-}
-
-func FuzzSlurm(f *testing.F) {
-	f.Add(recorded(f, "scontrol-partition.txt"))
-	f.Add(recorded(f, "scontrol-config.txt"))
-	f.Add("Slurmctld(primary) at vm is UP\n")
-	f.Add("main|3|idle\nbig|4|down*\nx|99999999999999999999|idle\n")
-	f.Add("slurm-wlm 22.05.8\n")
-	f.Add("sbatch: Job 1 to start at 2026-11-21T13:14:46 using 1 processors on nodes n1 in partition main")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range parsePartitions(text) {
-			if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 {
-				t.Errorf("partition %+v", p)
-			}
-			if !utf8.ValidString(p.String()) {
-				t.Errorf("partition %q", p)
-			}
-		}
-		for name, c := range parseSinfo(text) {
-			if c.idle < 0 || c.usable < c.idle {
-				t.Errorf("%s: %+v", name, c)
-			}
-		}
-		for _, value := range parseConfig(text) {
-			shown(t, "setting", value)
-		}
-		state, host := parsePing(text)
-		shown(t, "ping", state+host)
-		shown(t, "version", parseSlurmVersion(text))
-		shown(t, "start", startsIn(text, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)))
-	})
-}
-
-func FuzzSuites(f *testing.F) {
-	for _, name := range []string{"osu-5.3.txt", "osu-7.4.txt", "osu-7.4-tagged.txt", "imb-2021.11.txt", "reprompi-dev.txt", "reprompi-1.0.1.txt"} {
-		f.Add(recorded(f, name))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
 		for _, s := range suites() {
-			version, processes, measured := s.read(text)
+			version, processes, measured := s.read(stdout)
 			shown(t, s.title, version)
 			if processes < 0 || measured && version == "" && s.name == "osu" {
 				t.Errorf("%s: %q, %d, %v", s.title, version, processes, measured)
 			}
 		}
-	})
-}
-
-func FuzzJudge(f *testing.F) {
-	f.Add(world("0 1", 2, 3)+bothEnded, "")
-	f.Add(world("0", 1, 1), "error: \x1b[2J\xff")
-	f.Fuzz(func(t *testing.T, stdout, stderr string) {
+		_, why := parseNative(stdout)
+		shown(t, "reason", why)
 		v := pairingOf(result{Stdout: stdout, Stderr: stderr})
 		shown(t, "pairing", v.Text[:min(len(v.Text), 200)])
 		if v.State == OK && strings.Count(stdout, "tutti-doctor: rank") < 2 {
 			t.Errorf("ok without two processes: %q", stdout)
 		}
+		checkSlurmParsers(t, stdout)
 	})
+}
+
+func checkSlurmParsers(t *testing.T, text string) {
+	for _, p := range parsePartitions(text) {
+		if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 {
+			t.Errorf("partition %+v", p)
+		}
+		if !utf8.ValidString(p.String()) {
+			t.Errorf("partition %q", p)
+		}
+	}
+	for name, c := range parseSinfo(text) {
+		if c.idle < 0 || c.usable < c.idle {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	for _, value := range parseConfig(text) {
+		shown(t, "setting", value)
+	}
+	state, host := parsePing(text)
+	shown(t, "ping", state+host)
+	shown(t, "version", parseSlurmVersion(text))
+	shown(t, "start", startsIn(text, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)))
 }

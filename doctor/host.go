@@ -36,7 +36,7 @@ var fileSystems = map[uint32]struct {
 }
 
 // shareFix is the advice for a folder that other nodes do not see.
-const shareFix = "let output lie on a file system that all nodes see"
+const shareFix = "set output to a folder on a file system that all nodes see"
 
 // Thresholds of warnings.
 const (
@@ -67,12 +67,12 @@ func (x *hostChecker) processors() Check {
 	case "performance":
 		c.Details = append(c.Details, "frequency governor performance")
 	default:
-		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clocks wander, and so do measurements")
+		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clock rates change, so measurements vary")
 		c = c.with(Warning, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")
 	}
-	c.Details = append(c.Details, fmt.Sprintf("beyond %s cores are shared and times mean nothing", count(cores, "process", "processes")))
+	c.Details = append(c.Details, fmt.Sprintf("more than %s share cores, which makes times meaningless", count(cores, "process", "processes")))
 	if load, known := parseLoad(x.read("proc/loadavg")); known && load > 0.5*float64(cores) {
-		c.Details = append(c.Details, fmt.Sprintf("load %.1f: others compute here now", load))
+		c.Details = append(c.Details, fmt.Sprintf("load %.1f: other programs are running", load))
 	}
 	return c
 }
@@ -122,7 +122,7 @@ func (x *hostChecker) clock() Check {
 		if info, err := os.Stat(path); err == nil {
 			skew := info.ModTime().Sub(before)
 			if skew.Abs() > mostSkew {
-				c.Details = append(c.Details, fmt.Sprintf("the file system's clock is %v away: ages of files mislead", skew.Round(time.Second)))
+				c.Details = append(c.Details, fmt.Sprintf("the file system's clock differs by %v, so ages of files are wrong", skew.Round(time.Second)))
 				c = c.with(Warning, "have the clocks synchronised (chrony, ntp)")
 			}
 		}

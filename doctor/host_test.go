@@ -32,11 +32,11 @@ func TestHost(t *testing.T) {
 	}{
 		{"nothing can be read", "processors", func(*machine) {}, OK, "governor cannot be read", ""},
 		{"performance", "processors", func(m *machine) { m.kernel(governor, "performance\n") }, OK, "frequency governor performance", ""},
-		{"powersave", "processors", func(m *machine) { m.kernel(governor, "powersave\n") }, Warning, "clocks wander", "cpupower"},
+		{"powersave", "processors", func(m *machine) { m.kernel(governor, "powersave\n") }, Warning, "clock rates change", "cpupower"},
 		{"processor", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "processor\t: 0\nmodel name\t: Xeon 5\n") }, OK, "Xeon 5", ""},
 		{"garbage", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "model name\t: \x1b[2J\xff\n") }, OK, "?[2J?", ""},
 		{"kernel", "processors", func(m *machine) { m.kernel("proc/sys/kernel/osrelease", "6.1.0-9\n") }, OK, "Linux 6.1.0-9", ""},
-		{"loaded", "processors", func(m *machine) { m.kernel("proc/loadavg", "99999.00 1 1 1/2 3\n") }, OK, "load 99999.0: others compute", ""},
+		{"loaded", "processors", func(m *machine) { m.kernel("proc/loadavg", "99999.00 1 1 1/2 3\n") }, OK, "load 99999.0: other programs", ""},
 		{"a folder", "folder", func(*machine) {}, OK, "GB free", ""},
 		{"no folder", "folder", func(m *machine) { m.x.options.Dir += "/none" }, Missing, "cannot be written", "folder of your own"},
 		{"a clock", "clock", func(*machine) {}, OK, "20", ""},
@@ -45,7 +45,7 @@ func TestHost(t *testing.T) {
 		}, Warning, "the year is wrong", "set the clock"},
 		{"a clock of its own", "clock", func(m *machine) {
 			m.x.now = func() time.Time { return time.Now().Add(-time.Hour) }
-		}, Warning, "the file system's clock is 1h0m0s away", "synchronised"},
+		}, Warning, "the file system's clock differs by 1h0m0s", "synchronised"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -81,5 +81,5 @@ func TestTwoModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.x.libraries.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
-	wantCheck(t, m.find(&Report{Checks: m.x.checks}, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but what is loaded is MPICH 4.1.2", "LD_LIBRARY_PATH")
+	wantCheck(t, m.find(&Report{Checks: m.x.checks}, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but the program loads MPICH 4.1.2", "LD_LIBRARY_PATH")
 }

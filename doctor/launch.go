@@ -88,7 +88,7 @@ func (x *launcherTester) findLaunchers(ctx context.Context) {
 }
 
 func (x *launcherTester) addUnknown(l *launcher, r result) {
-	details := []string{"does not say whose launcher it is: " + r.message()}
+	details := []string{"unknown launcher: " + r.message()}
 	if r.TimedOut {
 		details = []string{"does not answer --version"}
 	}

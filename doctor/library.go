@@ -83,7 +83,7 @@ func (x *libraryFinder) addNoLibrary() {
 	details := []string{"no compiler wrapper (mpicc) on the PATH or where modules point"}
 	for _, name := range tools() {
 		if path := x.look(name); path != "" {
-			details = append(details, path+" is there: the library is installed without what programs are built with")
+			details = append(details, path+" exists: the library is installed without its development files")
 		}
 	}
 	first := libraries.All()[0].Facts().Install
@@ -124,12 +124,12 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	}
 	text, err := os.ReadFile(prog)
 	if err != nil {
-		x.add(Check{Libraries, wrapper, Missing, []string{"compiles without an error and without a program"}, "try it by hand: " + wrapper + " -o a.out x.c"})
+		x.add(Check{Libraries, wrapper, Missing, []string{"compiles without an error, but creates no program"}, "try it by hand: " + wrapper + " -o a.out x.c"})
 		return
 	}
 	mark, marked := parseMarker(text)
 	if !marked {
-		x.add(Check{Libraries, wrapper, Missing, []string{"what it compiles is not the program it was given"}, "try it by hand: " + wrapper + " -o a.out x.c"})
+		x.add(Check{Libraries, wrapper, Missing, []string{"the compiled program is not the expected one"}, "try it by hand: " + wrapper + " -o a.out x.c"})
 		return
 	}
 	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name(), family: familyOf(mark.family)}
@@ -151,10 +151,10 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	text := r.Stderr + r.Stdout
 	switch {
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", x.limits.compile)}
+		c.Details = []string{fmt.Sprintf("compiling a short program takes longer than %v", x.limits.compile)}
 		c.Fix = "try it by hand; a licence server or file system may not answer"
 	case strings.Contains(text, "mpi.h"):
-		c.Details = []string{"the wrapper is there, the headers (mpi.h) are not"}
+		c.Details = []string{"the wrapper exists, but the headers (mpi.h) are missing"}
 		c.Fix = getHeaders
 		if name := headersOf(filepath.Base(wrapper)); name != "" {
 			c.Fix = "apt-get install " + name
@@ -272,9 +272,9 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	switch {
 	case lib.family == nil:
 		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer")
-		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: nothing is known of its algorithms")
+		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: its algorithms are unknown")
 	case lib.File.Path == "":
-		c = c.with(Warning, "link with the shared library, so that the build that was measured can be told")
+		c = c.with(Warning, "link with the shared library, so that the measured build can be identified")
 		c.Details = append(c.Details, "the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
 	default:
 		file, err := libraries.Identify(lib.File.Path)
@@ -290,7 +290,7 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	}
 	if loads := lib.File.Version; lib.vendor == "" && loads != "" && loads != lib.Name {
 		c = c.with(Warning, "load one module of MPI only; look at LD_LIBRARY_PATH")
-		c.Details = append(c.Details, "compiled for "+lib.Name+", but what is loaded is "+loads)
+		c.Details = append(c.Details, "compiled for "+lib.Name+", but the program loads "+loads)
 	}
 	if lib.File.SHA256 != "" {
 		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
@@ -410,7 +410,7 @@ func (l *Library) describe(listed int, c *Check) {
 	}
 	if len(l.Absent) > 0 {
 		c.Details = append(c.Details, "not in this build: "+several(l.Absent))
-		*c = c.with(Warning, "leave them out of the campaign: they would be failed trials")
+		*c = c.with(Warning, "leave them out of the campaign: their trials would fail")
 	}
 }
 

@@ -15,10 +15,10 @@ func TestNative(t *testing.T) {
 		details, fix        string
 	}{
 		{"measures", "echo " + version, result, OK, "measures a broadcast", ""},
-		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti build benchmark --mpicc mpicc.mpich -o "},
-		{"somebody else's", "echo hello", result, Missing, "does not say that it is tutti's: hello", "tutti build benchmark"},
+		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another version of tutti", "tutti build benchmark --mpicc mpicc.mpich -o "},
+		{"somebody else's", "echo hello", result, Missing, "is not tutti's benchmark program: hello", "tutti build benchmark"},
 		{"silent", "exit 1", result, Missing, "exit status 1", "tutti build benchmark"},
-		{"hangs when asked", hang, result, Missing, "does not say", "tutti build benchmark"},
+		{"hangs when asked", hang, result, Missing, "is not tutti's benchmark program", "tutti build benchmark"},
 		{"refuses", "echo " + version, `echo '{"event":"error","why":"a world of one rank instead of 2"}'; exit 3`, Missing, "error a world of one rank", "tutti build benchmark"},
 		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measures nothing", "tutti build benchmark"},
 		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measures nothing", "tutti build benchmark"},
@@ -50,13 +50,4 @@ func TestNativeIsNotBuilt(t *testing.T) {
 	if len(r.MissingParts) != 1 || r.MissingParts[0].Fix != fix {
 		t.Errorf("lacks %v, want the program and how to build it", r.MissingParts)
 	}
-}
-
-func FuzzNative(f *testing.F) {
-	f.Add(`{"event":"result","case":1,"median":1e-06}` + "\n")
-	f.Add(`{"event":"error","why":"` + "\\u001b[2J" + `"}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		_, why := parseNative(text)
-		shown(t, "reason", why)
-	})
 }

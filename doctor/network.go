@@ -6,25 +6,6 @@ import (
 	"tutti/topology/discover"
 )
 
-// NetworkFindings holds the measurements of a machine's network.
-type NetworkFindings struct {
-	Nodes      int
-	Latency    discover.SuspectReport // from empty messages
-	Bandwidth  discover.SuspectReport // from large messages
-	Bisections []Bisection
-	Gaps       []string
-}
-
-// Bisection is the throughput between the two halves of a switch's nodes, measured with all
-// pairs at once.
-type Bisection struct {
-	Switch   string
-	Pairs    int
-	Bytes    float64 // bytes per second, both directions together
-	Slowdown float64 // time of a pair over the time of one pair alone
-	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
-}
-
 // Thresholds of an oversubscribed switch: least slowdown and largest probability.
 const (
 	leastOversubscribed = 1.5
@@ -33,7 +14,7 @@ const (
 
 // NetworkChecks returns warnings for slow nodes, slow links and oversubscribed switches. A
 // switch is oversubscribed if its pairs are slower together than alone.
-func NetworkChecks(f NetworkFindings) []Check {
+func NetworkChecks(f *discover.NetworkReport) []Check {
 	checks := []Check{ok(Network, "nodes", fmt.Sprintf("%d nodes; noise of a pair %.2g %% (empty messages), %.2g %% (large ones)",
 		f.Nodes, 100*f.Latency.Noise, 100*f.Bandwidth.Noise))}
 	checks[0].Details = append(checks[0].Details, f.Gaps...)
@@ -42,23 +23,23 @@ func NetworkChecks(f NetworkFindings) []Check {
 		what string
 	}{{f.Latency, "empty messages"}, {f.Bandwidth, "large messages"}} {
 		if of.LeftOut > 0 {
-			checks[0].Details = append(checks[0].Details, fmt.Sprintf("%d pairs say nothing by %s: too few meet at the same height", of.LeftOut, of.what))
+			checks[0].Details = append(checks[0].Details, fmt.Sprintf("%d pairs with %s are not judged: too few pairs meet at the same height of the tree", of.LeftOut, of.what))
 		}
 		for _, s := range of.Suspects {
 			text := fmt.Sprintf("%s take %.2g times as long as usual, %d pairs; by chance: %s", of.what, s.Slowdown, s.Pairs, chance(s.Chance))
 			checks = append(checks, Check{Network, s.Component.String(), Warning, []string{text}, "leave it out of campaigns until it is fixed"})
 		}
 		for _, p := range of.Unclear {
-			checks = append(checks, Check{Network, p.String(), Warning, []string{of.what + ": looks slow, but is not told from what all its pairs pass besides"}, "measure it with others"})
+			checks = append(checks, Check{Network, p.String(), Warning, []string{of.what + ": looks slow, but all its pairs pass another component, too"}, "measure it with other partners"})
 		}
 	}
 	for _, b := range f.Bisections {
-		checks = append(checks, b.check())
+		checks = append(checks, bisectionCheck(b))
 	}
 	return checks
 }
 
-func (b Bisection) check() Check {
+func bisectionCheck(b discover.Bisection) Check {
 	text := fmt.Sprintf("%.3g GB/s between its halves, %d pairs at once: each %.2g times as long as alone; by chance: %s", b.Bytes/1e9, b.Pairs, b.Slowdown, chance(b.Chance))
 	c := ok(Network, "switch "+b.Switch, text)
 	if b.Slowdown >= leastOversubscribed && b.Chance <= mostChance {

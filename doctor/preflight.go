@@ -84,7 +84,7 @@ func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	case !same && knownTitle(loads):
 		x.add(need(want.Name+" benchmark", Missing, "build it with the compiler of "+title, path+" loads "+loads))
 	case same && version != want.Version:
-		x.add(need(want.Name+" benchmark", Warning, "version: "+version+" in the campaign file, if that is what is meant", path+" loads "+loads+", the campaign is for "+want.Version))
+		x.add(need(want.Name+" benchmark", Warning, "version: "+version+" in the campaign file, if this version is intended", path+" loads "+loads+", the campaign is for "+want.Version))
 	}
 }
 

@@ -114,8 +114,8 @@ func (x *programTester) examineSuite(ctx context.Context, s suite, path string) 
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
 		p.state = Missing
-		c = c.with(Missing, "load the modules it was built with, or tell where that MPI is: --mpi PREFIX")
-		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, path))+", of no library found here")
+		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX")
+		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, path))+", which belongs to no library found here")
 	case !x.options.Run:
 		c.Details = append(c.Details, p.library.Name+": not tried")
 	case start == nil:
@@ -133,7 +133,7 @@ func (x *programTester) examineSuite(ctx context.Context, s suite, path string) 
 
 func orNoMPI(path string) string {
 	if path == "" {
-		return "an MPI library that is not there"
+		return "a missing MPI library"
 	}
 	return path
 }
@@ -309,9 +309,9 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	start := x.launchers.starter(p.library)
 	switch {
 	case r.Err != nil || !strings.HasPrefix(answer, nativeTitle+" "):
-		c.Details = []string{"does not say that it is tutti's: " + r.message()}
+		c.Details = []string{"is not tutti's benchmark program: " + r.message()}
 	case !strings.HasSuffix(answer, " "+csource.Bench.Checksum()):
-		c.Details = []string{"built by another tutti"}
+		c.Details = []string{"built by another version of tutti"}
 	case p.library == nil:
 		c.Details = []string{"loads an MPI library that was not found here"}
 	case !x.options.Run:

@@ -222,7 +222,7 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 	case r.TimedOut:
 		x.add(need("set-up", Warning, "run its lines by hand", "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
 	case r.Err != nil || len(environ) < 2:
-		x.add(need("set-up", Warning, "run its lines by hand; what works on the nodes only is not seen here", "runner.modules and runner.setup do not work here: "+r.message()))
+		x.add(need("set-up", Warning, "run its lines by hand; they may work on the nodes only", "runner.modules and runner.setup do not work here: "+r.message()))
 	default:
 		x.environ = quiet(environ)
 		x.add(need("set-up", OK, "", "runner.modules and runner.setup work here"))

@@ -69,7 +69,7 @@ func (x *slurmChecker) ping(ctx context.Context) bool {
 	c := Check{Section: Slurm, Name: "Slurm", State: Missing}
 	switch {
 	case strings.Contains(r.Stderr, "configuration source"), strings.Contains(r.Stderr, "slurm.conf"):
-		c.Details = []string{"the commands are there, a configuration is not"}
+		c.Details = []string{"the commands exist, but their configuration is missing"}
 		c.Fix = "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster"
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping)}
@@ -139,7 +139,7 @@ func (x *slurmChecker) examinePartitions(ctx context.Context) {
 		c.Details = append(c.Details, p.String())
 	}
 	if usable == 0 {
-		c = c.with(Missing, "sinfo -R tells why; ask the operators")
+		c = c.with(Missing, "sinfo -R shows why; ask the operators")
 	}
 	x.add(c)
 }
@@ -155,11 +155,11 @@ func (x *slurmChecker) examineConfig(ctx context.Context) {
 		orUnknown(config["MinJobAge"]), orUnknown(config["EnforcePartLimits"])),
 		fmt.Sprintf("MaxJobCount %s, MaxArraySize %s", orUnknown(config["MaxJobCount"]), orUnknown(config["MaxArraySize"])))
 	if age, known := seconds(config["MinJobAge"]); known && age < 60 {
-		c = c.with(Warning, "have sacct, or poll more often than MinJobAge")
-		c.Details = append(c.Details, "ended jobs are forgotten in less than a minute")
+		c = c.with(Warning, "enable accounting, or poll more often than MinJobAge")
+		c.Details = append(c.Details, "Slurm forgets ended jobs in less than a minute")
 	}
 	if strings.EqualFold(config["EnforcePartLimits"], "NO") {
-		c.Details = append(c.Details, "jobs beyond a limit wait for ever: tutti checks limits itself")
+		c.Details = append(c.Details, "jobs above a limit wait forever: tutti checks limits itself")
 	}
 	x.add(c)
 }
@@ -167,7 +167,7 @@ func (x *slurmChecker) examineConfig(ctx context.Context) {
 func (x *slurmChecker) examineAccounting(ctx context.Context) {
 	path := x.look("sacct")
 	if path == "" {
-		x.add(Check{Slurm, "accounting", Warning, []string{"no sacct: how jobs ended is known for MinJobAge only"}, "tutti's own end files serve instead"})
+		x.add(Check{Slurm, "accounting", Warning, []string{"no sacct: Slurm forgets after MinJobAge how jobs ended"}, "tutti's end files replace it"})
 		return
 	}
 	r := x.run(ctx, command{args: []string{path, "--noheader", "--allocations", "--parsable2", "--format=JobID", "--starttime=now-1minute"}, limit: x.limits.ask})
@@ -175,11 +175,11 @@ func (x *slurmChecker) examineAccounting(ctx context.Context) {
 	case r.Err == nil:
 		x.add(ok(Slurm, "accounting", fmt.Sprintf("sacct answers in %.1f s", r.Took.Seconds())))
 	case strings.Contains(r.Stderr, "disabled"):
-		x.add(Check{Slurm, "accounting", Found, []string{"off: scontrol and end files tell how jobs ended"}, ""})
+		x.add(Check{Slurm, "accounting", Found, []string{"off: scontrol and end files show how jobs ended"}, ""})
 	case r.TimedOut:
-		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", x.limits.ask)}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
+		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", x.limits.ask)}, "ask whether slurmdbd runs; tutti's end files replace it"})
 	default:
-		x.add(Check{Slurm, "accounting", Warning, []string{"sacct: " + r.message()}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
+		x.add(Check{Slurm, "accounting", Warning, []string{"sacct: " + r.message()}, "ask whether slurmdbd runs; tutti's end files replace it"})
 	}
 }
 
@@ -214,7 +214,7 @@ func (x *slurmChecker) testSubmission(ctx context.Context) {
 		x.add(Check{Slurm, "submitting", Warning, []string{"sbatch --test-only refuses a job of one node: " + r.message()}, "name partition, account or QOS in the campaign file"})
 		return
 	}
-	c := ok(Slurm, "submitting", "sbatch would take a job of one node"+startsIn(r.Stderr+r.Stdout, x.now()))
+	c := ok(Slurm, "submitting", "sbatch would accept a job of one node"+startsIn(r.Stderr+r.Stdout, x.now()))
 	c.Details = append(c.Details, x.scrontab())
 	x.add(c)
 }

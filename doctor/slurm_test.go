@@ -66,7 +66,7 @@ func TestSlurmTroubles(t *testing.T) {
 		{"controller frozen", nil, func(m *machine) { m.put("scontrol", hang) }, "Slurm", Missing, "does not answer within 4s", "slurmctld"},
 		{"no configuration", nil, func(m *machine) {
 			m.put("scontrol", "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1")
-		}, "Slurm", Missing, "a configuration is not", "SLURM_CONF"},
+		}, "Slurm", Missing, "configuration is missing", "SLURM_CONF"},
 		{"munge down", nil, func(m *machine) {
 			m.put("scontrol", "echo 'scontrol: error: If munged is up, restart with --num-threads=10' >&2; exit 1")
 		}, "Slurm", Missing, "munged", "operators"},

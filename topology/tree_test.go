@@ -1,6 +1,7 @@
 package topology_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 )
 
@@ -115,5 +117,119 @@ func TestLevels(t *testing.T) {
 	}
 	if c := tree.Levels()[4].Confidence; c != 0.5 {
 		t.Errorf("confidence of the socket %g, want 0.5", c)
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	tree := pods()
+	tree.Gaps = []string{"n9 was never measured"}
+	tree.Root.Children[0].Confidence = 0.96875
+	var b bytes.Buffer
+	if err := tree.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	testutil.CheckGolden(t, "topology.json", b.Bytes())
+	got, err := topology.Read(&b, "topology.json")
+	if d := cmp.Diff(tree, got); d != "" || err != nil {
+		t.Errorf("read back: %v (-want +got):\n%s", err, d)
+	}
+	tree.Root.Children = nil
+	if err := tree.Write(&b); err == nil {
+		t.Error("a switch with nothing below it was written")
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", "t.json:1: EOF"},
+		{"a key it does not know", "{\"version\": 1,\n\"colour\": 1}", `t.json:2: json: unknown field "colour"`},
+		{"the same inside", "{\"version\": 1,\n\"root\": {\n\"cables\": 4,\n\"name\": \"s\"}\n}", `t.json:3: json: unknown field "cables"`},
+		{"broken", "{\"version\": 1,\n\n\"root\": ]", "t.json:3: invalid character"},
+		{"a word for a number", "{\"version\":\n\"one\"}", "t.json:2: json: cannot unmarshal string"},
+		{"another version", `{"version": 2, "root": {"kind": "node", "name": "n"}}`, "version 2: want 1"},
+		{"something behind", `{"version": 1, "root": {"kind": "node", "name": "n"}} {}`, "t.json:1: want nothing behind the tree"},
+		{"no tree", `{"version": 1, "root": {"kind": "switch", "name": "s"}}`, "t.json: not a tree of a machine: switch s: has nothing below it"},
+	}
+	for _, tc := range tests {
+		if _, err := topology.Read(strings.NewReader(tc.text), "t.json"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"version": 1, "root": {"kind": "switch", "name": "s", "seconds": 2e-6, "confidence": 1, "children": [{"kind": "node", "name": "n"}]}, "gaps": ["x"]}`)
+	f.Add(`{"version": 1, "root": {"kind": "node"}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := topology.Read(strings.NewReader(text), "t.json")
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := tree.Write(&b); err != nil {
+			t.Fatalf("%q was read and cannot be written: %v", text, err)
+		}
+		again, err := topology.Read(&b, "t.json")
+		if d := cmp.Diff(tree, again); d != "" || err != nil {
+			t.Errorf("%q is another tree when written and read: %v\n%s", text, err, d)
+		}
+	})
+}
+
+func TestBuild(t *testing.T) {
+	root := topology.Vertex{Kind: topology.Switch, Name: "network", Seconds: 3e-6, Confidence: 1}
+	got, err := topology.Build(root, nodes("n[1-5]"), []topology.Division{
+		{Kind: topology.Switch, Groups: []int{7, 7, 9, 9, 9}, Seconds: 2.5e-6, Confidence: 0.9},
+		{Kind: topology.Switch, Groups: []int{0, 0, 1, 2, 1}, Seconds: 2e-6, Confidence: 0.8},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := func(name string, seconds, confidence float64, children ...topology.Vertex) topology.Vertex {
+		v := sw(name, seconds, children...)
+		v.Confidence = confidence
+		return v
+	}
+	want := sw("network", 3e-6,
+		group("switch1-1", 2.5e-6, 0.9, group("switch0-1", 2e-6, 0.8, nodes("n[1-2]")...)),
+		group("switch1-2", 2.5e-6, 0.9,
+			group("switch0-2", 2e-6, 0.8, nodes("n[3,5]")...), group("switch0-3", 2e-6, 0.8, node("n4"))))
+	if d := cmp.Diff(want, got.Root); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	root := topology.Vertex{Kind: topology.Switch, Name: "network"}
+	division := func(groups ...int) topology.Division {
+		return topology.Division{Kind: topology.Switch, Groups: groups}
+	}
+	tests := []struct {
+		name      string
+		members   string
+		divisions []topology.Division
+		want      string
+	}{
+		{"too few groups", "n[1-3]", []topology.Division{division(0, 1)}, "division 1: 2 groups: want one for each of 3 members"},
+		{"groups that cross", "n[1-3]", []topology.Division{division(0, 0, 1), division(0, 1, 1)}, "division 2: group 1 lies in two groups"},
+		{"two nodes of one name", "n1,n1", nil, "node n1 is there twice"},
+	}
+	for _, tc := range tests {
+		if _, err := topology.Build(root, nodes(tc.members), tc.divisions); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func TestGraft(t *testing.T) {
+	tree := pods()
+	if err := tree.Graft(node("n3", core("core0"), core("core1"))); err != nil {
+		t.Fatal(err)
+	}
+	if l := tree.Levels(); l[len(l)-1].String() != "1 node of 2 places" {
+		t.Errorf("levels %v, want the node's inside last", l)
+	}
+	if err := tree.Graft(node("n9")); !errors.Is(err, topology.ErrTree) {
+		t.Errorf("a node the tree has not: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/journal"
-	"tutti/metrics"
 	"tutti/topology"
 	"tutti/topology/discover"
 )
@@ -27,15 +26,6 @@ func networkRounds(nodes int) int { return max(fewestRounds, 2*fewestPairs/nodes
 // networkPasses is the number of measurements of each pair.
 const networkPasses = 4
 
-// Network holds the suspects and the bisections of a machine's network.
-type Network struct {
-	Nodes      int
-	Latency    discover.SuspectReport // by the time of empty messages
-	Bandwidth  discover.SuspectReport // by the time of large messages
-	Bisections []discover.Bisection
-	Gaps       []string
-}
-
 // MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's
 // machine.
 //
@@ -43,7 +33,7 @@ type Network struct {
 // the suspects retests, and the bisection of each switch. Without a tree, all nodes count as
 // nodes of one switch. The folder of the measurement is removed. Errors are those of Open and
 // Measure.
-func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tree, opt Options) (n *Network, err error) {
+func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tree, opt Options) (n *discover.NetworkReport, err error) {
 	opt.Folder = "network-" + journal.NewID()
 	d, err := Open(c, opt)
 	if err != nil {
@@ -55,13 +45,13 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 	if err != nil {
 		return nil, err
 	}
-	n = &Network{Nodes: len(first.Hosts)}
+	n = &discover.NetworkReport{Nodes: len(first.Hosts)}
 	tree, n.Gaps = treeOf(tree, first.Hosts)
-	if err := n.judge(tree, first.Pairs); err != nil {
+	if err := n.FindSuspects(tree, first.Pairs); err != nil {
 		return nil, err
 	}
 	halves := discover.Cuts(tree, first.Hosts)
-	retests := discover.RetestPairs(n.suspects(), first.Hosts, first.Pairs)
+	retests := discover.RetestPairs(n.Suspects(), first.Hosts, first.Pairs)
 	if len(retests)+len(halves) == 0 {
 		return n, nil
 	}
@@ -70,7 +60,7 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 		return nil, err
 	}
 	if len(retests) > 0 {
-		err = n.judge(tree, withRetests(n.suspects(), first.Pairs, second.Pairs, len(discover.DisjointRounds(retests))))
+		err = n.FindSuspects(tree, withRetests(n.Suspects(), first.Pairs, second.Pairs, len(discover.DisjointRounds(retests))))
 	}
 	n.Bisections = discover.Bisections(halves, len(discover.DisjointRounds(retests)), d.opt.Bytes, second.Pairs)
 	return n, err
@@ -126,48 +116,6 @@ func flat(hosts []string) *topology.Tree {
 		root.Children = append(root.Children, topology.Vertex{Kind: topology.Node, Name: h})
 	}
 	return &topology.Tree{Root: root}
-}
-
-// judge finds suspects by the median times of empty and of large messages.
-func (n *Network) judge(t *topology.Tree, pairs []discover.Measurement) (err error) {
-	if n.Latency, err = discover.FindSuspects(t, medians(pairs, func(p discover.Measurement) float64 { return p.SmallMedian })); err != nil {
-		return err
-	}
-	n.Bandwidth, err = discover.FindSuspects(t, medians(pairs, func(p discover.Measurement) float64 { return p.LargeMedian }))
-	return err
-}
-
-// medians returns one time for each pair of hosts: the median over its passes.
-func medians(pairs []discover.Measurement, seconds func(discover.Measurement) float64) []discover.PairTime {
-	times := map[[2]string][]float64{}
-	var order [][2]string
-	for _, p := range pairs {
-		key := [2]string{p.A.Host, p.B.Host}
-		if times[key] == nil {
-			order = append(order, key)
-		}
-		times[key] = append(times[key], seconds(p))
-	}
-	var out []discover.PairTime
-	for _, key := range order {
-		out = append(out, discover.PairTime{A: key[0], B: key[1], Seconds: metrics.Quantile(times[key], 0.5)})
-	}
-	return out
-}
-
-// suspects returns the names of all suspects and unclear components, sorted.
-func (n *Network) suspects() []string {
-	var out []string
-	for _, r := range []discover.SuspectReport{n.Latency, n.Bandwidth} {
-		for _, s := range r.Suspects {
-			out = append(out, s.Name)
-		}
-		for _, p := range r.Unclear {
-			out = append(out, p.Name)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // withRetests returns the pairs of unsuspected nodes from the first launch, and the pairs of

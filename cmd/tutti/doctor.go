@@ -223,11 +223,7 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := doctor.NetworkFindings{Nodes: n.Nodes, Latency: n.Latency, Bandwidth: n.Bandwidth, Gaps: n.Gaps}
-	for _, b := range n.Bisections {
-		f.Bisections = append(f.Bisections, doctor.Bisection(b))
-	}
-	checks := doctor.NetworkChecks(f)
+	checks := doctor.NetworkChecks(n)
 	if *o.format == formatJSON {
 		return o.printJSON(checks)
 	}

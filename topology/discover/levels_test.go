@@ -1,11 +1,19 @@
 package discover_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
+	"tutti/topology"
 	"tutti/topology/discover"
 )
 
@@ -147,4 +155,248 @@ func TestFar(t *testing.T) {
 			t.Errorf("seed %d: noise %g, want 0.03", seed, r.Noise)
 		}
 	}
+}
+
+// seeds returns n in make test-all and at most 2 otherwise.
+func seeds(n uint64) uint64 {
+	if testutil.AllCases() {
+		return n
+	}
+	return min(n, 2)
+}
+
+// draw draws a machine's levels and two matrices of repetitions.
+func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
+	t.Helper()
+	a, b, truth, err := m.Draw(noise, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b, truth
+}
+
+// measure draws two matrices of repetitions of n members.
+func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
+	t.Helper()
+	a, b, err := noise.Measure(n, distance, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b
+}
+
+func mean(t testing.TB, a, b discover.Matrix) discover.Matrix {
+	t.Helper()
+	m, err := clustering.Mean(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
+	t.Helper()
+	share, err := clustering.Accuracy(labels, truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return share
+}
+
+// exact reports whether the found levels equal the true ones.
+func exact(t testing.TB, found []discover.Level, truth []discover.Labels) bool {
+	t.Helper()
+	if len(found) != len(truth) {
+		return false
+	}
+	for i, l := range found {
+		if accuracy(t, l.Labels, truth[i]) < 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// groups returns the number of groups of each level.
+func groups(found []discover.Level) []int {
+	out := []int{}
+	for _, l := range found {
+		out = append(out, l.Labels.Groups())
+	}
+	return out
+}
+
+func TestResultTree(t *testing.T) {
+	r := discover.LevelReport{
+		Seconds: 3e-6,
+		Levels: []discover.Level{
+			{Labels: discover.Labels{0, 1, 0, 1}, Seconds: 2e-6, Confidence: 0.9},
+			{Labels: discover.Labels{0, 1, 2, 1}, Seconds: 1e-6, Confidence: 1},
+		},
+		Far:     []discover.FarMember{{Member: 2, Times: 1.5}},
+		Unclear: []discover.UnclearDivision{{Groups: 3}},
+	}
+	got, err := r.Tree([]string{"a", "b", "c", "d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outline []string
+	for v := range got.All() {
+		outline = append(outline, fmt.Sprintf("%v %g %g", v, v.Seconds, v.Confidence))
+	}
+	if d := cmp.Diff([]string{
+		"switch switch2-1 3e-06 1",
+		"switch switch1-1 2e-06 0.9", "switch switch0-1 1e-06 1", "node a 0 0", "switch switch0-2 1e-06 1", "node c 0 0",
+		"switch switch1-2 2e-06 0.9", "switch switch0-3 1e-06 1", "node b 0 0", "node d 0 0",
+	}, outline); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if gaps := strings.Join(got.Gaps, "\n"); !strings.HasPrefix(gaps, "3 groups are nearer") || !strings.Contains(gaps, "\nc is 1.5 times as far") {
+		t.Errorf("gaps:\n%s", gaps)
+	}
+	if _, err := r.Tree([]string{"a", "b", "c"}); err == nil {
+		t.Error("three names of four members: no error")
+	}
+	if _, err := r.Tree([]string{"a", "b", "c", "c"}); err == nil {
+		t.Error("two nodes of one name: no error")
+	}
+}
+
+// A report without levels gives a tree of one switch with confidence 0.
+func TestResultTreeOfNothing(t *testing.T) {
+	got, err := discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Name: "switch0-1", Seconds: 1e-6,
+		Children: []topology.Vertex{{Kind: topology.Node, Name: "a"}, {Kind: topology.Node, Name: "b"}}}, Gaps: []string{"no clear level"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// large is a machine of 4096 nodes: 16 pods of 8 leaf switches of 32 nodes.
+var large = clustering.Machine{Shape: []int{16, 8, 32}, Seconds: []float64{2.18, 2.78, 3.3}}
+
+// BenchmarkFindLevels4096 finds the levels of 4096 nodes and reports the memory of the
+// process.
+func BenchmarkFindLevels4096(b *testing.B) {
+	first, second, truth := draw(b, large, clustering.DefaultNoise(0.05), 1)
+	for b.Loop() {
+		if r := findLevels(b, first, second); !exact(b, r.Levels, truth) {
+			b.Errorf("levels of %v groups, want those of %v", groups(r.Levels), large.Shape)
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB")
+}
+
+// BenchmarkWard4096 clusters the profiles of 4096 members.
+func BenchmarkWard4096(b *testing.B) {
+	first, _, _ := draw(b, large, clustering.DefaultNoise(0.05), 1)
+	for b.Loop() {
+		if _, err := clustering.Agglomerate(first, discover.Ward); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// times returns round trips between 8 nodes on 2 leaf switches, with 3 % noise.
+func times(seed uint64) discover.Matrix {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	rows := make([][]float64, 8)
+	for i := range rows {
+		for j := range i {
+			seconds := 2.78e-6
+			if i/4 == j/4 {
+				seconds = 2.18e-6
+			}
+			rows[i] = append(rows[i], seconds*(1+0.03*rng.NormFloat64()))
+		}
+	}
+	m, err := discover.NewMatrix(rows)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func ExampleFindLevels() {
+	found, err := discover.FindLevels(times(1), times(2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range found.Levels {
+		fmt.Printf("%v, %.1f µs within, %.1f µs between\n", l.Labels, l.Seconds*1e6, found.Seconds*1e6)
+	}
+	// Output: [0 0 0 0 1 1 1 1], 2.2 µs within, 2.8 µs between
+}
+
+// holed returns the distances of two leaf switches with three nodes each. Two pairs are
+// missing.
+func holed() [][]float64 {
+	return [][]float64{{}, {1}, {1, math.NaN()}, {2, 2, 2}, {2, math.NaN(), 2, 1}, {2, 2, 2, 1, 1}}
+}
+
+func TestFill(t *testing.T) {
+	m := matrix(t, holed())
+	if d := cmp.Diff([][2]int{{1, 2}, {1, 4}}, m.Holes()); d != "" {
+		t.Errorf("holes (-want +got):\n%s", d)
+	}
+	full, err := m.Fill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full.At(1, 2) != 1 || full.At(4, 1) != 2 || len(full.Holes()) != 0 {
+		t.Errorf("filled with %g and %g, want 1 within a leaf and 2 between", full.At(1, 2), full.At(4, 1))
+	}
+	if len(m.Holes()) != 2 {
+		t.Error("filling changed the matrix")
+	}
+}
+
+// TestFillRefuses checks that a matrix with too many missing pairs of a member is not filled.
+func TestFillRefuses(t *testing.T) {
+	lost := holed()
+	for j := range lost[5] {
+		lost[5][j] = math.NaN()
+	}
+	nan := math.NaN()
+	apart := [][]float64{{}, {nan}, {1, nan}, {nan, 1, nan}, {nan, 1, nan, 1}}
+	for _, tc := range []struct {
+		rows [][]float64
+		want string
+	}{
+		{lost, "member 5 was measured with 0 of 5 others"},
+		{apart, "member 0 was measured with 1 of 4 others"},
+		{[][]float64{{}, {1}, {nan, 1}, {1, nan, 1}}, ""},
+		{[][]float64{{}, {1}, {nan, 1}, {1, nan, nan}}, "member 2 was measured with 1 of 3 others"},
+	} {
+		if _, err := matrix(t, tc.rows).Fill(); (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, discover.ErrMatrix) || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%v: %v, want %q", tc.rows, err, tc.want)
+		}
+	}
+}
+
+// TestFindLevelsRefuses checks that the zero Matrix and matrices of different sizes are
+// refused.
+func TestFindLevelsRefuses(t *testing.T) {
+	if _, err := discover.FindLevelsUnconfirmed(discover.Matrix{}); !errors.Is(err, discover.ErrMatrix) {
+		t.Errorf("zero matrix: %v", err)
+	}
+	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
+	if _, err := discover.FindLevels(m, matrix(t, [][]float64{{}, {1}})); !errors.Is(err, discover.ErrMatrix) {
+		t.Errorf("halves that differ: %v", err)
+	}
+}
+
+func matrix(t testing.TB, rows [][]float64) discover.Matrix {
+	t.Helper()
+	m, err := discover.NewMatrix(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

@@ -3,6 +3,8 @@ package discover_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +75,98 @@ func ExampleMeasurements_Tree() {
 	tree, err := r.Tree()
 	fmt.Println(tree.Levels(), tree.Gaps, err)
 	// Output: [1 switch of 2 nodes, 2 µs] [no clear level] <nil>
+}
+
+func TestPlanText(t *testing.T) {
+	p := discover.Plan{
+		Nodes: 4, PPN: 2, Bytes: 1024, Passes: 8, Precision: 0.05, Seconds: 1.5, Inside: true, Rounds: 3,
+		Chosen:  [][][2]string{{{"n1", "n2"}}, {{"n3", "n4"}}},
+		Classes: []discover.Class{{Name: "node", Pairs: []discover.Measurement{{A: discover.Endpoint{Host: "n1"}, B: discover.Endpoint{Host: "n1", Rank: 1}}}}},
+	}
+	want := `tutti-pairs-plan 1
+nodes 4
+ppn 2
+bytes 1024
+passes 8
+precision 0.05
+seconds 1.5
+inside yes
+between 3
+pair 0 n1 n2
+pair 1 n3 n4
+example node n1 0 n1 1
+end
+`
+	if got := string(p.Text()); got != want {
+		t.Errorf("plan\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDisjointRounds(t *testing.T) {
+	pairs := [][2]string{{"a", "b"}, {"a", "c"}, {"c", "d"}, {"b", "d"}}
+	rounds := discover.DisjointRounds(pairs)
+	if len(rounds) != 2 || !slices.Equal(rounds[0], [][2]string{{"a", "b"}, {"c", "d"}}) || !slices.Equal(rounds[1], [][2]string{{"a", "c"}, {"b", "d"}}) {
+		t.Errorf("rounds %v", rounds)
+	}
+}
+
+func TestFitClasses(t *testing.T) {
+	rows := []float64{1e-5, 2e-5} // 1 µs per message
+	examples := []discover.Example{
+		{Class: "switch0", Bytes: 0, RoundTrip: 10e-6, Rows: rows},
+		{Class: "switch0", Bytes: 8, RoundTrip: 12e-6, Send: 1e-6, Receive: 3e-6, Rows: rows},
+		{Class: "node", Bytes: 8, RoundTrip: 1e-6},
+	}
+	got, gaps := discover.FitClasses(examples)
+	if len(got) != 1 || got[0].Class != "switch0" || math.Abs(got[0].Latency-4e-6) > 1e-12 || got[0].Sizes[0].Bytes != 8 || math.Abs(got[0].Sizes[0].Gap-1e-6) > 1e-12 {
+		t.Errorf("parameters %+v, want a latency of 4 µs and a gap of 1 µs for 8 bytes", got)
+	}
+	if len(gaps) != 1 || !strings.Contains(gaps[0], "parameters of node: not a reading: no empty messages") {
+		t.Errorf("gaps %q", gaps)
+	}
+}
+
+// A measured gap is kept. A missing gap follows from the round trip.
+func TestFitGap(t *testing.T) {
+	p, err := discover.FitPLogP(10e-6, 1e-6, []discover.SizeTimes{{Bytes: 8, RoundTrip: 11e-6, Gap: 5e-6}, {Bytes: 16, RoundTrip: 12e-6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []float64{p.Latency, p.Sizes[0].Gap, p.Sizes[1].Gap}; math.Abs(got[0]-4e-6) > 1e-18 || got[1] != 5e-6 || math.Abs(got[2]-3e-6) > 1e-18 {
+		t.Errorf("latency and gaps %g, want 4, 5 and 3 µs", got)
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	ok := []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}}
+	for _, tc := range []struct {
+		name           string
+		roundTrip, gap float64
+		readings       []discover.SizeTimes
+		want           string
+	}{
+		{"no round trip", 0, 0, ok, "round trip 0 s"},
+		{"NaN", math.NaN(), 0, ok, "round trip NaN s"},
+		{"a gap of NaN", 10e-6, math.NaN(), ok, "NaN s: want 0 or more"},
+		{"a gap too long", 10e-6, 6e-6, ok, "a round trip of 1e-05 s with two gaps of 6e-06 s"},
+		{"nothing", 10e-6, 1e-6, nil, "no sizes"},
+		{"a size below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: -1, RoundTrip: 1}}, "-1 bytes"},
+		{"a time below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 1, Send: -1}}, "1 bytes: -1 s"},
+		{"an endless time", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: math.Inf(1)}}, "+Inf s"},
+		{"a size twice", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}, {Bytes: 1, RoundTrip: 11e-6}}, "1 bytes are there twice"},
+		{"faster than nothing", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 4, RoundTrip: 8e-6}}, "4 bytes: a gap of -1"},
+	} {
+		if _, err := discover.FitPLogP(tc.roundTrip, tc.gap, tc.readings); !errors.Is(err, discover.ErrParameters) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func ExampleFitPLogP() {
+	p, err := discover.FitPLogP(2e-6, 0.2e-6, []discover.SizeTimes{
+		{Bytes: 1, RoundTrip: 2e-6, Send: 0.3e-6, Receive: 0.1e-6},
+		{Bytes: 4096, RoundTrip: 3e-6, Send: 0.5e-6, Receive: 0.3e-6},
+	})
+	fmt.Printf("latency %.2g s, gap of 4 KiB %.2g s, %v\n", p.Latency, p.Sizes[1].Gap, err)
+	// Output: latency 8e-07 s, gap of 4 KiB 1.2e-06 s, <nil>
 }

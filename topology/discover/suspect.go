@@ -236,3 +236,54 @@ func (j scorer) judge(p Component, pairs []int) judgement {
 	v.slow = v.score > j.needed && v.Slowdown >= leastSlowdown
 	return v
 }
+
+// NetworkReport holds the suspects and the bisections of a machine's network.
+type NetworkReport struct {
+	Nodes      int
+	Latency    SuspectReport // by the time of empty messages
+	Bandwidth  SuspectReport // by the time of large messages
+	Bisections []Bisection
+	Gaps       []string
+}
+
+// FindSuspects sets Latency and Bandwidth to the suspects by the median times of empty and of large messages.
+func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err error) {
+	if n.Latency, err = FindSuspects(t, medians(pairs, func(p Measurement) float64 { return p.SmallMedian })); err != nil {
+		return err
+	}
+	n.Bandwidth, err = FindSuspects(t, medians(pairs, func(p Measurement) float64 { return p.LargeMedian }))
+	return err
+}
+
+// medians returns one time for each pair of hosts: the median over its passes.
+func medians(pairs []Measurement, seconds func(Measurement) float64) []PairTime {
+	times := map[[2]string][]float64{}
+	var order [][2]string
+	for _, p := range pairs {
+		key := [2]string{p.A.Host, p.B.Host}
+		if times[key] == nil {
+			order = append(order, key)
+		}
+		times[key] = append(times[key], seconds(p))
+	}
+	var out []PairTime
+	for _, key := range order {
+		out = append(out, PairTime{A: key[0], B: key[1], Seconds: metrics.Quantile(times[key], 0.5)})
+	}
+	return out
+}
+
+// Suspects returns the names of all suspects and unclear components, sorted.
+func (n *NetworkReport) Suspects() []string {
+	var out []string
+	for _, r := range []SuspectReport{n.Latency, n.Bandwidth} {
+		for _, s := range r.Suspects {
+			out = append(out, s.Name)
+		}
+		for _, p := range r.Unclear {
+			out = append(out, p.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/discover"
@@ -301,4 +303,98 @@ func ExampleFindSuspects() {
 	// Output:
 	// node n4 takes 2 times as long
 	// <nil>
+}
+
+func TestReadPairs(t *testing.T) {
+	got, err := discover.ReadPairs(strings.NewReader("a,b,seconds\nn1,n2,8e-5\nn1,n2,9e-5\n"), "p.csv")
+	if d := cmp.Diff([]discover.PairTime{{A: "n1", B: "n2", Seconds: 8e-5}, {A: "n1", B: "n2", Seconds: 9e-5}}, got); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	got, err = discover.ReadPairs(strings.NewReader("pass,seconds,b,a\n1,8e-5,n2,n1\n"), "p.csv")
+	if d := cmp.Diff([]discover.PairTime{{A: "n1", B: "n2", Seconds: 8e-5}}, got); d != "" || err != nil {
+		t.Errorf("another column and another order: %v (-want +got):\n%s", err, d)
+	}
+	for _, tc := range []struct{ name, text, want string }{
+		{"nothing", "", `p.csv:1: not a measured pair: header []: want the columns ["a" "b" "seconds"]`},
+		{"another header", "from,to,seconds\nn1,n2,1\n", `p.csv:1: not a measured pair: header ["from" "to" "seconds"]`},
+		{"a header alone", "a,b,seconds\n", "p.csv: not a measured pair: nothing below the header"},
+		{"a word", "a,b,seconds\nn1,n2,1\nn1,n3,slow\n", `p.csv:3: not a measured pair: "slow": want seconds`},
+		{"a cell too few", "a,b,seconds\nn1,n2\n", "p.csv: record on line 2: wrong number of fields"},
+	} {
+		if _, err := discover.ReadPairs(strings.NewReader(tc.text), "p.csv"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func FuzzReadPairs(f *testing.F) {
+	f.Add("a,b,seconds\nn0,n1,8e-5\nn0,n2,NaN\n")
+	tree := leafTree(2, 4)
+	f.Fuzz(func(t *testing.T, text string) {
+		pairs, err := discover.ReadPairs(strings.NewReader(text), "p.csv")
+		if (err == nil) != (len(pairs) > 0) {
+			t.Errorf("%q: %d pairs, %v", text, len(pairs), err)
+		}
+		if found, err := discover.FindSuspects(&tree, pairs); err != nil && len(found.Suspects) > 0 {
+			t.Errorf("%q: %v with %v", text, found.Suspects, err)
+		}
+	})
+}
+
+// switches returns a tree of two leaf switches with four nodes each.
+func switches() *topology.Tree {
+	root := topology.Vertex{Kind: topology.Switch, Name: "top"}
+	for l := range 2 {
+		leaf := topology.Vertex{Kind: topology.Switch, Name: fmt.Sprintf("leaf%d", l+1)}
+		for n := range 4 {
+			leaf.Children = append(leaf.Children, topology.Vertex{Kind: topology.Node, Name: fmt.Sprintf("n%d", 4*l+n+1)})
+		}
+		root.Children = append(root.Children, leaf)
+	}
+	return &topology.Tree{Root: root}
+}
+
+func TestRetestPairs(t *testing.T) {
+	met := []discover.Measurement{{A: discover.Endpoint{Host: "n1"}, B: discover.Endpoint{Host: "n2"}}, {A: discover.Endpoint{Host: "n4"}, B: discover.Endpoint{Host: "n1"}}}
+	hosts := []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7"}
+	got := discover.RetestPairs([]string{"n1", "n3", "leaf1"}, hosts, met)
+	want := [][2]string{{"n1", "n5"}, {"n1", "n6"}, {"n1", "n7"}, {"n3", "n2"}, {"n3", "n4"}, {"n3", "n5"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("again %v, want %v", got, want)
+	}
+	if got := discover.RetestPairs([]string{"n1"}, hosts[:2], met); !slices.Equal(got, [][2]string{{"n1", "n2"}}) {
+		t.Errorf("nobody it has not met: %v", got)
+	}
+}
+
+// A switch that four pairs share is half as fast for each pair. A leaf switch is as fast as
+// for one pair.
+func TestBisections(t *testing.T) {
+	hosts := switches().Nodes()
+	cuts := discover.Cuts(switches(), hosts)
+	if len(cuts) != 3 || cuts[0].Switch != "top" || len(cuts[0].Pairs) != 4 || cuts[0].Pairs[0] != [2]string{"n1", "n5"} || len(cuts[1].Pairs) != 2 {
+		t.Fatalf("cuts %v", cuts)
+	}
+	var pairs []discover.Measurement
+	for round, together := range discover.CutRounds(cuts) {
+		for _, p := range together {
+			for pass := range 4 {
+				seconds := 1e-3 * (1 + 0.001*float64(pass))
+				if round == 0 {
+					seconds *= 2
+				}
+				pairs = append(pairs, discover.Measurement{Round: 5 + round, A: discover.Endpoint{Host: p[0]}, B: discover.Endpoint{Host: p[1]}, LargeMedian: seconds})
+			}
+		}
+	}
+	got := discover.Bisections(cuts, 5, 1e6, pairs)
+	if len(got) != 3 || math.Abs(got[0].Slowdown-2) > 1e-3 || got[0].Chance > 1e-6 || math.Abs(got[0].Bytes/4e9-1) > 0.01 {
+		t.Fatalf("bisections %+v: want the top 2 times as slow at 4 GB/s", got)
+	}
+	if leaf := got[1]; leaf.Switch != "leaf1" || math.Abs(leaf.Slowdown-1) > 1e-3 || leaf.Chance < 0.1 {
+		t.Errorf("%+v: want a leaf that is not oversubscribed", leaf)
+	}
+	if lost := discover.Cuts(switches(), hosts[:1]); len(lost) != 0 {
+		t.Errorf("cuts of one node: %v", lost)
+	}
 }
