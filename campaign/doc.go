@@ -16,5 +16,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	done, err := trained.Conclude(rejected)
+//	conclusion, err := trained.Conclude(rejected)
 package campaign

@@ -50,7 +50,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	done, err := trained.Conclude(selection.Rejected{})
+	conclusion, err := trained.Conclude(selection.Rejected{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +58,7 @@ func Example() {
 	fmt.Println(res.Stop, len(res.Ledger.Measurements()) < machine.Space().Size())
 	small := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8}
 	large := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1 << 20}
-	fmt.Println(done.Selection.Choose(small), done.Selection.Choose(large))
+	fmt.Println(conclusion.Selection.Choose(small), conclusion.Selection.Choose(large))
 	// Output:
 	// converged true
 	// tree ring

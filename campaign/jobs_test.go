@@ -16,9 +16,9 @@ import (
 
 // jobRunner runs every batch in one job. It can fail at any call of the log.
 type jobRunner struct {
-	machine benchrunner.Runner
-	calls   int // number of calls of the log that succeed; negative: all
-	given   []coll.Job
+	machine  benchrunner.Runner
+	calls    int        // number of calls of the log that succeed; negative: all
+	received []coll.Job // jobs of batches that Run received
 }
 
 var errKilled = errors.New("killed")
@@ -40,7 +40,7 @@ func (l failingLog) Job(j coll.Job) error     { return l.step(func() error { ret
 func (l failingLog) Trial(t coll.Trial) error { return l.step(func() error { return l.Log.Trial(t) }) }
 
 func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
-	r.given = append(r.given, batch.Jobs...)
+	r.received = append(r.received, batch.Jobs...)
 	log = failingLog{log, r}
 	job := coll.Job{Name: batch.Label + "-1", State: coll.JobIntended, Nodes: 2}
 	for i := range batch.Requests {
@@ -99,7 +99,7 @@ func TestResumedRunnerGetsItsJobs(t *testing.T) {
 		if err := run(again, log.records, log); err != nil {
 			t.Fatalf("killed after %d steps: resume: %v", step, err)
 		}
-		if diff := cmp.Diff(want, again.given); diff != "" {
+		if diff := cmp.Diff(want, again.received); diff != "" {
 			t.Errorf("killed after %d steps: jobs (-want +got):\n%s", step, diff)
 		}
 		if diff := cmp.Diff(trials, trialsOf(log.records), cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })); diff != "" {

@@ -6,11 +6,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	done, err := models.Conclude(state)
+//	conclusions, err := models.Conclude(state)
 //	if err != nil {
 //		return err
 //	}
-//	facts, err := done.Write(dir, program)
+//	facts, err := conclusions.Write(dir, program)
 package export
 
 import (

@@ -17,8 +17,8 @@ import (
 	"tutti/verify"
 )
 
-// made runs a campaign on artificial data and returns its folder.
-func made(t testing.TB, m campaigntest.Made, set ...string) string {
+// runMade runs a campaign on artificial data and returns its folder.
+func runMade(t testing.TB, m campaigntest.Made, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, m.Put(t, t.TempDir()), set...))
 }
@@ -45,11 +45,11 @@ func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journ
 
 func conclude(t testing.TB, m *export.Models, state *journal.State, libraries ...string) *export.Conclusions {
 	t.Helper()
-	done, err := m.Conclude(state, libraries...)
+	conclusions, err := m.Conclude(state, libraries...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return done
+	return conclusions
 }
 
 // concluded returns the campaign of a folder and its conclusions.
@@ -109,9 +109,9 @@ func TestConcludeWithoutMeasurements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := conclude(t, models, contents.State())
-	if len(done.Problems) != 1 || done.Problems[0].Library != "openmpi" {
-		t.Errorf("concluded %d problems, want only that of openmpi", len(done.Problems))
+	conclusions := conclude(t, models, contents.State())
+	if len(conclusions.Problems) != 1 || conclusions.Problems[0].Library != "openmpi" {
+		t.Errorf("concluded %d problems, want only that of openmpi", len(conclusions.Problems))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestConcludeTrainsNothing(t *testing.T) {
 // TestConcludeReverted checks that a point that a verification reverted has the default, while nearly
 // all other points keep their algorithms.
 func TestConcludeReverted(t *testing.T) {
-	_, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
+	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	before := conclude(t, models, state).Problems[0]
 	at := slices.IndexFunc(before.Rows, func(r selection.Row) bool { return !before.Selection.Choose(r.Point).IsDefault() })
 	spot := verify.TestPoint{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Kind: verify.OnGrid}
@@ -171,15 +171,15 @@ func TestConcludeReverted(t *testing.T) {
 
 // TestConcludeRevertedCollective checks that a collective that was reverted as a whole has no rules.
 func TestConcludeRevertedCollective(t *testing.T) {
-	c, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
+	c, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	addOutcome(t, state, "openmpi", verify.PassOutcome{Number: 1, RevertedCollectives: []coll.Collective{coll.Bcast}, End: true})
-	done := conclude(t, models, state)
-	for _, r := range done.Problems[0].Rows {
-		if alg := done.Problems[0].Selection.Choose(r.Point); !alg.IsDefault() {
+	conclusions := conclude(t, models, state)
+	for _, r := range conclusions.Problems[0].Rows {
+		if alg := conclusions.Problems[0].Selection.Choose(r.Point); !alg.IsDefault() {
 			t.Errorf("%v has %v", r.Point, alg)
 		}
 	}
-	x, facts, err := done.WriteLibrary(c.Config.Libraries[0], t.TempDir())
+	x, facts, err := conclusions.WriteLibrary(c.Config.Libraries[0], t.TempDir())
 	if err != nil || facts.Replayed != 0 {
 		t.Errorf("%d points were replayed, %v, want none", facts.Replayed, err)
 	}
@@ -192,7 +192,7 @@ func TestConcludeRevertedCollective(t *testing.T) {
 
 // TestConcludeForeignEntries checks that entries that no verification wrote are an error.
 func TestConcludeForeignEntries(t *testing.T) {
-	_, models, state := train(t, made(t, campaigntest.MadeOpenMPI))
+	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	addOutcome(t, state, "openmpi", verify.PassOutcome{})
 	state.Verification("openmpi").Steps[1].Outcome = []byte(`{"number":"x"}`)
 	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {

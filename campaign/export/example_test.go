@@ -37,7 +37,7 @@ func ExampleTrain() {
 		fmt.Println(err)
 		return
 	}
-	done, err := m.Conclude(&journal.State{}) // an empty journal: no verification
+	conclusions, err := m.Conclude(&journal.State{}) // an empty journal: no verification
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +48,7 @@ func ExampleTrain() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	facts, err := done.Write(dir, export.Program{Version: "v1.2.0"})
+	facts, err := conclusions.Write(dir, export.Program{Version: "v1.2.0"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,7 +81,7 @@ func ExampleReleases() {
 		fmt.Println(err)
 		return
 	}
-	done, err := m.Conclude(&journal.State{})
+	conclusions, err := m.Conclude(&journal.State{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,7 +94,7 @@ func ExampleReleases() {
 		return
 	}
 	for _, r := range releases {
-		target, err := done.For(r)
+		target, err := conclusions.For(r)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -21,9 +21,9 @@ import (
 // Target is a release with the selections that are exported for it.
 type Target struct {
 	build
-	measured    config.Library
-	collectives []collectiveSelection
-	left        int // number of points whose fast algorithm the release does not have
+	measured     config.Library
+	collectives  []collectiveSelection
+	defaultCount int // number of points whose fast algorithm the release does not have
 }
 
 // collectiveSelection is the selection of one collective for a release.
@@ -49,7 +49,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 		one := collectiveSelection{Concluded: p}
 		var left int
 		one.rows, left = t.cat.Portable(p.Rows, t.measured.Version, t.export.MaxLoss)
-		t.left += left
+		t.defaultCount += left
 		if !p.AllDefault {
 			var err error
 			if one.sel, err = t.fit(one.rows); err != nil {
@@ -85,7 +85,7 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	for _, t := range releases {
 		lib := selection.LibraryDocument{
 			Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version,
-			Left: t.left, Collectives: []selection.CollectiveDocument{},
+			Left: t.defaultCount, Collectives: []selection.CollectiveDocument{},
 		}
 		if t.placement.Known() {
 			lib.Placement = &t.placement
@@ -128,7 +128,7 @@ type Summary struct {
 
 // Summary describes the export for the release. Origin is empty.
 func (t *Target) Summary() Summary {
-	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.left, Tried: t.tried()}
+	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.defaultCount, Tried: t.tried()}
 	for _, p := range t.collectives {
 		out.Points += len(p.rows)
 	}

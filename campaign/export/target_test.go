@@ -23,20 +23,20 @@ import (
 // targets returns the conclusions of a folder and their selections for the given releases.
 func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
 	t.Helper()
-	c, done := concluded(t, dir)
+	c, conclusions := concluded(t, dir)
 	releases, err := export.Releases(c, given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []*export.Target
 	for _, r := range releases {
-		target, err := done.For(r)
+		target, err := conclusions.For(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, target)
 	}
-	return done, out
+	return conclusions, out
 }
 
 func csvOf(t *testing.T, c *export.Conclusions) []byte {
@@ -61,15 +61,15 @@ func TestOtherReleases(t *testing.T) {
 		{"openmpi=6.0.1", "openmpi.json", false, true}, // without bruck
 	} {
 		t.Run(tc.release, func(t *testing.T) {
-			done, all := targets(t, dir, tc.release)
+			conclusions, all := targets(t, dir, tc.release)
 			target, out := all[0], t.TempDir()
 			x, origin, err := target.Write(out)
 			if err != nil {
 				t.Fatal(err)
 			}
 			summary := target.Summary()
-			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(done.Problems[1].Rows) || (summary.Left > 0) != tc.missing {
-				t.Errorf("summary %+v of %d rows", summary, len(done.Problems[1].Rows))
+			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(conclusions.Problems[1].Rows) || (summary.Left > 0) != tc.missing {
+				t.Errorf("summary %+v of %d rows", summary, len(conclusions.Problems[1].Rows))
 			}
 			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, summary.Version) {
 				t.Errorf("files %q from the %s, want %s", x.Names(), origin, tc.file)
@@ -78,7 +78,7 @@ func TestOtherReleases(t *testing.T) {
 			if strings.Contains(env, "not tried on a real Open MPI "+summary.Version) == tc.tried {
 				t.Errorf("the remark about tried releases is wrong:\n%s", env)
 			}
-			if n := strings.Count(string(csvOf(t, done.Selecting(all))), ",bruck,"); (n == 0) != tc.missing {
+			if n := strings.Count(string(csvOf(t, conclusions.Selecting(all))), ",bruck,"); (n == 0) != tc.missing {
 				t.Errorf("bruck is selected at %d points", n)
 			}
 		})
@@ -87,8 +87,8 @@ func TestOtherReleases(t *testing.T) {
 
 // TestDocumentRoundTrip checks that a parsed document selects the same algorithms at every point.
 func TestDocumentRoundTrip(t *testing.T) {
-	done, all := targets(t, small(t))
-	text, err := done.Document(all).Bytes()
+	conclusions, all := targets(t, small(t))
+	text, err := conclusions.Document(all).Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 		t.Fatalf("document of %q with %d libraries, %v", doc.Campaign, len(doc.Libraries), err)
 	}
 	for i, lib := range doc.Libraries {
-		p := done.Problems[i]
+		p := conclusions.Problems[i]
 		if lib.Library != p.Library || len(lib.Collectives) != 1 || len(lib.Collectives[0].Points) != len(p.Rows) {
 			t.Fatalf("%s has %d collectives, want the rows of %s", lib.Library, len(lib.Collectives), p.Problem.Problem)
 		}
@@ -119,7 +119,7 @@ func TestSettingsSelect(t *testing.T) {
 		file string
 	}{{campaigntest.MadeIntel, "intel.env"}, {campaigntest.MadeMVAPICH, "mvapich2.env"}} {
 		t.Run(tc.Library, func(t *testing.T) {
-			done, all := targets(t, made(t, tc.Made))
+			conclusions, all := targets(t, runMade(t, tc.Made))
 			out := t.TempDir()
 			x, _, err := all[0].Write(out)
 			if err != nil {
@@ -129,7 +129,7 @@ func TestSettingsSelect(t *testing.T) {
 			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
-			checkSettings(t, tc.Made, campaigntest.Selected(t, csvOf(t, done), tc.Library), snippet)
+			checkSettings(t, tc.Made, campaigntest.Selected(t, csvOf(t, conclusions), tc.Library), snippet)
 			module, err := all[0].WriteModule(out, x.Setup, "made")
 			if err != nil || module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
 				t.Fatalf("module %s, %v", module, err)
@@ -250,11 +250,11 @@ func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 // measurements if it is known.
 func TestPlacementIsExported(t *testing.T) {
 	for _, known := range []bool{false, true} {
-		dir := made(t, campaigntest.MadeOpenMPI)
+		dir := runMade(t, campaigntest.MadeOpenMPI)
 		if known {
 			setCyclic(t, filepath.Join(dir, "journal.jsonl"))
 		}
-		done, all := targets(t, dir, "openmpi")
+		conclusions, all := targets(t, dir, "openmpi")
 		out := t.TempDir()
 		x, _, err := all[0].Write(out)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestPlacementIsExported(t *testing.T) {
 				t.Errorf("known %t: %s:\n%s", known, path, campaigntest.Read(t, path))
 			}
 		}
-		own := done.Document(all).Libraries[0].Placement
+		own := conclusions.Document(all).Libraries[0].Placement
 		if (own != nil) != known || (facts.Libraries[0].Placement != nil) != known || known && own.Order != coll.Cyclic {
 			t.Errorf("known %t: the table has %+v, the report %+v", known, own, facts.Libraries[0].Placement)
 		}

@@ -38,8 +38,8 @@ func contents(t *testing.T, dir string) map[string]string {
 
 func written(t *testing.T, dir, to string) report.Facts {
 	t.Helper()
-	_, done := concluded(t, dir)
-	facts, err := done.Write(to, by)
+	_, conclusions := concluded(t, dir)
+	facts, err := conclusions.Write(to, by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +69,14 @@ func TestWriteSame(t *testing.T) {
 
 // TestWriteSelection checks that the table of selections has the selected algorithm at every point.
 func TestWriteSelection(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
-	_, done := concluded(t, dir)
-	rows := campaigntest.Selected(t, csvOf(t, done), "openmpi")
-	if len(rows) != len(done.Problems[0].Rows) {
-		t.Fatalf("%d rows, want %d", len(rows), len(done.Problems[0].Rows))
+	dir := runMade(t, campaigntest.MadeOpenMPI)
+	_, conclusions := concluded(t, dir)
+	rows := campaigntest.Selected(t, csvOf(t, conclusions), "openmpi")
+	if len(rows) != len(conclusions.Problems[0].Rows) {
+		t.Fatalf("%d rows, want %d", len(rows), len(conclusions.Problems[0].Rows))
 	}
 	for i, r := range rows {
-		if p := done.Problems[0].Rows[i].Point; r.Point != p || r.Options[0].Algorithm != done.Problems[0].Selection.Choose(p) {
+		if p := conclusions.Problems[0].Rows[i].Point; r.Point != p || r.Options[0].Algorithm != conclusions.Problems[0].Selection.Choose(p) {
 			t.Errorf("row %d has %v at %v, want the selection at %v", i, r.Options[0].Algorithm, r.Point, p)
 		}
 	}
@@ -108,10 +108,10 @@ func TestWriteFile(t *testing.T) {
 
 // TestWriteToInvalidFolder checks that the error names a folder that cannot be created.
 func TestWriteToInvalidFolder(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
-	_, done := concluded(t, dir)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
+	_, conclusions := concluded(t, dir)
 	below := filepath.Join(dir, "journal.jsonl", "below")
-	if _, err := done.Write(below, by); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "journal.jsonl") {
+	if _, err := conclusions.Write(below, by); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "journal.jsonl") {
 		t.Errorf("Write: %v, want one that names %s", err, below)
 	}
 }

@@ -32,11 +32,11 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	done, err := v.models.Conclude(v.log.state, lib.Name)
+	conclusions, err := v.models.Conclude(v.log.state, lib.Name)
 	if err != nil {
 		return Estimate{}, err
 	}
-	problems, err := s.problems(done.Choices())
+	problems, err := s.problems(conclusions.Choices())
 	if err != nil {
 		return Estimate{}, err
 	}

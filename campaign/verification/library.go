@@ -32,15 +32,15 @@ type subject struct {
 
 // write writes the files of the library, without selections that were found slower.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
-	done, err := s.models.Conclude(s.log.state, s.lib.Name)
+	conclusions, err := s.models.Conclude(s.log.state, s.lib.Name)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	x, _, err := done.WriteLibrary(s.lib, s.campaign.Config.Output)
+	x, _, err := conclusions.WriteLibrary(s.lib, s.campaign.Config.Output)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	s.setup, s.choose = x.Setup, done.Choices()
+	s.setup, s.choose = x.Setup, conclusions.Choices()
 	var files verify.Files
 	if files.Problems, err = s.problems(s.choose); err != nil {
 		return verify.Files{}, err

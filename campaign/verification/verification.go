@@ -127,9 +127,9 @@ func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 // Write writes all files of the campaign's folder except the journal. It returns the facts of the
 // report.
 func (v *Verifier) Write(by export.Program) (report.Facts, error) {
-	done, err := v.models.Conclude(v.log.state)
+	conclusions, err := v.models.Conclude(v.log.state)
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return done.Write(v.campaign.Config.Output, by)
+	return conclusions.Write(v.campaign.Config.Output, by)
 }

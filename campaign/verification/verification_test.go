@@ -21,9 +21,9 @@ import (
 	"tutti/verify"
 )
 
-// made runs a campaign on artificial data and returns its folder. Afterwards the ring algorithm takes
+// runMade runs a campaign on artificial data and returns its folder. Afterwards the ring algorithm takes
 // twice as long with 15 ranks.
-func made(t testing.TB, m campaigntest.Made) string {
+func runMade(t testing.TB, m campaigntest.Made) string {
 	t.Helper()
 	dir := t.TempDir()
 	out := campaigntest.Run(t, campaigntest.Load(t, m.Put(t, dir)))
@@ -100,7 +100,7 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 // TestSlowerIsReverted checks that an algorithm that became slower is reverted to the default and no
 // faster one is. Table and report must agree.
 func TestSlowerIsReverted(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	result, facts := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	if !result.Proved() || len(result.Reverted) == 0 {
 		t.Fatalf("proved %t, reverted %v", result.Proved(), result.Reverted)
@@ -142,7 +142,7 @@ func TestSlowerIsReverted(t *testing.T) {
 // TestFilesOfPasses checks that New trains all models, that each pass writes the files once, and that
 // the settings are marked as verified at the end.
 func TestFilesOfPasses(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	rules := filepath.Join(dir, "openmpi.rules")
 	var inodes []uint64 // of the rules; every write makes a new file
 	recordInode := func() {
@@ -182,7 +182,7 @@ func TestFilesOfPasses(t *testing.T) {
 // TestIndependentNoise checks that both sides of a comparison have independent noise if both run the
 // default.
 func TestIndependentNoise(t *testing.T) {
-	result, _ := verifyAndWrite(t, made(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
+	result, _ := verifyAndWrite(t, runMade(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
 	controls := 0
 	for _, p := range result.Points {
 		if !p.Choice.IsDefault() {
@@ -201,7 +201,7 @@ func TestIndependentNoise(t *testing.T) {
 // TestResume cuts the journal of a verification and checks that the resumed verification writes the
 // same files.
 func TestResume(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
 	verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
@@ -228,7 +228,7 @@ func TestResume(t *testing.T) {
 
 // TestAgain checks that a complete verification measures nothing again, unless Options.Again is set.
 func TestAgain(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	first, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
 	size := len(campaigntest.Read(t, filepath.Join(dir, journal.FileName)))
 	same, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
@@ -242,7 +242,7 @@ func TestAgain(t *testing.T) {
 
 // TestBudget checks that a verification whose budget ended can be resumed.
 func TestBudget(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	o := open(t, dir)
 	_, result, err := o.verify(t.Context(), verification.Options{Rules: quick(), MachineTime: 1})
 	if !errors.Is(err, verify.ErrBudget) || result.Ended || result.Trials == 0 {
@@ -258,7 +258,7 @@ func TestBudget(t *testing.T) {
 
 // TestCancelled checks that a cancelled verification returns its result so far.
 func TestCancelled(t *testing.T) {
-	o := open(t, made(t, campaigntest.MadeOpenMPI))
+	o := open(t, runMade(t, campaigntest.MadeOpenMPI))
 	ctx, cancel := context.WithCancel(t.Context())
 	_, result, err := o.verify(ctx, verification.Options{Rules: quick(), Observe: func(e verify.Event) {
 		if e.Block == 2 {
@@ -277,7 +277,7 @@ func TestCannotBeVerified(t *testing.T) {
 		want      error
 		text      string
 	}{
-		{"never measured", made(t, campaigntest.MadeIntel), verification.ErrRecordedOnly, "intel: "},
+		{"never measured", runMade(t, campaigntest.MadeIntel), verification.ErrRecordedOnly, "intel: "},
 		{"no default", campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))), verification.ErrNoDefault, "mpich allreduce: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestCannotBeVerified(t *testing.T) {
 // TestVerificationFaults checks the errors without measurements, without rules and after impossible
 // journal entries.
 func TestVerificationFaults(t *testing.T) {
-	dir := made(t, campaigntest.MadeOpenMPI)
+	dir := runMade(t, campaigntest.MadeOpenMPI)
 	o := open(t, dir)
 	if _, err := verification.New(t.Context(), o.campaign, o.journal, &journal.State{}, verification.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)

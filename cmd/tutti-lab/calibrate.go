@@ -67,12 +67,12 @@ func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt la
 		return nil
 	}
 	if keep != "" {
-		kept, err := lab.KeepCalibrations(keep, opt, opt.Launch.Seconds)
+		file, err := lab.OpenCalibrations(keep, opt, opt.Launch.Seconds)
 		if err != nil {
 			return err
 		}
-		defer kept.Close() // Add has written every line
-		design.Known, emit = kept.Known, keepAll(kept, emit)
+		defer file.Close() // Add has written every line
+		design.Earlier, emit = file.Results, appendTo(file, emit)
 	}
 	all, err := lab.Calibrations(cmd.Context(), design, opt, emit)
 	if err != nil {

@@ -197,12 +197,12 @@ func (e evaluation) checkCombination() error {
 func (a *app) versus(ctx context.Context, e evaluation, design lab.Design) error {
 	emit := a.progress
 	if e.keep != "" {
-		kept, err := lab.KeepOutcomes(e.keep, e.opt, e.seconds)
+		file, err := lab.OpenOutcomes(e.keep, e.opt, e.seconds)
 		if err != nil {
 			return err
 		}
-		defer kept.Close() // Add has written every line
-		design.Known, emit = kept.Known, keepAll(kept, emit)
+		defer file.Close() // Add has written every line
+		design.Earlier, emit = file.Results, appendTo(file, emit)
 	}
 	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
 	if err != nil {
@@ -227,10 +227,10 @@ func modelNames() string {
 	return strings.Join(names, ", ")
 }
 
-// keepAll returns a function that adds a result to a file before it calls emit.
-func keepAll[T lab.Outcome | lab.Calibration](kept *lab.Kept[T], emit func(T) error) func(T) error {
+// appendTo returns a function that adds a result to a file before it calls emit.
+func appendTo[T lab.Outcome | lab.Calibration](file *lab.ResultFile[T], emit func(T) error) func(T) error {
 	return func(v T) error {
-		if err := kept.Add(v); err != nil {
+		if err := file.Add(v); err != nil {
 			return err
 		}
 		return emit(v)

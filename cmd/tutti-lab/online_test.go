@@ -29,8 +29,8 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnline(t *testing.T) {
 	dir := t.TempDir()
-	picture, bestMap, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "map.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", kept, "--map", bestMap)...)
+	picture, bestMap, file := filepath.Join(dir, "o.png"), filepath.Join(dir, "map.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", file, "--map", bestMap)...)
 	for _, want := range []string{"application", " app          learn", " app          tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
@@ -41,7 +41,7 @@ func TestOnline(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	again, _ := mustRun(t, exitDone, onlineArgs(t, "--policy", "iota,tutti", "--from", kept, "--format", "json")...)
+	again, _ := mustRun(t, exitDone, onlineArgs(t, "--policy", "iota,tutti", "--from", file, "--format", "json")...)
 	lines := strings.Split(strings.TrimSpace(again), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want one for each policy:\n%s", len(lines), again)

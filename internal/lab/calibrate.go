@@ -70,7 +70,7 @@ type CalibrationDesign struct {
 	Seeds    []uint64
 	Noise    []float64
 	Tail     []float64
-	Known    []Calibration // of an earlier run with the same options; not replayed again
+	Earlier  []Calibration // of an earlier run with the same options; not replayed again
 }
 
 // Validate checks the options with each noise and tail of the design.
@@ -116,7 +116,7 @@ type calibrationKey struct {
 // receives the new calibrations in this order, unless it is nil.
 func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit func(Calibration) error) ([]Calibration, error) {
 	known := map[calibrationKey]Calibration{}
-	for _, c := range d.Known {
+	for _, c := range d.Earlier {
 		known[calibrationKey{replayKey{c.Data, c.Collective, c.Strategy, c.Launch, c.Seed}, c.Noise, c.Tail}] = c
 	}
 	all := d.entries()

@@ -100,7 +100,7 @@ func TestCalibrations(t *testing.T) {
 			t.Errorf("calibration %+v", c)
 		}
 	}
-	opt.Workers, design.Known = 2, first[:1]
+	opt.Workers, design.Earlier = 2, first[:1]
 	fresh := 0
 	again, err := lab.Calibrations(context.Background(), design, opt, func(c lab.Calibration) error {
 		fresh++
@@ -130,14 +130,14 @@ func TestWriteCalibration(t *testing.T) {
 	rows := map[string][]string{}
 	for _, line := range strings.Split(b.String(), "\n") {
 		fields := strings.Split(strings.ReplaceAll(line, " %", "%"), "  ")
-		var kept []string
+		var file []string
 		for _, f := range fields {
 			if f = strings.TrimSpace(f); f != "" {
-				kept = append(kept, f)
+				file = append(file, f)
 			}
 		}
-		if len(kept) > 0 {
-			rows[kept[0]] = kept[1:]
+		if len(file) > 0 {
+			rows[file[0]] = file[1:]
 		}
 	}
 	for name, want := range map[string]string{

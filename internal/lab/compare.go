@@ -41,7 +41,7 @@ type Design struct {
 	Strategies []string
 	Seeds      []uint64
 	Launches   []benchrunner.LaunchCost // instead of Options.Launch
-	Known      []Outcome                // of an earlier run with the same options; not replayed again
+	Earlier    []Outcome                // of an earlier run with the same options; not replayed again
 }
 
 // Compare replays a design. The outcomes are ordered by set, strategy, seed and launch,
@@ -54,8 +54,8 @@ func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) erro
 			return nil, err
 		}
 	}
-	known := make(map[replayKey]Outcome, len(d.Known))
-	for _, o := range d.Known {
+	known := make(map[replayKey]Outcome, len(d.Earlier))
+	for _, o := range d.Earlier {
 		known[replayKey{o.Data, o.Collective, o.Strategy, o.Launch, o.Seed}] = o
 	}
 	perSet := len(d.Strategies) * len(d.Seeds)

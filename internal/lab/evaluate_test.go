@@ -349,11 +349,11 @@ func TestJobNoise(t *testing.T) {
 	opt := options()
 	quiet := replay(t, s, "regret", 1, opt)
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
-	kept, err := lab.KeepOutcomes(path, opt, 0)
+	file, err := lab.OpenOutcomes(path, opt, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	opt.JobNoise = 0.5
@@ -361,7 +361,7 @@ func TestJobNoise(t *testing.T) {
 	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
 		t.Error("job noise of 50 % changes nothing")
 	}
-	if _, err := lab.KeepOutcomes(path, opt, 0); err == nil {
+	if _, err := lab.OpenOutcomes(path, opt, 0); err == nil {
 		t.Error("outcomes of quiet jobs are taken for those of disturbed ones")
 	}
 	opt.JobNoise = 2

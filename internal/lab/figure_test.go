@@ -101,12 +101,12 @@ func TestCollectionTime(t *testing.T) {
 		}
 		want += seconds
 	}
-	seen := 0
+	rowsAt100 := 0
 	for _, r := range rows[1:] {
 		if r[column(rows, "share_percent")] != "100" {
 			continue
 		}
-		seen++
+		rowsAt100++
 		if got := r[column(rows, "machine_seconds")]; got != strconv.FormatFloat(want, 'g', 6, 64) {
 			t.Errorf("%s: everything costs %s s, want %g", r[0], got, want)
 		}
@@ -114,8 +114,8 @@ func TestCollectionTime(t *testing.T) {
 			t.Errorf("%s: everything measured does not meet the criteria: %v", r[0], r)
 		}
 	}
-	if seen != 3 {
-		t.Errorf("%d rows at 100 %%, want one for each of 3 series", seen)
+	if rowsAt100 != 3 {
+		t.Errorf("%d rows at 100 %%, want one for each of 3 series", rowsAt100)
 	}
 }
 

@@ -144,14 +144,14 @@ func TestKeepContinues(t *testing.T) {
 	opt.ToShare = 0
 	compare := func() (all []lab.Outcome, fresh int) {
 		t.Helper()
-		kept, err := lab.KeepOutcomes(path, opt, 1)
+		file, err := lab.OpenOutcomes(path, opt, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Known = kept.Known
+		p.Earlier = file.Results
 		all, err = lab.Compare(context.Background(), p, opt, func(o lab.Outcome) error {
 			fresh++
-			return kept.Add(o)
+			return file.Add(o)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +159,7 @@ func TestKeepContinues(t *testing.T) {
 		for i := range all {
 			all[i].Curve = nil
 		}
-		if err := kept.Close(); err != nil {
+		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
 		return all, fresh
@@ -182,14 +182,14 @@ func TestKeepContinues(t *testing.T) {
 		t.Errorf("%d fresh, want 3; %s", fresh, diff)
 	}
 	opt.Noise = 0.1
-	if _, err := lab.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
+	if _, err := lab.OpenOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
 		t.Errorf("with other noise: %v", err)
 	}
 	if err := os.WriteFile(path, append(whole, "{]\n"...), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	opt.Noise = options().Noise
-	if _, err := lab.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
+	if _, err := lab.OpenOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
 		t.Errorf("a line that is no outcome: %v", err)
 	}
 }
@@ -200,11 +200,11 @@ func TestKeepRefuses(t *testing.T) {
 	opt := options()
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own.jsonl")
-	kept, err := lab.KeepOutcomes(own, opt, 1)
+	file, err := lab.OpenOutcomes(own, opt, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	outcomes, err := os.ReadFile(own)
@@ -228,25 +228,25 @@ func TestKeepRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tc.content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := lab.KeepCalibrations(path, tc.opt, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := lab.OpenCalibrations(path, tc.opt, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
-		left, err := os.ReadFile(path)
+		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(left) != tc.content {
-			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, left, tc.content)
+		if string(content) != tc.content {
+			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, content, tc.content)
 		}
 	}
 	// The run was interrupted while it wrote the header.
 	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err = lab.KeepOutcomes(own, opt, 1); err != nil {
+	if file, err = lab.OpenOutcomes(own, opt, 1); err != nil {
 		t.Fatal(err)
 	}
-	defer kept.Close()
+	defer file.Close()
 	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
 		t.Errorf("after an incomplete header the file holds %q, %v", again, err)
 	}

@@ -12,40 +12,40 @@ import (
 	"tutti/benchrunner"
 )
 
-// Kept is a file of outcomes or calibrations, from which an interrupted run continues. The
+// ResultFile is a file of outcomes or calibrations, from which an interrupted run continues. The
 // first line has the options of the run, each other line a result, all as JSON.
-type Kept[T Outcome | Calibration] struct {
-	f     *os.File
-	Known []T // results that were in the file
+type ResultFile[T Outcome | Calibration] struct {
+	f       *os.File
+	Results []T // results that were in the file
 }
 
-// keptHeader is the first line of the file: the options that results depend on and do not
+// resultHeader is the first line of the file: the options that results depend on and do not
 // contain themselves.
-type keptHeader struct {
-	Kept          string  `json:"kept"` // outcomes or calibrations
+type resultHeader struct {
+	Content       string  `json:"content"` // outcomes or calibrations
 	LaunchSeconds float64 `json:"launch_seconds"`
 	Options       Options `json:"options"`
 }
 
-// KeepOutcomes opens the file of outcomes at path, or creates it. An incomplete last line is
+// OpenOutcomes opens the file of outcomes at path, or creates it. An incomplete last line is
 // cut off. A file with other content, or of other options, is an error and is not changed.
-func KeepOutcomes(path string, opt Options, launchSeconds float64) (*Kept[Outcome], error) {
-	return keep[Outcome](path, keptHeader{"outcomes", launchSeconds, opt})
+func OpenOutcomes(path string, opt Options, launchSeconds float64) (*ResultFile[Outcome], error) {
+	return openResults[Outcome](path, resultHeader{"outcomes", launchSeconds, opt})
 }
 
-// KeepCalibrations is KeepOutcomes for calibrations, which contain their noise.
-func KeepCalibrations(path string, opt Options, launchSeconds float64) (*Kept[Calibration], error) {
+// OpenCalibrations is OpenOutcomes for calibrations, which contain their noise.
+func OpenCalibrations(path string, opt Options, launchSeconds float64) (*ResultFile[Calibration], error) {
 	opt.Noise, opt.Tail = 0, 0
-	return keep[Calibration](path, keptHeader{"calibrations", launchSeconds, opt})
+	return openResults[Calibration](path, resultHeader{"calibrations", launchSeconds, opt})
 }
 
-func keep[T Outcome | Calibration](path string, header keptHeader) (*Kept[T], error) {
+func openResults[T Outcome | Calibration](path string, header resultHeader) (*ResultFile[T], error) {
 	header.Options.Workers, header.Options.Launch = 0, benchrunner.LaunchCost{}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	k := &Kept[T]{f: f}
+	k := &ResultFile[T]{f: f}
 	if err := k.read(header); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
@@ -54,7 +54,7 @@ func keep[T Outcome | Calibration](path string, header keptHeader) (*Kept[T], er
 
 // read reads the results and cuts off an incomplete last line. It changes nothing before it
 // has checked the first line.
-func (k *Kept[T]) read(want keptHeader) error {
+func (k *ResultFile[T]) read(want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (k *Kept[T]) read(want keptHeader) error {
 			if err := decodeStrictly(line, &v); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
-			k.Known = append(k.Known, v)
+			k.Results = append(k.Results, v)
 		}
 		if incomplete {
 			break
@@ -101,13 +101,13 @@ func (k *Kept[T]) read(want keptHeader) error {
 }
 
 // checkHeader returns an error unless the first line is the wanted one.
-func checkHeader(line []byte, want keptHeader) error {
-	var have keptHeader
-	if err := decodeStrictly(line, &have); err != nil || have.Kept != want.Kept {
-		return fmt.Errorf("line 1: this is no file of %s and was not changed: want another file", want.Kept)
+func checkHeader(line []byte, want resultHeader) error {
+	var have resultHeader
+	if err := decodeStrictly(line, &have); err != nil || have.Content != want.Content {
+		return fmt.Errorf("line 1: this is no file of %s and was not changed: want another file", want.Content)
 	}
 	if have != want {
-		return fmt.Errorf("its %s have other options, %s: want another file or the same options", want.Kept, bytes.TrimSpace(line))
+		return fmt.Errorf("its %s have other options, %s: want another file or the same options", want.Content, bytes.TrimSpace(line))
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func decodeStrictly(line []byte, v any) error {
 }
 
 // Add appends a result, an outcome without its curve.
-func (k *Kept[T]) Add(v T) error {
+func (k *ResultFile[T]) Add(v T) error {
 	if o, ok := any(v).(Outcome); ok {
 		o.Curve = nil
 		return k.write(o)
@@ -128,7 +128,7 @@ func (k *Kept[T]) Add(v T) error {
 	return k.write(v)
 }
 
-func (k *Kept[T]) write(v any) error {
+func (k *ResultFile[T]) write(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -138,4 +138,4 @@ func (k *Kept[T]) write(v any) error {
 }
 
 // Close closes the file.
-func (k *Kept[T]) Close() error { return k.f.Close() }
+func (k *ResultFile[T]) Close() error { return k.f.Close() }
