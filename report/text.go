@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	t := newTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
+	t := NewTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
 	for _, p := range f.Problems {
 		measured := 0.0 // when there are no candidates
 		if p.Candidates > 0 {
@@ -68,10 +69,10 @@ func WriteVerification(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	t := newTable([]any{"library", "collective", "points", "changed", "speed-up [95 %]", "unchanged [95 %]", "reverted", "slower", "obedience"}, 3, 4, 5, 6, 7, 8)
+	t := NewTable([]any{"library", "collective", "changed", "speed-up [95 %]", "unchanged [95 %]", "reverted", "slower", "obedience"}, 3, 4, 5, 6, 7)
 	for _, v := range f.Verification {
 		for _, c := range v.Collectives {
-			t.AppendRow(table.Row{v.Library, c.Collective, c.Points, c.Changed, c.Speedup.text(), c.Unchanged.text(), revertedText(c), c.Slower, obedienceText(c)})
+			t.AppendRow(table.Row{v.Library, c.Collective, fmt.Sprintf("%d of %d", c.Changed, c.Points), c.Speedup.text(), c.Unchanged.text(), revertedText(c), c.Slower, obedienceText(c)})
 		}
 	}
 	return writeTable(w, t)
@@ -85,22 +86,37 @@ func WriteMachineTime(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	t := newTable([]any{"library", "problem", "jobs", "queue", "launch", "warm-up", "measuring", "idle", "all"}, 3, 4, 5, 6, 7, 8, 9)
+	t := NewTable([]any{"problem", "jobs", "queue", "launch", "warm-up", "measuring", "idle", "all"}, 2, 3, 4, 5, 6, 7, 8)
 	for _, m := range machineTimes(f) {
-		t.AppendRow(table.Row{m.Library, m.Problem, m.Jobs, m.Queue, m.Launch, m.Warmup, m.Measure, m.Idle, m.All})
+		t.AppendRow(table.Row{strings.TrimSpace(m.Library + "\n" + m.Problem), m.Jobs, m.Queue, m.Launch, m.Warmup, m.Measure, m.Idle, m.All})
 	}
 	return writeTable(w, t)
 }
 
-// newTable returns a table. The numbers in figures, from 1, are its right-aligned columns.
-func newTable(header []any, figures ...int) table.Writer {
+// cellWidths has the widths of columns whose cells wrap, by header. They keep typical tables
+// within 80 columns.
+var cellWidths = map[string]int{
+	"all": 8, "collective": 14, "idle": 9, "launch": 9, "machine time": 8, "measuring": 9, "obedience": 11, "problem": 22,
+	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9,
+}
+
+// NewTable returns a table without colours and borders. The given columns, from 1, have numbers.
+func NewTable(header []any, numbers ...int) table.Writer {
 	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Options = table.Options{SeparateColumns: true, SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", ""
+	style.Box.MiddleVertical, style.Box.MiddleSeparator = "  ", "  "
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row(header))
-	var columns []table.ColumnConfig
-	for _, number := range figures {
-		columns = append(columns, table.ColumnConfig{Number: number, Align: text.AlignRight})
+	columns := make([]table.ColumnConfig, len(header))
+	for i, name := range header {
+		columns[i] = table.ColumnConfig{Number: i + 1, WidthMax: cellWidths[name.(string)], WidthMaxEnforcer: text.WrapSoft}
+		if slices.Contains(numbers, i+1) {
+			columns[i].Align = text.AlignRight
+		}
 	}
 	t.SetColumnConfigs(columns)
 	return t
@@ -154,7 +170,7 @@ func machineTimes(f Facts) []machineTimeView {
 			if m.NodeSeconds() == 0 {
 				return formatNodeSeconds(nodeSeconds)
 			}
-			return formatNodeSeconds(nodeSeconds) + " (" + formatShare(nodeSeconds/m.NodeSeconds()) + ")"
+			return formatNodeSeconds(nodeSeconds) + " (" + strings.ReplaceAll(formatShare(nodeSeconds/m.NodeSeconds()), " ", "") + ")"
 		}
 		out = append(out, machineTimeView{
 			Library: m.Library, Problem: problem, Jobs: m.Jobs, Queue: formatSeconds(m.Queue),

@@ -122,7 +122,7 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) 
 	if g != nil {
 		head = append(head, "saving")
 	}
-	t := newTable(head, 2, 3, 4, 5, 6, 7, 8)
+	t := NewTable(head, 2, 3, 4, 5, 6, 7, 8)
 	for _, l := range v.Collectives {
 		row := table.Row{l.Collective, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
 		if g != nil {
@@ -137,7 +137,7 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) 
 	if g != nil {
 		head = append(head, "saving", "with")
 	}
-	t = newTable(head, 3, 4, 5, 6, 7, 8, 9, 10)
+	t = NewTable(head, 3, 4, 5, 6, 7, 8, 9, 10)
 	for _, l := range v.Points {
 		row := table.Row{l.Collective, l.Layout, l.Bytes, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
 		if g != nil {

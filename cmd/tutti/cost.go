@@ -64,14 +64,14 @@ func printForecast(a *app, f assembly.Forecast, scripts bool, format string) err
 	}
 	rows := make([]table.Row, len(f.Jobs))
 	for i, j := range f.Jobs {
-		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
+		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
 	}
 	for _, l := range f.LeftOut {
 		if l.Whole() {
-			rows = append(rows, table.Row{l.Problem, 0, 0, "", 0, 0, "0", "0"})
+			rows = append(rows, table.Row{l.Problem, "none", "", 0, 0, "0", "0"})
 		}
 	}
-	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
+	a.printTable(table.Row{"problem", "layout", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
 	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
 		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
 	for _, l := range f.LeftOut {

@@ -327,9 +327,14 @@ func printLearnt(a *app, r online.Report) {
 		if c.FasterLow > 0 {
 			between = fmt.Sprintf("%.2f to %.2f", c.FasterLow, c.FasterHigh)
 		}
-		rows = append(rows, table.Row{c.Point, c.Calls, c.Selected, fmt.Sprintf("%.2f", c.Faster), between, fmt.Sprintf("%d of %d", c.Explored, c.Of), since, c.Why})
+		rows = append(rows, table.Row{c.Point, c.Calls, c.Selected, fmt.Sprintf("%.2f", c.Faster), between, fmt.Sprintf("%d of %d", c.Explored, c.Of), since})
 	}
-	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since", "why"}, rows)
+	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since"}, rows)
+	for _, c := range r.Classes {
+		if c.Why != "" {
+			fmt.Fprintf(a.stdout, "%s: %s: %s\n", c.Point, c.Selected, c.Why)
+		}
+	}
 }
 
 func printPrice(a *app, p online.Price) {

@@ -3,15 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/term"
+
+	"tutti/report"
 )
 
 // printJSON prints a value as indented JSON.
@@ -29,67 +26,11 @@ func (a *app) warn(warnings []string) {
 	}
 }
 
-// printTable prints rows under a header in the style of all tables. Where a terminal
-// is too narrow for it, cells have several lines, if that helps.
+// printTable prints rows under a header in the style of all tables.
 func (a *app) printTable(header table.Row, rows []table.Row) {
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout)
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	if width := terminalWidth(a.stdout); width > 0 {
-		t.SetColumnConfigs(fitColumns(header, rows, width))
-	}
-	t.AppendHeader(header)
+	t := report.NewTable(header)
 	t.AppendRows(rows)
-	t.Render()
-}
-
-// terminalWidth is 0 where w is no terminal.
-func terminalWidth(w io.Writer) int {
-	if sticky, ok := w.(*stickyWriter); ok {
-		w = sticky.to
-	}
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
-}
-
-// fitColumns takes from the widest columns of a table what it is wider than width.
-// It breaks no word; where that is not enough it is nil.
-func fitColumns(header table.Row, rows []table.Row, width int) []table.ColumnConfig {
-	left := width - 3*len(header) - 1 // without the lines
-	columns := make([]table.ColumnConfig, len(header))
-	words := make([]int, len(header)) // width of the longest
-	for i := range columns {
-		columns[i] = table.ColumnConfig{Number: i + 1, WidthMaxEnforcer: text.WrapSoft}
-		for _, row := range append([]table.Row{header}, rows...) {
-			cell := fmt.Sprint(row[i])
-			columns[i].WidthMax = max(columns[i].WidthMax, text.StringWidth(cell))
-			for word := range strings.FieldsSeq(cell) {
-				words[i] = max(words[i], text.StringWidth(word))
-			}
-		}
-		left -= columns[i].WidthMax
-	}
-	for ; left < 0; left++ {
-		widest := -1
-		for i, c := range columns {
-			if c.WidthMax > words[i] && (widest < 0 || c.WidthMax > columns[widest].WidthMax) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			return nil
-		}
-		columns[widest].WidthMax--
-	}
-	return columns
+	fmt.Fprintln(a.stdout, t.Render())
 }
 
 // formatHours returns hours with two significant digits, or with one below 0.01.

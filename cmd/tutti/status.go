@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -130,19 +131,20 @@ func printStatus(a *app, s campaignStatus) {
 	fmt.Fprintf(a.stdout, "campaign %s, started %s, %d records\n", s.Campaign, s.Created, s.Records)
 	var rows []table.Row
 	for _, p := range s.Problems {
-		stop, slowdown, mistakes := p.Stop, "–", "–"
-		if stop == "" {
-			stop = "not yet"
-		}
+		stop, slowdown, mistakes := cmp.Or(p.Stop, "not yet"), "–", "–"
 		if p.Slowdown > 0 { // after the first evaluation
 			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
 		}
 		rows = append(rows, table.Row{
-			p.Library, p.Collective, p.Round, p.Trials, p.Failed, fmt.Sprintf("%.1f %%", 100*p.CandidateShare),
-			formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
+			p.Library, p.Collective, p.Trials, fmt.Sprintf("%.1f %%", 100*p.CandidateShare), formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
-	a.printTable(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"}, rows)
+	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "slowdown", "mistakes", "stop"}, rows)
+	for _, p := range s.Problems {
+		if p.Failed > 0 {
+			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed\n", p.Library, p.Collective, p.Failed, p.Trials)
+		}
+	}
 	if len(s.Jobs) > 0 {
 		fmt.Fprintf(a.stdout, "jobs without results yet: %s\n", strings.Join(s.Jobs, ", "))
 	}

@@ -58,7 +58,7 @@ func TestRecordedWarning(t *testing.T) {
 func TestOnePoint(t *testing.T) {
 	header, _, _ := strings.Cut(string(recordedRows(t)), "\n")
 	stdout := tuneOn(t, t.TempDir(), header+"\nallreduce,rdb,4,1,16,127.8,127.8,127.8,0.16\n")
-	if strings.Count(stdout, "│ converged │    100 % │") != 2 {
+	if strings.Count(stdout, "converged     100 % ") != 2 {
 		t.Errorf("not converged:\n%s", stdout)
 	}
 }
