@@ -74,7 +74,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("before: %q\nafter: %q", before, after)
 	}
 	if again, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts", "--yes"); again != stdout {
-		t.Error("a second time it tells something else")
+		t.Error("the second dry run differs")
 	}
 }
 

@@ -70,7 +70,7 @@ when a release has never been tested.`,
 	}
 	e := exporter{app: a}
 	only := choiceFlag(cmd, "only", exportAll, exportable, "`KIND` of results to write")
-	cmd.Flags().StringArrayVar(&e.wanted, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
+	cmd.Flags().StringArrayVar(&e.targets, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
 	cmd.Flags().StringVarP(&e.dir, "out", "o", "", "`FOLDER` to write to, default: that of the campaign; - for standard output (trees, selection, measurements or summary)")
 	format := formatFlag(cmd)
 	mustComplete(cmd.MarkFlagDirname("out"))
@@ -87,10 +87,10 @@ when a release has never been tested.`,
 // exporter is one call of tutti export.
 type exporter struct {
 	*app
-	only   string
-	wanted []string // values of --for
-	dir    string   // folder of the written files; - for standard output
-	json   bool     // --format json
+	only    string
+	targets []string // values of --for
+	dir     string   // folder of the written files; - for standard output
+	json    bool     // --format json
 
 	campaign *assembly.Campaign
 	results  []campaign.Result
@@ -120,7 +120,7 @@ func (e *exporter) checkFlags() error {
 		return fmt.Errorf("--out -: standard output takes one table: want --only %s, %s, %s or %s", exportTrees, exportSelection, exportMeasurements, exportSummary)
 	case e.dir == "-" && e.json:
 		return errors.New("--out - and --format json: both write to standard output")
-	case len(e.wanted) > 0 && e.dir == "":
+	case len(e.targets) > 0 && e.dir == "":
 		return errors.New("--for needs --out: the folder of the campaign contains the files for the measured releases")
 	case strings.ContainsFunc(e.dir, unicode.IsControl):
 		return fmt.Errorf("--out %q: a module cannot name a folder with control characters", e.dir)
@@ -137,7 +137,7 @@ func (e *exporter) run(cmd *cobra.Command, folder string) error {
 	}
 	e.app.warn(contents.Warnings)
 	e.state = contents.State()
-	if e.releases, err = export.Releases(e.campaign, e.wanted); err != nil {
+	if e.releases, err = export.Releases(e.campaign, e.targets); err != nil {
 		return usageError(cmd, err)
 	}
 	if e.dir == "-" && (e.only == exportMeasurements || e.only == exportSummary) && len(e.releases) > 1 {
@@ -243,25 +243,25 @@ func writeDocument(w io.Writer, doc selection.Document) error {
 }
 
 // writeRules writes the selection files of one library, and its settings as a module.
-func (e *exporter) writeRules(t *export.Target, told *export.Summary) error {
+func (e *exporter) writeRules(t *export.Target, summary *export.Summary) error {
 	written, origin, err := t.Write(e.dir)
 	if err != nil {
 		return withOutputCode(err)
 	}
-	told.Origin = origin
+	summary.Origin = origin
 	for _, name := range written.Names() {
-		e.note(filepath.Join(e.dir, name), exportRules, told.Library)
+		e.note(filepath.Join(e.dir, name), exportRules, summary.Library)
 		if name != written.Snippet {
 			continue
 		}
 		path, err := t.WriteModule(e.dir, written.Setup, e.campaign.Config.Name)
 		switch {
 		case errors.Is(err, selection.ErrSetup):
-			e.warn(fmt.Sprintf("no module for %s: %v", told.Library, err))
+			e.warn(fmt.Sprintf("no module for %s: %v", summary.Library, err))
 		case err != nil:
 			return withOutputCode(err)
 		default:
-			e.note(path, exportRules, told.Library)
+			e.note(path, exportRules, summary.Library)
 		}
 	}
 	return nil

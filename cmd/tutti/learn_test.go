@@ -217,15 +217,15 @@ func TestServeUpdatesTables(t *testing.T) {
 	learned := filepath.Join(dir, "learned")
 	smallService(t, dir, "online:\n  - {name: app, folder: learned, release: 1+mpich-4.0.2, exclude: [\"pipeline(segsize=8192)\"]}\n")
 	once := []string{"serve", "-c", "service.yaml", "--once"}
-	if _, said := mustEnd(t, dir, []exitCode{codeDone}, once...); !strings.Contains(said, "create it with tutti online update "+learned) {
-		t.Errorf("without the folder:\n%s", said)
+	if _, output := mustEnd(t, dir, []exitCode{codeDone}, once...); !strings.Contains(output, "create it with tutti online update "+learned) {
+		t.Errorf("without the folder:\n%s", output)
 	}
 	if err := os.Mkdir(learned, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	writeSamples(t, learned, "a", "MPICH Version: 4.0.2 and so on")
-	if _, said := mustEnd(t, dir, []exitCode{codeDone}, once...); strings.Contains(said, "no new table") {
-		t.Errorf("with samples:\n%s", said)
+	if _, output := mustEnd(t, dir, []exitCode{codeDone}, once...); strings.Contains(output, "no new table") {
+		t.Errorf("with samples:\n%s", output)
 	}
 	table, err := libtutti.Parse(readFile(t, tableIn(learned)))
 	if err != nil || table.Select(coll.Bcast, 8, 4, 600).Name != "binomial" {
@@ -300,8 +300,8 @@ func TestLiveLearn(t *testing.T) {
 		running.Go(func() {
 			cmd := exec.CommandContext(t.Context(), loop, "100")
 			cmd.Env = env
-			if said, err := cmd.CombinedOutput(); err != nil || string(said) != "right 500\n" {
-				t.Errorf("%v: %s", err, said)
+			if output, err := cmd.CombinedOutput(); err != nil || string(output) != "right 500\n" {
+				t.Errorf("%v: %s", err, output)
 			}
 		})
 	}

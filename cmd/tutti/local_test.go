@@ -412,13 +412,13 @@ func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 	for _, j := range l.jobs {
 		nodeSeconds += j.Spent.Allocated() * float64(j.Nodes)
 	}
-	jobs, told := 0, 0.0
+	jobs, reported := 0, 0.0
 	for _, m := range f.MachineTime {
 		jobs += m.Jobs
-		told += m.Launch + m.Warmup + m.Measure + m.Idle
+		reported += m.Launch + m.Warmup + m.Measure + m.Idle
 	}
-	if jobs != len(l.jobs) || math.Abs(told-nodeSeconds) > 1e-6*nodeSeconds {
-		t.Errorf("the report has %d jobs and %g node-seconds, the journal %d and %g", jobs, told, len(l.jobs), nodeSeconds)
+	if jobs != len(l.jobs) || math.Abs(reported-nodeSeconds) > 1e-6*nodeSeconds {
+		t.Errorf("the report has %d jobs and %g node-seconds, the journal %d and %g", jobs, reported, len(l.jobs), nodeSeconds)
 	}
 	// The costs of the trials add up to the costs of the jobs.
 	paid := 0.0
@@ -464,7 +464,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	loaded := testutil.RunProgram(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
 	testutil.CheckAllRight(t, loaded)
 	if strings.Contains(loaded, "openmpi.rules") {
-		t.Errorf("Open MPI complains of its rules:\n%s", loaded)
+		t.Errorf("Open MPI warns of its rules:\n%s", loaded)
 	}
 	if testutil.AllCases() {
 		verifyInTime(t, dir, "openmpi", "15s")
@@ -493,7 +493,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
 		"--set", "points=3", "--set", "between=1", "--set", "min_blocks=2", "--set", "max_blocks=2", "--machine-time", most)
 	if code == codeNotProved && !strings.Contains(output, "tutti verify out") && !strings.Contains(output, "slower than the default at") {
-		t.Errorf("not proved, but nobody knows why:\n%s", output)
+		t.Errorf("not proved without a reason:\n%s", output)
 	}
 	f := reportOf(t, filepath.Join(dir, "out"))
 	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].Obedience) == 0 {
@@ -509,7 +509,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 		}
 	}
 	if obeyed == 0 {
-		t.Errorf("nothing is known to be obeyed: %+v", f.Verification[0].Obedience)
+		t.Errorf("no file is proved to be obeyed: %+v", f.Verification[0].Obedience)
 	}
 }
 

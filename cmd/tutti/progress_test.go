@@ -76,8 +76,8 @@ mpich bcast            round 50  measured  50 %  machine 3.14s    slowdown 1.500
 }
 
 func TestWaitNotices(t *testing.T) {
-	var told []string
-	w := newWaitNotices("Slurm", func(line string) { told = append(told, line) })
+	var printed []string
+	w := newWaitNotices("Slurm", func(line string) { printed = append(printed, line) })
 	now := time.Unix(1_800_000_000, 0)
 	w.now = func() time.Time { return now }
 	for _, step := range []struct {
@@ -87,8 +87,8 @@ func TestWaitNotices(t *testing.T) {
 		now = now.Add(step.after)
 		w.notice(errors.New(step.cause))
 	}
-	if want := []string{"waiting for Slurm: a", "waiting for Slurm: b", "waiting for Slurm: b"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"waiting for Slurm: a", "waiting for Slurm: b", "waiting for Slurm: b"}; !slices.Equal(printed, want) {
+		t.Errorf("printed %q, want %q", printed, want)
 	}
 }
 

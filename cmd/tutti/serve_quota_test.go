@@ -49,10 +49,10 @@ func TestServeQuota(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said, err := io.ReadAll(answer.Body)
+		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != status {
-			t.Errorf("%s: %s %s %v, want %d", body, answer.Status, said, err, status)
+			t.Errorf("%s: %s %s %v, want %d", body, answer.Status, text, err, status)
 		}
 	}
 	second.end(syscall.SIGTERM)

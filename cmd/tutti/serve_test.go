@@ -230,7 +230,7 @@ func checkDashboard(t *testing.T, metrics string) {
 	}
 	for _, name := range asked {
 		if !strings.Contains(metrics, "\n"+name+"{") && !strings.Contains(metrics, "\n"+name+" ") {
-			t.Errorf("the dashboard asks for %s, which the service does not tell", name)
+			t.Errorf("the dashboard asks for %s, which the service does not have", name)
 		}
 	}
 }
@@ -254,10 +254,10 @@ func checkAnswer(t *testing.T, s *served, id string) {
 	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer); err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]string{}
+	answers := map[string]string{}
 	for _, selection := range answer.Selections {
 		for _, c := range selection.Choices {
-			told[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.MsgBytes)] = c.Algorithm
+			answers[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.MsgBytes)] = c.Algorithm
 		}
 	}
 	file := string(s.ask("GET", "/api/v1/campaigns/"+id+"/files/selection.csv", ""))
@@ -268,12 +268,12 @@ func checkAnswer(t *testing.T, s *served, id string) {
 			continue
 		}
 		rows++
-		if got := told[strings.Join(cells[:5], ",")]; got != cells[5] && !strings.Contains(line, `"`) {
-			t.Errorf("selection at %v is told as %q, the file has %q", cells[:5], got, cells[5])
+		if got := answers[strings.Join(cells[:5], ",")]; got != cells[5] && !strings.Contains(line, `"`) {
+			t.Errorf("selection at %v: the API has %q, the file has %q", cells[:5], got, cells[5])
 		}
 	}
-	if rows == 0 || rows != len(told) {
-		t.Errorf("%d choices are told, the file has %d", len(told), rows)
+	if rows == 0 || rows != len(answers) {
+		t.Errorf("the API has %d choices, the file has %d", len(answers), rows)
 	}
 }
 

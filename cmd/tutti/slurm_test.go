@@ -237,8 +237,8 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	fakePace(t, dir, "0.5")
 	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
 	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(openOf(t, out, coll.JobSubmitted)) == 2 })
-	said := regexp.MustCompile(`tutti: stopped; everything measured is in the journal\. 2 jobs left in the queue; tutti cancel out cancels them\. Resume with:\n  tutti resume out\n$`)
-	if code != codeCancelled || !said.MatchString(output.String()) {
+	pattern := regexp.MustCompile(`tutti: stopped; everything measured is in the journal\. 2 jobs left in the queue; tutti cancel out cancels them\. Resume with:\n  tutti resume out\n$`)
+	if code != codeCancelled || !pattern.MatchString(output.String()) {
 		t.Errorf("exit code %d\n%s", code, output)
 	}
 	waiting := func() int { return len(strings.Fields(c.Run("squeue", "-h", "-o%i"))) }
@@ -270,18 +270,18 @@ func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	other := t.TempDir()
 	campaigntest.Fake(t, other, "slurm")
 	out := filepath.Join(dir, "out")
-	first, firstSaid := process(t, dir, "tune", "-c", "small.yaml")
-	second, secondSaid := process(t, other, "tune", "-c", "small.yaml")
+	first, firstOutput := process(t, dir, "tune", "-c", "small.yaml")
+	second, secondOutput := process(t, other, "tune", "-c", "small.yaml")
 	for began := time.Now(); len(openOf(t, out, coll.JobSubmitted)) == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Since(began) > testutil.HangTimeout {
-			t.Fatalf("nothing is submitted\n%s", firstSaid)
+			t.Fatalf("nothing is submitted\n%s", firstOutput)
 		}
 	}
 	mustTutti(t, codeBusy, "resume", out)
 	mustTutti(t, codeBusy, "cancel", out)
 	for _, cmd := range []*exec.Cmd{first, second} {
 		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
-			t.Errorf("%s: exit code %d\n%s%s", cmd.Dir, code, firstSaid, secondSaid)
+			t.Errorf("%s: exit code %d\n%s%s", cmd.Dir, code, firstOutput, secondOutput)
 		}
 	}
 	slurmEnded(t, c, dir)

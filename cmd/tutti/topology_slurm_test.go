@@ -87,10 +87,10 @@ func useTopology(t *testing.T, dir, measured string) {
 	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "used")
 	files, err := filepath.Glob(filepath.Join(dir, "used", "jobs", "*", "switches"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no job was told its switches: %v", err)
+		t.Fatalf("no job has a file of switches: %v", err)
 	}
 	if got := string(readFile(t, files[0])); got != "n1 n2 n3 n4\nn5 n6 n7 n8\n" {
-		t.Errorf("a job was told the switches %q", got)
+		t.Errorf("a job has the switches %q", got)
 	}
 	checkPlaced(t, filepath.Join(dir, "used"), coll.Cyclic)
 	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "other", "--from", "used", "--set", "runner.order=block")

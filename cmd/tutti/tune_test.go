@@ -112,7 +112,7 @@ func TestTrace(t *testing.T) {
 		}
 	}
 	if page := string(readFile(t, filepath.Join(out, export.ReportHTML))); !strings.Contains(page, "points that count") {
-		t.Error("the report does not tell of weights")
+		t.Error("the report has no weights")
 	}
 	// The journal includes the calls, so the trace may be deleted.
 	if err := os.Remove(filepath.Join(dir, "app.csv")); err != nil {
