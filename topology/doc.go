@@ -1,10 +1,8 @@
-// Package topology describes a machine as a tree: switches, nodes, and what is inside
-// the nodes.
+// Package topology describes a machine as a tree of switches, nodes and parts of nodes.
 //
-// A Tree has vertices of one Kind each. Switches are above nodes; sockets, caches, cores
-// and so on are below them. A vertex has the time of a message between two of its
-// children and the confidence of the division into these children. What the source of a
-// tree leaves open is in its Gaps, in words.
+// A vertex of a Tree has one Kind. Switches are above nodes; sockets, caches and cores are
+// below nodes. A vertex has the time of a message between two of its children, and the
+// confidence that these children belong together. Gaps describe unknown parts of a tree.
 //
 //	t, err := topology.Read(file, "topology.json")
 //	if err != nil {

@@ -82,7 +82,7 @@ func cores(t *testing.T, name string) discover.Matrix {
 // TestCores counts the levels of real processors that are found exactly, with a known and with
 // an unknown number of groups.
 func TestCores(t *testing.T) {
-	told, untold, all := 0, 0, 0
+	withCount, withoutCount, all := 0, 0, 0
 	for _, k := range known {
 		m := cores(t, k.file)
 		rows, err := discover.Profile(m)
@@ -104,20 +104,20 @@ func TestCores(t *testing.T) {
 			}
 			all++
 			if accuracy(t, tree.Cut(truth.Groups()), truth) == 1 {
-				told++
+				withCount++
 			} else {
 				t.Logf("%s: %s is another division", k.file, name)
 			}
 			if holds(t, found.Levels, truth) {
-				untold++
+				withoutCount++
 			} else {
 				t.Logf("%s: %s is not among the levels of %v groups", k.file, name, groups(found.Levels))
 			}
 		}
 	}
-	t.Logf("of %d levels %d exact with the number of groups, %d without", all, told, untold)
-	if told < 29 || untold < 27 {
-		t.Errorf("%d and %d, want 29 and 27", told, untold)
+	t.Logf("of %d levels %d exact with the number of groups, %d without", all, withCount, withoutCount)
+	if withCount < 29 || withoutCount < 27 {
+		t.Errorf("%d and %d, want 29 and 27", withCount, withoutCount)
 	}
 }
 

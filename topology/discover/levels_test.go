@@ -388,7 +388,7 @@ func TestFindLevelsRefuses(t *testing.T) {
 	}
 	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
 	if _, err := discover.FindLevels(m, matrix(t, [][]float64{{}, {1}})); !errors.Is(err, discover.ErrMatrix) {
-		t.Errorf("halves that differ: %v", err)
+		t.Errorf("matrices of different sizes: %v", err)
 	}
 }
 

@@ -74,7 +74,7 @@ func (r Measurements) switches() (topology.Tree, error) {
 	gap := ""
 	switch lost := without(r.Hosts, members); {
 	case err != nil:
-		gap = "too few pairs of nodes were measured to tell levels: " + err.Error()
+		gap = "too few pairs of nodes were measured to find levels: " + err.Error()
 		found, members = LevelReport{}, r.Hosts
 	case len(lost) > 0:
 		gap = fmt.Sprintf("never measured: %q", lost)
@@ -109,7 +109,7 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	}
 	found, members, err := FindPairLevels(pairs)
 	if errors.Is(err, ErrMatrix) {
-		return node, []string{"too few pairs were measured to tell levels"}, nil
+		return node, []string{"too few pairs were measured to find levels"}, nil
 	}
 	if err != nil {
 		return node, nil, err
@@ -261,7 +261,7 @@ func (r LevelReport) gaps(names []string) []string {
 		out = append(out, "no clear level")
 	}
 	for _, u := range r.Unclear {
-		out = append(out, fmt.Sprintf("%d groups are nearer inside than outside, but see one another as in no tree of switches: left out", u.Groups))
+		out = append(out, fmt.Sprintf("%d groups are nearer inside than outside, but their distances fit no tree of switches: left out", u.Groups))
 	}
 	for _, f := range r.Far {
 		out = append(out, fmt.Sprintf("%s is %.2g times as far from all others as they are from one another: slow, or alone behind its switch",
