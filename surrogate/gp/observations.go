@@ -99,8 +99,8 @@ func (o Observations) jobs() int {
 	return last
 }
 
-// Sample returns the observations at an even sample of the rows: at least most observations, or all
-// if there are fewer; see SampleIndices.
+// Sample returns all observations of an even sample of the rows. The sample has at least the given
+// number of observations, or all if there are fewer; see SampleIndices.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o
