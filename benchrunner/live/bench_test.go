@@ -19,8 +19,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()
 		o := options(b, dir, localScheduler(b))
-		program := o.Program.(fakeProgram)
-		program.most = 1
+		program := oneCaseProgram(o)
 		o.Program = program
 		o.LaunchTime, o.Poll = 2*time.Second, live.Poll{} // the default intervals
 		o.JobTime = program.allowance + 2*o.LaunchTime + 10*time.Second

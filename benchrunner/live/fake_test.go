@@ -64,6 +64,13 @@ func writeFakeProgram(dir string) (fakeProgram, error) {
 	return p, testutil.WriteExecutable(p.path, fakeText)
 }
 
+// oneCaseProgram returns the program of the options with one case in each launch.
+func oneCaseProgram(o live.Options) fakeProgram {
+	p := o.Program.(fakeProgram)
+	p.most = 1
+	return p
+}
+
 func (p fakeProgram) Name() string { return "fake" }
 
 func (p fakeProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {

@@ -126,15 +126,21 @@ func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	return done
 }
 
+// checkDone is checkTrials that also checks the number of measured cases.
+func checkDone(t *testing.T, log *memory, requests, want int) {
+	t.Helper()
+	if done := checkTrials(t, log, requests); done != want {
+		t.Errorf("%d of %d measured, want %d: %s", done, requests, want, trialsText(log))
+	}
+}
+
 // TestDoubledSubmission checks that only one of two jobs with the same name measures, and that
 // the runner follows this job.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
 	s := &doubler{Scheduler: faulty(t, runnertest.FaultOptions{})}
 	log := runBatch(t, machine(t, options(t, dir, s)), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
-	if done := checkTrials(t, log, 3); done != 3 {
-		t.Errorf("%d of 3 measured: %+v", done, log.trials)
-	}
+	checkDone(t, log, 3, 3)
 	checkMeasuredOnce(t, dir, 1, 2, 3)
 	if j := log.last()[0]; j.ID != "1" {
 		t.Errorf("job %+v, want the ID of the first submission", j)

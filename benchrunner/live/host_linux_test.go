@@ -21,9 +21,7 @@ func TestClockSteps(t *testing.T) {
 			o := options(t, t.TempDir(), localScheduler(t))
 			o.Setup = []string{"unset EPOCHREALTIME; EPOCHREALTIME=" + clock} // the variable from which the script reads the clock
 			log := runBatch(t, machine(t, o), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
-			if done := checkTrials(t, log, 3); done != 3 {
-				t.Errorf("%d of 3 measured: %+v", done, log.trials)
-			}
+			checkDone(t, log, 3, 3)
 			for _, j := range log.last() {
 				if allocated := j.Spent.Allocated(); allocated < 0.5 || allocated > j.LimitSeconds {
 					t.Errorf("job %s had a node for %g s, want more than 0.5 s for two slow cases", j.Name, allocated)
@@ -76,12 +74,8 @@ func TestFullDiskForJob(t *testing.T) {
 		t.Errorf("%v are left of what could not be written", left)
 	}
 	unfill(t, dir)
-	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
-		t.Fatal(err)
-	}
-	if done := checkTrials(t, log, 2); done != 2 {
-		t.Errorf("%d of 2 measured: %+v", done, log.trials)
-	}
+	resume(t, o, b, log)
+	checkDone(t, log, 2, 2)
 }
 
 // filling is a program that fills the disk when its output is read.
@@ -114,9 +108,7 @@ func TestFullDiskForResult(t *testing.T) {
 	}
 	unfill(t, dir)
 	o.Program = o.Program.(filling).fakeProgram
-	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, o, b, log)
 	if done := checkTrials(t, log, 2); done != 2 || len(log.last()) != 1 {
 		t.Errorf("%d of 2 measured by %d jobs: %+v", done, len(log.last()), log.trials)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/benchrunner/live"
 	"tutti/coll"
 	"tutti/internal/testutil"
 )
@@ -93,9 +94,7 @@ func TestNothingFits(t *testing.T) {
 	// If an allocation ends too early for a case, the case does not fail: the other cases are
 	// measured, and Run returns ErrUnavailable.
 	o.Scheduler = &limitedScheduler{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(50 * time.Second)}}
-	program := o.Program.(fakeProgram)
-	program.most = 1
-	o.Program = varied{program}
+	o.Program = varied{oneCaseProgram(o)}
 	log := &memory{}
 	err = machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a"), at(1, 2, "long")), log)
 	if !errors.Is(err, benchrunner.ErrUnavailable) || len(log.trials) != 1 || log.trials[0].State != coll.TrialDone {
@@ -121,29 +120,40 @@ func TestCancelledAndResumed(t *testing.T) {
 			dir := t.TempDir()
 			o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1, Attached: attached}})
 			b := batchOf(at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "slow"), at(1, 4, "a"))
-			log := &memory{}
-			ctx, cancel := context.WithCancel(context.Background())
-			go func() {
-				waitForCase(t, dir)
-				cancel()
-			}()
-			if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
-				t.Fatalf("Run = %v, want it cancelled", err)
-			}
+			log := runUntilFirstCase(t, o, b)
 			if running := processes(t, dir); (running == 0) != attached {
 				t.Errorf("%d processes run after a cancel, attached %t", running, attached)
 			}
-			if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
-				t.Fatal(err)
-			}
-			if done := checkTrials(t, log, 4); done != 4 {
-				t.Errorf("%d of 4 measured: %+v", done, log.trials)
-			}
+			resume(t, o, b, log)
+			checkDone(t, log, 4, 4)
 			checkMeasuredOnce(t, dir, 1, 2, 3, 4)
 			if first := log.last()[0]; attached != (first.Outcome == coll.JobCancelled) || (len(log.last()) == 1) == attached {
 				t.Errorf("jobs %+v: want the first cancelled just when it is attached", log.last())
 			}
 		})
+	}
+}
+
+// runUntilFirstCase runs a batch and cancels the run once a case is measured.
+func runUntilFirstCase(t *testing.T, o live.Options, b benchrunner.Batch) *memory {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		waitForCase(t, o.Dir)
+		cancel()
+	}()
+	log := &memory{}
+	if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Run = %v, want it cancelled", err)
+	}
+	return log
+}
+
+// resume runs a batch again and adds to the log of the earlier run.
+func resume(t *testing.T, o live.Options, b benchrunner.Batch, log *memory) {
+	t.Helper()
+	if err := machine(t, o).Run(t.Context(), resumedBatch(b, log), log); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -188,15 +198,7 @@ func TestCancelJobs(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1}})
 	b := batchOf(at(1, 1, "a"), at(1, 2, "hang"))
-	log := &memory{}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		waitForCase(t, dir)
-		cancel()
-	}()
-	if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	log := runUntilFirstCase(t, o, b)
 	jobs := append(log.last(), coll.Job{Name: "tutti-test-none", State: coll.JobIntended, Carries: []int{0}}, coll.Job{Name: "tutti-test-over", State: coll.JobEnded})
 	if err := machine(t, o).Cancel(context.Background(), jobs); err != nil {
 		t.Fatal(err)
@@ -204,9 +206,7 @@ func TestCancelJobs(t *testing.T) {
 	if n := processes(t, dir); n != 0 {
 		t.Errorf("%d processes run after Cancel", n)
 	}
-	if err := machine(t, o).Run(context.Background(), resumedBatch(b, log), log); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, o, b, log)
 	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "run", "hung") || log.last()[0].Outcome != coll.JobCancelled {
 		t.Errorf("trials %+v of jobs %+v, want one measured, one hung, the first job cancelled", log.trials, log.last())
 	}
@@ -249,8 +249,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
-	p := o.Program.(fakeProgram)
-	p.most = 1
+	p := oneCaseProgram(o)
 	o.Program = p
 	text := "#!/bin/bash\nsetsid -f sleep 1111 " + "</dev/null >/dev/null 2>&1\nexec sleep 1000\n"
 	if err := testutil.WriteExecutable(p.path, text); err != nil {
@@ -294,9 +293,7 @@ func TestKilledScriptIsLost(t *testing.T) {
 	o := options(t, dir, localScheduler(t))
 	go killFirst(t, dir)
 	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a")))
-	if done := checkTrials(t, log, 3); done != 3 {
-		t.Errorf("%d of 3 measured: %+v", done, log.trials)
-	}
+	checkDone(t, log, 3, 3)
 	if first := log.last()[0]; first.Outcome != coll.JobLost {
 		t.Errorf("first job %+v, want it lost", first)
 	}
@@ -322,8 +319,7 @@ func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submiss
 func TestRunAgainAfterItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, failing{localScheduler(t)})
-	p := o.Program.(fakeProgram)
-	p.most = 1
+	p := oneCaseProgram(o)
 	o.Program = p
 	go killFirst(t, dir)
 	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a"), at(1, 4, "a")))

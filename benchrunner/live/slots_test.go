@@ -38,9 +38,7 @@ func TestRequireFirstStart(t *testing.T) {
 	m.RequireFirstStart()
 	log = runBatch(t, m, b)
 	log.jobs = append(log.jobs, jobs[0]) // the trials pay for this job as well
-	if done := checkTrials(t, log, 4); done != 4 {
-		t.Errorf("%d of 4 measured: %+v", done, log.trials)
-	}
+	checkDone(t, log, 4, 4)
 }
 
 // TestRequireFirstStartEnds checks that a launch failure is a failed trial once a program has started.

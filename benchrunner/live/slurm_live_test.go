@@ -1,12 +1,9 @@
 package live_test
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,14 +14,10 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
-	"tutti/benchrunner/native"
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
-	"tutti/csource"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/runnertest"
-	"tutti/mpi"
-	"tutti/mpi/libraries"
 )
 
 // long enables the test cases that take minutes.
@@ -130,6 +123,13 @@ func newBench(t *testing.T, c cluster) bench {
 	b.opt.Poll.Max = 300 * time.Millisecond
 	b.opt.Campaign = "test" + itoa(int(benches.Add(1)))
 	return b
+}
+
+// setMost sets the largest number of cases in a launch.
+func (b *bench) setMost(cases int) {
+	p := b.opt.Program.(clusterProgram)
+	p.most = cases
+	b.opt.Program = p
 }
 
 func srun(t *testing.T, mpi string) benchrunner.Launcher {
@@ -288,9 +288,7 @@ func TestSlurmFaults(t *testing.T) {
 				testutil.NeedAllCases(t)
 			}
 			b := newBench(t, c)
-			p := b.opt.Program.(clusterProgram)
-			p.most = tc.most
-			b.opt.Program = p
+			b.setMost(tc.most)
 			log := b.run(six(), func(id string) {
 				tc.disturb(b, id)
 				b.openGate()
@@ -306,9 +304,7 @@ func TestSlurmFaults(t *testing.T) {
 func TestSlurmRequeued(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
-	p := b.opt.Program.(clusterProgram)
-	p.most = 2
-	b.opt.Program = p
+	b.setMost(2)
 	batch := batchOf(at(2, 1, "a"), at(2, 2, "a"), at(2, 3, "gate"), at(2, 4, "a"))
 	log := b.run(batch, func(id string) {
 		waitFor(t, filepath.Join(b.dir, "jobs", "*-1", "1", "end"), "whole")
@@ -318,9 +314,7 @@ func TestSlurmRequeued(t *testing.T) {
 		b.openGate()
 		b.Run("scontrol", "update", "jobid="+id, "starttime=now")
 	})
-	if done := checkTrials(t, log, 4); done != 4 {
-		t.Errorf("%d of 4 measured: %s", done, trialsText(log))
-	}
+	checkDone(t, log, 4, 4)
 	checkMeasuredOnce(t, b.dir, 1, 2, 3, 4)
 	jobs := log.last()
 	if len(jobs) == 2 {
@@ -467,63 +461,14 @@ func TestSlurmTwoCampaigns(t *testing.T) {
 // this job.
 func TestSlurmResumed(t *testing.T) {
 	b := newBench(t, startCluster(t, 2))
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		waitForCase(t, b.dir)
-		cancel()
-	}()
-	log := &memory{}
-	if err := machine(t, b.opt).Run(ctx, six(), log); !errors.Is(err, context.Canceled) {
-		t.Fatalf("Run = %v, want it cancelled", err)
-	}
+	log := runUntilFirstCase(t, b.opt, six())
 	id := b.claimOwner(1)
 	b.WaitState(id, "RUNNING")
 	b.openGate()
-	if err := machine(t, b.opt).Run(t.Context(), resumedBatch(six(), log), log); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, b.opt, six(), log)
 	b.check(log, 6, 6, "completed")
 	if got := log.last()[0].ID; got != id {
 		t.Errorf("job %s, want %s again", got, id)
-	}
-}
-
-// TestSlurmWorldsOfOne checks that measurements are rejected if srun starts each process as
-// its own MPI world.
-func TestSlurmWorldsOfOne(t *testing.T) {
-	testutil.NeedAllCases(t)
-	c := startCluster(t, 2)
-	if _, err := exec.LookPath("mpiexec.hydra"); err != nil {
-		testutil.NeedMPI.Missing(t, "%v: needs apt-get install mpich libmpich-dev", err)
-	}
-	built, err := csource.Build(t.Context(), csource.Bench, "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := native.New(native.Options{Path: built.Path, Warmup: 1, MinSamples: 3, MaxSamples: 10, Precision: 0.5, Slice: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib, cat, err := libraries.Release("mpich", "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pmi, want := range map[string]string{"pmi2": "", "pmix": "a world of one rank"} {
-		t.Run(pmi, func(t *testing.T) {
-			b := newBench(t, c)
-			b.opt.Program, b.opt.Launcher = p, srun(t, pmi)
-			b.opt.Force = func(c coll.Candidate) (mpi.Forcing, error) { return mpi.Force(lib, cat, c) }
-			b.opt.Env = []mpi.Var{{Name: "LD_PRELOAD", Value: c.Shim()}}
-			log := b.run(batchOf(at(2, 64, "library_default"), at(2, 64, "binomial")), nil)
-			for _, tr := range log.trials {
-				if good := tr.State == coll.TrialDone; good != (want == "") || !strings.Contains(tr.Error, want) {
-					t.Errorf("trial %v %s: %q, want failure %q", tr, tr.State, tr.Error, want)
-				}
-			}
-			if len(log.trials) != 2 {
-				t.Errorf("%d trials, want 2", len(log.trials))
-			}
-		})
 	}
 }
 
@@ -574,9 +519,7 @@ func TestSlurmSlow(t *testing.T) {
 				tc.disturb(b, id)
 				b.openGate()
 			})
-			if done := checkTrials(t, log, 6); done != 6 {
-				t.Errorf("%d of 6 measured: %s", done, trialsText(log))
-			}
+			checkDone(t, log, 6, 6)
 			checkMeasuredOnce(t, b.dir, 1, 2, 3, 4, 5, 6)
 			if got := c.Run("squeue", "-h", "-tall", "-n", "wrap", "-o%T"); strings.Contains(got, "CANCELLED") {
 				t.Error("somebody else's job is cancelled")

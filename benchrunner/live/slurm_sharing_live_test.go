@@ -1,8 +1,6 @@
 package live_test
 
 import (
-	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,9 +21,7 @@ import (
 func concurrentBench(t *testing.T, c cluster, mode live.Parallel) bench {
 	t.Helper()
 	b := newBench(t, c)
-	p := b.opt.Program.(clusterProgram)
-	p.most = 1
-	b.opt.Program = p
+	b.setMost(1)
 	b.opt.Parallel, b.opt.ParallelNodes = mode, 8
 	return b
 }
@@ -157,19 +153,9 @@ func TestSlurmConcurrentResumed(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
 	batch := batchOf(at(4, 1, "long"), at(2, 2, "gate"), at(2, 3, "gate"))
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		waitForCase(t, b.dir)
-		cancel()
-	}()
-	log := &memory{}
-	if err := machine(t, b.opt).Run(ctx, batch, log); !errors.Is(err, context.Canceled) {
-		t.Fatalf("Run = %v, want it cancelled", err)
-	}
+	log := runUntilFirstCase(t, b.opt, batch)
 	b.openGate()
-	if err := machine(t, b.opt).Run(t.Context(), resumedBatch(batch, log), log); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, b.opt, batch, log)
 	b.check(log, 3, 3, "completed")
 	if most := b.most(b.rans(log.last()[0].Name)); most != 3 {
 		t.Errorf("%d launches at a time, want 3", most)
@@ -220,9 +206,7 @@ func TestSlurmConcurrentInAllocation(t *testing.T) {
 	}
 	log := b.run(batchOf(at(1, 1, "long"), at(1, 2, "long"), at(1, 3, "long"), at(4, 4, "a")), nil)
 	c.Run("scancel", id)
-	if done := checkTrials(t, log, 4); done != 4 {
-		t.Errorf("%d of 4 measured: %s", done, trialsText(log))
-	}
+	checkDone(t, log, 4, 4)
 	jobs := log.last()
 	if len(jobs) != 1 || jobs[0].Nodes != 4 || jobs[0].Outcome != coll.JobCompleted {
 		t.Fatalf("jobs %+v, want one of 4 nodes", jobs)

@@ -146,12 +146,8 @@ func TestTroubleWithStop(t *testing.T) {
 	if err := os.Remove(stop); err != nil {
 		t.Fatal(err)
 	}
-	if err := machine(t, o).Run(t.Context(), resumedBatch(b, log), log); err != nil {
-		t.Fatal(err)
-	}
-	if done := checkTrials(t, log, 3); done != 3 {
-		t.Errorf("%d of 3 measured: %+v", done, log.trials)
-	}
+	resume(t, o, b, log)
+	checkDone(t, log, 3, 3)
 	checkMeasuredOnce(t, o.Dir, 1, 2, 3)
 }
 
