@@ -338,8 +338,9 @@ func (r *run) quiet(ctx context.Context, j job) {
 	}
 }
 
-// forget cancels a job that tutti no longer waits for, since the job may still start. If the
-// job cannot be cancelled, a stop file keeps its script from launching anything.
+// forget cancels a job that tutti no longer waits for, since the job may still start. A stop
+// file also keeps the job's script from launching anything. The error is that of writing the
+// stop file.
 func (r *run) forget(ctx context.Context, j job) error {
 	var err error
 	r.m.await(ctx, func() bool {

@@ -183,8 +183,8 @@ func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return errors.Join(faults...)
 }
 
-// cancel cancels a job. If the scheduler does not know the job, a stop file keeps it from
-// starting a launch.
+// cancel cancels a job at the scheduler, if the scheduler knows the job. A stop file also
+// keeps the job's script from starting a launch.
 func (m *Machine) cancel(ctx context.Context, j coll.Job) error {
 	sub := m.submission(job{Job: j})
 	stopErr := writeStop(sub.Dir)

@@ -182,6 +182,16 @@ func switchCase(l coll.Layout, c coll.Collective, bytes int64, newComm bool, swi
 	return out
 }
 
+// checkAllDone checks that every case was measured.
+func checkAllDone(t *testing.T, cases []benchrunner.Case, r benchrunner.Reading, out benchrunner.Output) {
+	t.Helper()
+	for i, o := range r.Outcomes {
+		if o.State != benchrunner.OutcomeDone {
+			t.Errorf("%v: %+v\n%s", cases[i].Candidate, o, out.Stderr)
+		}
+	}
+}
+
 var pair = coll.Layout{Nodes: 1, PPN: 2}
 
 // TestLiveAlgorithms measures every algorithm that the catalogue can force on two ranks. Every
@@ -221,11 +231,7 @@ func TestLiveAlgorithms(t *testing.T) {
 			verified := 0
 			for _, group := range program(t, opt).Group(cases) {
 				r, out := s.measure(t, opt, group)
-				for i, o := range r.Outcomes {
-					if o.State != benchrunner.OutcomeDone {
-						t.Errorf("%v: %+v\n%s", group[i].Candidate, o, out.Stderr)
-					}
-				}
+				checkAllDone(t, group, r, out)
 				verified += bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)) + bytes.Count(out.Stdout, []byte(`"verified":"enumeration"`))
 			}
 			t.Logf("%d cases, %d with an observed algorithm", len(cases), verified)
@@ -256,11 +262,7 @@ func TestLiveProbe(t *testing.T) {
 		}
 	}
 	r, out := mpich.measure(t, opt, cases)
-	for i, o := range r.Outcomes {
-		if o.State != benchrunner.OutcomeDone {
-			t.Errorf("%v: %+v", cases[i].Candidate, o)
-		}
-	}
+	checkAllDone(t, cases, r, out)
 	if n := bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)); n < 11 {
 		t.Errorf("%d of %d algorithms were observed, want at least 11:\n%s", n, len(cases), out.Stdout)
 	}
@@ -282,11 +284,7 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, out := openmpi.measure(t, quick(script), cases)
-	for i, o := range r.Outcomes {
-		if o.State != benchrunner.OutcomeDone {
-			t.Errorf("%v: %+v\n%s", cases[i].Candidate, o, out.Stderr)
-		}
-	}
+	checkAllDone(t, cases, r, out)
 	files, err := filepath.Glob(logs + "/log*")
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +373,7 @@ func TestLiveHang(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	shim := preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
+	shim := mpich.preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
 		while (n == 128) sleep(1);
 		return PMPI_Bcast(b, n, d, root, c);
 	}`)
@@ -385,12 +383,6 @@ func TestLiveHang(t *testing.T) {
 	if o := r.Outcomes; o[0].State != benchrunner.OutcomeDone || !strings.HasPrefix(o[1].Error, "hung") || o[2].State != benchrunner.OutcomeNotReached || o[1].CostSeconds < 1 {
 		t.Errorf("outcomes\n%swant done, hung, not reached\n%s%s", outcomesText(o), out.Stdout, out.Stderr)
 	}
-}
-
-// preload compiles a library that replaces MPI functions.
-func preload(t *testing.T, code string) string {
-	t.Helper()
-	return mpich.preload(t, code)
 }
 
 // preload compiles a library that replaces MPI functions.
@@ -412,7 +404,7 @@ func (s *site) preload(t *testing.T, code string) string {
 // damages one element on one rank makes each case fail.
 func TestLiveWrongData(t *testing.T) {
 	prog := mpich.program(t)
-	shim := preload(t, `
+	shim := mpich.preload(t, `
 static int bad(int error, void *b) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 1) ((unsigned char *)b)[2] ^= 64; return error; }
 static int at0(int error, void *b) { int r; MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) ((unsigned char *)b)[2] ^= 64; return error; }
 #define T MPI_Datatype
@@ -508,7 +500,7 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 // hour.
 func TestLiveClocks(t *testing.T) {
 	prog := mpich.program(t)
-	shim := preload(t, `
+	shim := mpich.preload(t, `
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
