@@ -237,7 +237,7 @@ func TestFalseAlarms(t *testing.T) {
 		seeds = 20
 	}
 	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
-	// 42 test points, most of them with a selected algorithm.
+	// These rows give 42 test points, most of them with a selected algorithm.
 	for _, noise := range []float64{0.02, 0.1} {
 		for _, truth := range []float64{1, 1.02} { // equal, and at the edge of the tolerance
 			alarms, suspects, points := 0, 0, 0
@@ -269,8 +269,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower makes a third of the selected points slower and counts how many of them are
-// reverted, and how many others are.
+// TestPower makes a third of the selected points slower. It checks that most of these points
+// are reverted, and no others.
 func TestPower(t *testing.T) {
 	seeds := 8
 	if !testutil.AllCases() {
@@ -360,7 +360,7 @@ func TestFailures(t *testing.T) {
 	}
 	res, _ := run(t, m, rows, rules(1))
 	if !res.Proved() || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || res.Reverted[0].MsgBytes != 64 || res.Reverted[0].Error != "run: crashed" {
-		t.Errorf("proved %t, put back %+v, want the one that crashes", res.Proved(), res.Reverted)
+		t.Errorf("proved %t, reverted %+v, want the point that crashes", res.Proved(), res.Reverted)
 	}
 	for _, p := range res.Points {
 		if p.Nodes == 4 && p.MsgBytes == 64 && (p.Blocks > 0 || p.OtherFailed == 0) {
@@ -378,7 +378,7 @@ func TestTies(t *testing.T) {
 	}{{1, false}, {1.02, false}, {1.0201, true}, {2, true}} {
 		res, _ := run(t, &machine{ratio: func(coll.Point) float64 { return tc.ratio }}, rows, rules(1))
 		if got := len(res.Reverted) > 0; got != tc.back || !res.Proved() {
-			t.Errorf("ratio %g: put back %t, want %t; proved %t", tc.ratio, got, tc.back, res.Proved())
+			t.Errorf("ratio %g: reverted %t, want %t; proved %t", tc.ratio, got, tc.back, res.Proved())
 		}
 	}
 }
@@ -396,7 +396,7 @@ func TestSlowerByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.RevertedCollectives, want) || !res.Ended {
-			t.Errorf("left %v, ended %t, want %v", res.RevertedCollectives, res.Ended, want)
+			t.Errorf("reverted %v, ended %t, want %v", res.RevertedCollectives, res.Ended, want)
 		}
 		if res.Proved() != helps || (len(res.Slower) == 0) != helps {
 			t.Errorf("helps %t: proved %t, slower %v", helps, res.Proved(), res.Slower)

@@ -48,7 +48,7 @@ func (d detached) Find(ctx context.Context, s benchrunner.Submission) (string, b
 	return d.Scheduler.Find(ctx, s)
 }
 
-var errFull = errors.New("no room for a record")
+var errFull = errors.New("no space for a record")
 
 // failingLog is a log that fails after some records.
 type failingLog struct {

@@ -77,7 +77,7 @@ func New(o Options) (*Scheduler, error) {
 	}
 	return &Scheduler{
 		options: o,
-		block:   90 * time.Second, // sbatch blocks while the controller has no room for jobs
+		block:   90 * time.Second, // sbatch blocks while the queue of the controller is full
 		search:  10 * time.Second,
 		absence: time.Minute,
 		slow:    5 * time.Second,

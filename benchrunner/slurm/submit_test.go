@@ -156,7 +156,7 @@ func TestSubmitAttempts(t *testing.T) {
 			id:     "17", attempts: 2, looks: 3,
 		},
 		{
-			name:   "the controller has no room: sbatch sleeps",
+			name:   "the queue is full: sbatch sleeps",
 			sbatch: `[ $n = 2 ] && echo 17 && exit; echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' >&2; sleep 60`,
 			squeue: nobody, id: "17", attempts: 2, looks: 2,
 		},
