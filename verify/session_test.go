@@ -457,7 +457,7 @@ func TestResume(t *testing.T) {
 	want := &memory{}
 	whole, err := verifyAll(t.Context(), opt, &fileWriter{machine: truth(), rows: rows}, want)
 	if err != nil || len(whole.Reverted) == 0 {
-		t.Fatalf("error %v, put back %v", err, whole.Reverted)
+		t.Fatalf("error %v, reverted %v", err, whole.Reverted)
 	}
 	m := truth()
 	again, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows}, want)
