@@ -101,25 +101,23 @@ func (r *StopRule) OnlyRemeasures() bool { return r.watch.Satisfied() && len(r.o
 // SpaceGrew discards the rounds in which the criteria held, because the space has become larger.
 func (r *StopRule) SpaceGrew() { r.watch.Reset() }
 
-// LimitReached returns the reason why no further round begins, or "" if one begins. failed is the
-// number of failed candidates to try again. Outliers and failed candidates are measured even after
-// all others.
-func (r *StopRule) LimitReached(elapsed time.Duration, failed int) StopReason {
-	stop := r.watch.LimitReached(r.ledger, elapsed)
-	if stop == SpaceExhausted && failed+len(r.outliers) > 0 {
-		return ""
-	}
-	return stop
+// LimitReached returns the limit that is reached, or "" for none.
+func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
+	return r.watch.LimitReached(r.ledger, elapsed)
 }
 
-// Conclude returns the stop reason of a campaign that reached a limit. The reason becomes Converged
-// if everything is measured and the criteria hold or only noise could hide a better selection.
-func (r *StopRule) Conclude(limit StopReason) StopReason {
-	e, _ := r.last()
-	if limit == SpaceExhausted && (e.Source == measured || r.meetsCriteria()) {
+// Ended returns the reason why no further round begins, or "" if one begins. retries is the
+// number of failed candidates to try again. A completely measured space comes before every limit: it
+// is Converged if the criteria hold. It is complete if no candidate is free, no failed one is tried
+// again, and no outlier is measured again.
+func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
+	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
+	case complete && r.meetsCriteria():
 		return Converged
+	case complete:
+		return SpaceExhausted
 	}
-	return limit
+	return r.LimitReached(elapsed)
 }
 
 const (

@@ -9,8 +9,8 @@ import (
 // StopReason says why a campaign stopped.
 type StopReason string
 
-// The stop reasons of a campaign. Only Converged is good: the criteria held, or everything was
-// measured and only noise could hide a better selection.
+// The stop reasons of a campaign. Only Converged is good: the criteria held. SpaceExhausted means that
+// every candidate was measured and the criteria do not hold: noise hides which algorithm is the best.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
@@ -77,7 +77,7 @@ func (w *Watch) Meets(s metrics.Summary) bool {
 }
 
 // LimitReached returns the first limit that is reached, or "" for none. The limits are the ledger's
-// machine time and node-seconds, the elapsed wall time, and the number of free candidates.
+// machine time and node-seconds, and the elapsed wall time.
 func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:
@@ -86,8 +86,6 @@ func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
 		return Budget
 	case w.limits.Wall > 0 && elapsed >= w.limits.Wall:
 		return TimeUp
-	case l.Left() == 0:
-		return SpaceExhausted
 	}
 	return ""
 }

@@ -89,9 +89,8 @@ func TestWatchLimitReached(t *testing.T) {
 		{name: "node-hours used up", ledger: half, limits: activelearn.Limits{NodeSeconds: nodeSeconds}, want: activelearn.Budget},
 		{name: "time left", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour - 1, want: ""},
 		{name: "time up", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour, want: activelearn.TimeUp},
-		{name: "all asked for", ledger: full, want: activelearn.SpaceExhausted},
 		{
-			name: "money before time before space", ledger: full,
+			name: "machine time before wall time", ledger: full,
 			limits: activelearn.Limits{MachineSeconds: used, Wall: 1}, elapsed: 2, want: activelearn.Budget,
 		},
 	}

@@ -225,7 +225,7 @@ func TestStopReasons(t *testing.T) {
 		want activelearn.StopReason
 	}{
 		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},
-		{name: "everything measured", set: never, want: activelearn.Converged},
+		{name: "everything measured", set: never, want: activelearn.SpaceExhausted},
 		{name: "everything measured, compared with the truth", set: func(s *campaign.Spec) { never(s); s.CriteriaFrom = activelearn.Reference }, want: activelearn.SpaceExhausted},
 		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
 		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},

@@ -53,7 +53,7 @@ func TestExhaustedSpace(t *testing.T) {
 		{"cross-validated", activelearn.CrossValidated, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
 		{"predicted", activelearn.Predicted, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
 		{"reference", activelearn.Reference, 0.01, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
-		{"criteria below the noise", activelearn.Predicted, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.Converged},
+		{"criteria below the noise", activelearn.Predicted, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.SpaceExhausted},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := spec("uncertainty")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"tutti/activelearn"
 	"tutti/coll"
@@ -49,8 +50,7 @@ func (r *run) grow(round int) (bool, error) {
 
 // mayGrow reports whether no limit ends the problem after this round.
 func (r *run) mayGrow() bool {
-	limit := r.limitReached()
-	return limit == "" || limit == activelearn.SpaceExhausted
+	return r.rule.LimitReached(time.Since(r.began)) == ""
 }
 
 // enlarge adds the algorithms of candidates to the space. The next round measures the candidates.

@@ -126,8 +126,8 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			if stop := r.stopped(); stop != "" {
 				return stop, nil
 			}
-			if limit := r.limitReached(); limit != "" {
-				return r.rule.Conclude(limit), nil
+			if stop := r.ended(); stop != "" {
+				return stop, nil
 			}
 		}
 		r.result.Rounds = round
@@ -158,9 +158,9 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// limitReached returns the limit that prevents another round, "" if there is none.
-func (r *run) limitReached() activelearn.StopReason {
-	return r.rule.LimitReached(time.Since(r.began), len(r.trials.retry))
+// ended returns the reason why no further round begins, "" if one begins.
+func (r *run) ended() activelearn.StopReason {
+	return r.rule.Ended(time.Since(r.began), len(r.trials.retry))
 }
 
 // stopped returns the stop reason in the log, "" if measuring has not stopped.
