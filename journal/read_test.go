@@ -121,20 +121,20 @@ func TestTruncatedJournal(t *testing.T) {
 	}
 }
 
-type endless struct{}
+type zeros struct{}
 
-func (endless) Read(p []byte) (int, error) {
+func (zeros) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = 'x'
 	}
 	return len(p), nil
 }
 
-func TestEndlessLine(t *testing.T) {
+func TestLineTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large files")
 	}
-	if _, _, err := read(endless{}, "j"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
+	if _, _, err := read(zeros{}, "j"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
 		t.Errorf("read = %v, want %v at line 1", err, ErrCorrupt)
 	}
 }
