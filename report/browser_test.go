@@ -28,9 +28,9 @@ func TestMain(m *testing.M) {
 
 func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
 
-// served returns the address of a report. pagetest fails the test where the page asks for
-// anything else or the console has errors.
-func served(t *testing.T, f Facts) string {
+// serve serves a report and returns its address. pagetest fails the test if the page loads other files
+// or the console has errors.
+func serve(t *testing.T, f Facts) string {
 	t.Helper()
 	page := []byte(writtenHTML(t, f))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,15 +46,15 @@ func served(t *testing.T, f Facts) string {
 
 const drawn = `document.querySelectorAll("td.c[data-point]").length > 20 && document.querySelectorAll(".plot canvas").length >= 2`
 
-// openAll opens all parts that are drawn on demand.
+// openAll is a script that opens all parts which are drawn on demand.
 const openAll = `(() => { for (const d of document.querySelectorAll("details")) d.open = true; })()`
 
-// The script draws maps and charts, the parts that are opened, and another problem.
+// TestPageInBrowser checks that the script draws maps and charts, opened parts, and a selected problem.
 func TestPageInBrowser(t *testing.T) {
 	f := fullFacts()
 	live := liveFacts()
 	f.Verification, f.Excluded, f.MachineTime, f.Environments = live.Verification, live.Excluded, live.MachineTime, live.Environments
-	home := served(t, f)
+	home := serve(t, f)
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Until(t, ctx, drawn)
@@ -72,17 +72,18 @@ func TestPageInBrowser(t *testing.T) {
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#openmpi-bcast"))
 	pagetest.Until(t, ctx, `document.querySelector(".problem h2").textContent === "openmpi bcast" && document.querySelector("[aria-pressed=true]").textContent === "openmpi bcast"`)
 	pagetest.Eval[any](t, ctx, openAll)
-	pagetest.Until(t, ctx, `[...document.querySelectorAll(".problem td")].some((c) => c.textContent === "pruned")`) // the study
+	pagetest.Until(t, ctx, `[...document.querySelectorAll(".problem td")].some((c) => c.textContent === "pruned")`) // the hyperparameter study
 	for _, width := range []int64{360, 768, 1440} {
 		pagetest.Do(t, ctx, chromedp.EmulateViewport(width, 800))
 		pagetest.Until(t, ctx, fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width))
 	}
 }
 
-// Names from outside become text, facts that are absent do not disturb the script.
+// TestHostileAndAbsentFactsInBrowser checks that hostile names become text, and that absent facts cause
+// no errors of the script.
 func TestHostileAndAbsentFactsInBrowser(t *testing.T) {
 	for _, f := range []Facts{hostileFacts(), {}, {Problems: []ProblemFacts{{Library: "mpich", Collective: "bcast"}}}} {
-		home := served(t, f)
+		home := serve(t, f)
 		ctx := pagetest.Browse(t, home)
 		pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 		pagetest.Eval[any](t, ctx, openAll)
@@ -92,9 +93,9 @@ func TestHostileAndAbsentFactsInBrowser(t *testing.T) {
 	}
 }
 
-// Without JavaScript every problem has its chart and its selection.
+// TestPageWithoutScript checks that without JavaScript every problem has its chart and its selection.
 func TestPageWithoutScript(t *testing.T) {
-	home := served(t, smallFacts())
+	home := serve(t, smallFacts())
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// syntheticFacts returns the facts of a made-up campaign: every library with
-// every collective, on nodes x sizes x ppns points each.
+// syntheticFacts returns the facts of a synthetic campaign. Every library has every collective, with
+// nodes x sizes x ppns points each.
 func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Facts {
 	f := Facts{
 		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Strategy: "variance", Scaling: "algorithm",
@@ -51,12 +51,12 @@ func syntheticProblem(r *rand.Rand, nodes, sizes, ppns int) ProblemFacts {
 		Leaves: 31, TreeLoss: 0.004, Forest: []Param{{"trees", "120"}, {"min_leaf", "2"}},
 	}
 	for i := range p.Rounds {
-		left := math.Exp(-float64(i) / 4)
+		excess := math.Exp(-float64(i) / 4)
 		p.Curve = append(p.Curve, CurvePoint{
 			Round: i + 1, Trials: 20 * (i + 1), Points: points * (i + 1) / 120, PointShare: float64(i+1) / 120,
 			MachineSeconds: 12 * math.Pow(1.303, float64(i)), Source: []string{"cross-validated", "reference"}[i%2],
-			R2: 1 - left, Slowdown: 1.01 + 1.3*left*(0.8+0.4*r.Float64()), Accuracy: 0.8 - 0.5*left,
-			Mistakes: 0.02 + 0.5*left, P95: 1.1 + 4*left, Worst: 1.4 + 9*left,
+			R2: 1 - excess, Slowdown: 1.01 + 1.3*excess*(0.8+0.4*r.Float64()), Accuracy: 0.8 - 0.5*excess,
+			Mistakes: 0.02 + 0.5*excess, P95: 1.1 + 4*excess, Worst: 1.4 + 9*excess,
 		})
 	}
 	slower, worst := 2, 1.08
@@ -146,12 +146,12 @@ func syntheticStudy(r *rand.Rand) []HPOTrial {
 	return out
 }
 
-// smallFacts has 2 libraries x 2 collectives on a grid of 12 points.
+// smallFacts returns synthetic facts with 2 libraries x 2 collectives and 12 points each.
 func smallFacts() Facts {
 	return syntheticFacts([]string{"mpich", "openmpi"}, []string{string(coll.Allreduce), string(coll.Bcast)}, 3, 2, 2)
 }
 
-// liveFacts is smallFacts with all that a campaign on a real machine adds.
+// liveFacts returns smallFacts with a verification and the other facts of a campaign on a real machine.
 func liveFacts() Facts {
 	f := smallFacts()
 	f.Libraries[0].Verified = true
@@ -201,7 +201,7 @@ func liveFacts() Facts {
 	return f
 }
 
-// fullFacts are smallFacts of a campaign with ties, reasons, weights and two earlier campaigns.
+// fullFacts returns smallFacts with ties, reasons, weights and two earlier campaigns.
 func fullFacts() Facts {
 	f := smallFacts()
 	p := &f.Problems[0]

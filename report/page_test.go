@@ -22,7 +22,7 @@ func writtenHTML(t testing.TB, f Facts) string {
 	return b.String()
 }
 
-// static returns the part of the page that does not need JavaScript.
+// static returns the part of the page that needs no JavaScript.
 func static(t *testing.T, f Facts) string {
 	t.Helper()
 	page := writtenHTML(t, f)
@@ -37,7 +37,7 @@ func wantTexts(t *testing.T, page string, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	for _, bad := range []string{"NaN", "+Inf", "%!", "<nil>", "ZgotmplZ"} {
@@ -47,7 +47,8 @@ func wantTexts(t *testing.T, page string, texts ...string) {
 	}
 }
 
-// Without JavaScript the page has the scores, what was selected and a chart of each problem.
+// TestStaticPage checks that without JavaScript the page has the scores, the selection and a chart of
+// each problem.
 func TestStaticPage(t *testing.T) {
 	page := static(t, smallFacts())
 	wantTexts(t, page,
@@ -61,7 +62,7 @@ func TestStaticPage(t *testing.T) {
 	}
 	for _, want := range []string{"<title>autumn on hilltop: report</title>", "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(writtenHTML(t, smallFacts()), want) {
-			t.Errorf("the page lacks %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 }
@@ -116,7 +117,7 @@ func TestSVGWellFormed(t *testing.T) {
 
 const hostile = `</script><script>window.harmed=1</script><img src=x onerror="window.harmed=1">&'`
 
-// hostileFacts has a hostile name wherever there is text.
+// hostileFacts returns facts whose texts would run a script if the page inserted them as HTML.
 func hostileFacts() Facts {
 	f := liveFacts()
 	f.Tutti, f.Campaign, f.Machine, f.Strategy, f.Scaling = hostile, hostile, hostile, hostile, hostile
@@ -145,7 +146,7 @@ func TestHTMLEscapes(t *testing.T) {
 		t.Errorf("%d ends of scripts, want those of the facts, the charts and the modules", n)
 	}
 	if !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, `\u003cscript\u003e`) {
-		t.Error("the page lacks the hostile name as text")
+		t.Error("the page does not contain the hostile name as text")
 	}
 }
 
@@ -190,7 +191,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 	}
 }
 
-// The facts in the page are those of report.json with numbers of five digits.
+// TestPackedFacts checks that the facts in the page equal those of report.json up to five digits.
 func TestPackedFacts(t *testing.T) {
 	want := liveFacts()
 	text, err := packed(withoutNil(want))
@@ -217,7 +218,7 @@ func TestPackedFacts(t *testing.T) {
 
 func near(a, b float64) bool { return a > 0.9999*b && a < 1.0001*b }
 
-// unpack reverses pack, as report.js does.
+// unpack reverses the packing of lists, like unpack in report.js.
 func unpack(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -245,7 +246,7 @@ func unpack(v any) any {
 	return v
 }
 
-// The page of ten problems on a large grid is small enough to mail.
+// TestHTMLSize checks that the page of ten problems on a large grid has at most 1.5 MB.
 func TestHTMLSize(t *testing.T) {
 	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
 	if page := writtenHTML(t, f); len(page) > 1500e3 {

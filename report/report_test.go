@@ -34,8 +34,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// shortFacts is smallFacts with few of everything, for files a human can read,
-// and a problem that has just begun.
+// shortFacts returns smallFacts with few elements of each kind, for short golden files, and a problem
+// that has just started.
 func shortFacts() Facts {
 	f := smallFacts()
 	for i := range f.Problems {
@@ -80,7 +80,7 @@ func TestJSONOfNothing(t *testing.T) {
 	}
 }
 
-// readJSON reads what WriteJSON wrote: facts, no other field, and nothing behind them.
+// readJSON decodes the output of WriteJSON. Unknown fields and text after the facts are errors.
 func readJSON(t *testing.T, text []byte) Facts {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -32,13 +32,13 @@ func TestWriteTrace(t *testing.T) {
 	for _, w := range want {
 		at := strings.Index(text, w)
 		if at < 0 {
-			t.Fatalf("no %q where it is looked for:\n%s", w, b.String())
+			t.Fatalf("%q is missing or in the wrong order:\n%s", w, b.String())
 		}
 		text = text[at+len(w):]
 	}
 }
 
-// A trace of an earlier release, or by another tool, has calls alone.
+// TestWriteTraceWithoutTimes checks that a trace without times shows the shares of calls.
 func TestWriteTraceWithoutTimes(t *testing.T) {
 	calls := tracedCalls()
 	for i := range calls {
@@ -64,11 +64,12 @@ func TestWriteTraceHTML(t *testing.T) {
 		}
 	}
 	if strings.Contains(b.String(), "ZgotmplZ") || strings.Contains(b.String(), "<script") {
-		t.Error("the page has what it must not have")
+		t.Error("the page has a script or an unsafe attribute")
 	}
 }
 
-// The saving of a call is that of the nearest tuned point; a call far from all has none.
+// TestGains checks that the saving of a call is that of the nearest tuned point, and that a call far
+// from all tuned points has none.
 func TestGains(t *testing.T) {
 	at := func(bytes int64, algorithm string, tuned, byDefault float64) Cell {
 		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Algorithm: algorithm, Slowdown: &tuned, DefaultSlowdown: &byDefault}
@@ -101,7 +102,8 @@ func TestGains(t *testing.T) {
 	if err := WriteTraceHTML(&page, "trace.csv", tracedCalls(), g); err != nil {
 		t.Fatal(err)
 	}
-	// One of two seconds of bcast 1 KiB; bcast 8 B is far from all, and nobody tuned barriers.
+	// The selection saves one of the two seconds of bcast 1 KiB. No tuned point is near bcast 8 B, and
+	// barrier was not tuned.
 	for _, out := range []string{table.String(), page.String()} {
 		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + formatShare(0.25), formatShare(1.0 / 3), "Calls with " + formatShare(0.5)} {
 			if !strings.Contains(out, want) {

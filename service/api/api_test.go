@@ -16,7 +16,7 @@ import (
 	"tutti/service/api"
 )
 
-// serve starts an API on loopback.
+// serve starts an HTTP server on loopback for the API of a backend.
 func serve(t *testing.T, b api.Backend, o api.Options) *httptest.Server {
 	t.Helper()
 	a, err := api.New(b, o)
@@ -34,7 +34,7 @@ type answer struct {
 	body   string
 }
 
-// ask sends one request; headers are "Name: value".
+// ask sends one request without following redirects. Headers have the form "Name: value".
 func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
@@ -65,7 +65,7 @@ func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ..
 	return answer{resp.StatusCode, resp.Header, string(content)}
 }
 
-// docs/openapi.json is the OpenAPI document; go test -update writes it.
+// TestOpenAPI checks that docs/openapi.json is the OpenAPI document. go test -update writes the file.
 func TestOpenAPI(t *testing.T) {
 	a, err := api.New(newFake(), api.Options{Version: "test"})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// Requests, the status of the answers and a part of them.
+// TestAnswers checks the status and a part of the answer of many requests.
 func TestAnswers(t *testing.T) {
 	f := newFake()
 	f.files["mpich/bcast.json"] = "{}"
@@ -199,7 +199,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// Errors of the backend become statuses. Texts of internal errors are not shown.
+// TestErrors checks the HTTP status of every kind of backend error, and that answers contain no text of
+// internal errors.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		err    error
@@ -221,7 +222,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v: %d, Retry-After %q, want %d, %q", tc.err, got.status, got.header.Get("Retry-After"), tc.status, tc.retry)
 		}
 		if strings.Contains(got.body, "anna") {
-			t.Errorf("%v: the answer tells it: %s", tc.err, got.body)
+			t.Errorf("%v: the answer contains a path: %s", tc.err, got.body)
 		}
 	}
 }

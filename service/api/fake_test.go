@@ -21,18 +21,18 @@ import (
 
 var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
-// fake is a backend with campaigns in memory, one problem each.
+// fake is a Backend whose campaigns are in memory and have one problem each.
 type fake struct {
 	mu        sync.Mutex
 	campaigns []service.Campaign // newest first
 	feeds     map[string]*feed
 	events    *feed
 	keys      map[string]service.Request
-	made      map[string]string // key to ID
+	made      map[string]string // campaign ID by idempotency key
 	measured  []service.Measurement
 	files     map[string]string
-	private   []string // names of files
-	err       error    // of Create, Pause, Resume and Cancel
+	private   []string // names of private files
+	err       error    // returned by Create, Pause, Resume and Cancel
 	ready     error
 }
 
@@ -45,7 +45,7 @@ func newFake() *fake {
 
 func (f *fake) add(id string, state service.State) service.Campaign {
 	c := service.Campaign{
-		ID: id, Name: "night " + id, Base: "small", Machine: "recorded", State: state, Exit: -1, Reason: "asked for",
+		ID: id, Name: "night " + id, Base: "small", Machine: "recorded", State: state, Exit: -1, Reason: "requested",
 		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Started: time.Date(2026, 3, 1, 12, 0, 20, 0, time.UTC),
 		Progress: service.Progress{
 			Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2}, MachineSeconds: 40, NodeSeconds: 160,
@@ -100,7 +100,7 @@ func (f *fake) Create(_ context.Context, r service.Request, key string) (service
 	return f.campaigns[0], true, nil
 }
 
-func (f *fake) turn(id string, from, to service.State) (service.Campaign, error) {
+func (f *fake) setState(id string, from, to service.State) (service.Campaign, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err != nil {
@@ -120,15 +120,15 @@ func (f *fake) turn(id string, from, to service.State) (service.Campaign, error)
 }
 
 func (f *fake) Pause(id string) (service.Campaign, error) {
-	return f.turn(id, service.Running, service.Paused)
+	return f.setState(id, service.Running, service.Paused)
 }
 
 func (f *fake) Resume(id string) (service.Campaign, error) {
-	return f.turn(id, service.Paused, service.Running)
+	return f.setState(id, service.Paused, service.Running)
 }
 
 func (f *fake) Cancel(id string) (service.Campaign, error) {
-	return f.turn(id, service.Running, service.Cancelled)
+	return f.setState(id, service.Running, service.Cancelled)
 }
 
 func (f *fake) Feed(id string) (service.Feed, error) {
@@ -189,7 +189,7 @@ func (f *fake) Measurements(id string, after int64, limit int) ([]service.Measur
 	return out, nil
 }
 
-// measure adds n measurements, of two libraries in turn.
+// measure adds n measurements, alternating between two libraries.
 func (f *fake) measure(n int) {
 	for i := range n {
 		m := service.Measurement{Seq: int64(3 + 2*i), Library: []string{"mpich", "openmpi"}[i%2], Round: 1 + i/10}
@@ -299,7 +299,7 @@ func (f *feed) Ended() bool {
 	return f.ended
 }
 
-// grow adds n events. end ends the feed.
+// grow adds n events. With end it also ends the feed.
 func (f *feed) grow(n int, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,8 +23,8 @@ import (
 	"tutti/service/api"
 )
 
-// someTokens is a store with the tokens grafana, whose secret is "look" and whose role is
-// read, and anna, whose secret is "do" and whose role is operate.
+// someTokens returns a store with two tokens: grafana has the role read and the secret "look", anna has
+// the role operate and the secret "do".
 func someTokens(t *testing.T) *api.TokenStore {
 	t.Helper()
 	sum := func(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }
@@ -38,7 +38,7 @@ func someTokens(t *testing.T) *api.TokenStore {
 
 var page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<p>the page</p>") })
 
-// The rights of each role. Refusals are problem+json.
+// TestTokens checks the status of requests without a token and with each role. Errors are problem+json.
 func TestTokens(t *testing.T) {
 	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Page: page, Pprof: true})
@@ -107,7 +107,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Profiles are off by default.
+// TestPprofIsOff checks that profiles are off by default.
 func TestPprofIsOff(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	if got := ask(t, s, "GET", "/debug/pprof/", ""); got.status != http.StatusNotFound {
@@ -120,7 +120,7 @@ func login(t *testing.T, s *httptest.Server, secret string, headers ...string) a
 	return ask(t, s, "POST", "/login", "token="+secret, append(headers, "Content-Type: application/x-www-form-urlencoded")...)
 }
 
-// cookieOf returns the Cookie header of a browser that has logged in with a secret.
+// cookieOf logs in with a secret and returns the Cookie header of later requests.
 func cookieOf(t *testing.T, s *httptest.Server, secret string) string {
 	t.Helper()
 	value, _, _ := strings.Cut(login(t, s, secret).header.Get("Set-Cookie"), ";")
@@ -137,7 +137,7 @@ func TestLogin(t *testing.T) {
 	}
 	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=86400"} {
 		if !strings.Contains(cookie, want) {
-			t.Errorf("cookie %q lacks %s", cookie, want)
+			t.Errorf("cookie %q does not contain %s", cookie, want)
 		}
 	}
 	if strings.Contains(cookie, "Secure") {
@@ -165,8 +165,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A login cookie holds neither the secret nor its hash, and is valid only with the key of the
-// service and for a day.
+// TestLoginCookie checks that a login cookie contains neither the secret nor its hash, and is valid only
+// with the key of the service.
 func TestLoginCookie(t *testing.T) {
 	store := someTokens(t)
 	key := []byte("0123456789abcdef0123456789abcdef")
@@ -198,7 +198,7 @@ func TestLoginCookie(t *testing.T) {
 	}
 }
 
-// The cookie is for https only when browsers reach the service by https.
+// TestCookieBehindProxy checks that the cookie has the attribute Secure if the public address is https.
 func TestCookieBehindProxy(t *testing.T) {
 	for public, secure := range map[string]bool{"https://tutti.example.org": true, "http://tutti.example.org": false, "": false} {
 		o := api.Options{Tokens: someTokens(t)}
@@ -237,7 +237,7 @@ func TestLoginRefuses(t *testing.T) {
 	}
 }
 
-// No request that a page of another site can make a browser send changes anything.
+// TestOtherSites checks that requests which a browser sends for a page of another site change nothing.
 func TestOtherSites(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{PublicAddress: parseURL(t, "https://tutti.example.org")})
@@ -249,7 +249,7 @@ func TestOtherSites(t *testing.T) {
 	}{
 		{"form of another site", []string{"Sec-Fetch-Site: cross-site", "Origin: https://evil.example", "Content-Type: text/plain"}, 403},
 		{"fetch of another site", []string{"Sec-Fetch-Site: cross-site", "Origin: https://evil.example"}, 403},
-		{"neighbour on another port", []string{"Sec-Fetch-Site: same-site", "Origin: http://localhost:1"}, 403},
+		{"another port of the host", []string{"Sec-Fetch-Site: same-site", "Origin: http://localhost:1"}, 403},
 		{"old browser", []string{"Origin: https://evil.example"}, 403},
 		{"sandboxed frame", []string{"Origin: null"}, 403},
 		{"own page", []string{"Sec-Fetch-Site: same-origin", "Origin: http://" + host}, 201},
@@ -274,7 +274,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// Requests to loopback under a foreign name are refused (DNS rebinding).
+// TestRebinding checks that requests to loopback under another host name are refused (DNS rebinding).
 func TestRebinding(t *testing.T) {
 	s := serve(t, newFake(), api.Options{PublicAddress: parseURL(t, "https://tuning.site.example")})
 	for host, status := range map[string]int{
@@ -294,7 +294,7 @@ func TestHeaders(t *testing.T) {
 		policy := h.Get("Content-Security-Policy")
 		for _, want := range []string{"default-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 			if !strings.Contains(policy, want) {
-				t.Errorf("%s: policy %q lacks %s", path, policy, want)
+				t.Errorf("%s: policy %q does not contain %s", path, policy, want)
 			}
 		}
 		if strings.Contains(policy, "unsafe") {
@@ -308,7 +308,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Names that lead out of the results folder are refused, and files are downloads, never pages.
+// TestFiles checks that names which lead out of the results folder are refused, and that browsers
+// download files instead of showing them.
 func TestFiles(t *testing.T) {
 	f := newFake()
 	f.files["report.html"] = "<script>alert(1)</script>"
@@ -349,7 +350,7 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
-// A handler that panics is answered with 500, and its text is only in the log.
+// TestPanic checks that a panic in a handler gives status 500, and that its text is only in the log.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{
@@ -368,7 +369,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The log of requests names the caller and contains no secret.
+// TestLog checks that the log of requests names the caller and contains no secret.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Log: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -377,15 +378,15 @@ func TestLog(t *testing.T) {
 	line, _, _ := strings.Cut(log.String(), "\n")
 	for _, want := range []string{`"msg":"request"`, `"method":"GET"`, `"path":"/api/v1/campaigns/c1"`, `"status":200`, `"caller":"grafana"`, `"client":"127.0.0.1:`} {
 		if !strings.Contains(line, want) {
-			t.Errorf("log %s lacks %s", line, want)
+			t.Errorf("log %s does not contain %s", line, want)
 		}
 	}
 	if strings.Contains(log.String(), "Bearer") || strings.Contains(log.String(), `"look"`) || strings.Contains(log.String(), "token=") {
-		t.Errorf("the log holds a secret: %s", log.String())
+		t.Errorf("the log contains a secret: %s", log.String())
 	}
 }
 
-// A connection whose header is not finished is closed after a time.
+// TestSlowHeader checks that a connection with an unfinished header is closed after the time limit.
 func TestSlowHeader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a limit of 5 s")

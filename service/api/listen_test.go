@@ -23,7 +23,7 @@ import (
 	"tutti/service/api"
 )
 
-// certificate writes a self-signed certificate for loopback.
+// certificate writes a self-signed certificate for loopback and returns the paths of its files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -71,7 +71,7 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// Only loopback and Unix sockets work without TLS and tokens.
+// TestListen checks that only loopback and Unix sockets work without TLS and tokens.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
@@ -140,7 +140,7 @@ func TestUnixSocket(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left in the folder: %v", left)
 	}
-	// The socket of a killed service is replaced.
+	// Listen replaces the socket of a killed service.
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// With TLS the cookie is for https only, and old versions of TLS are refused.
+// TestTLS checks that with TLS the cookie has the attribute Secure, and that TLS 1.1 is refused.
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens(t)})
@@ -197,7 +197,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Connections above the limit wait until another one is closed.
+// TestConnectionLimit checks that a connection above the limit waits until another one is closed.
 func TestConnectionLimit(t *testing.T) {
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
 	first, err := net.Dial("tcp", addr)

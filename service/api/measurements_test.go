@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ type measured struct {
 	Next         int64
 }
 
-// All pages together have every measurement once, in order.
+// TestMeasurementPages checks that all pages together have every measurement once, in order.
 func TestMeasurementPages(t *testing.T) {
 	f := newFake()
 	f.measure(25)
@@ -44,7 +45,7 @@ func TestMeasurementPages(t *testing.T) {
 			if p.Next == 0 {
 				break
 			}
-			after = "&after=" + jsonNumber(p.Next)
+			after = fmt.Sprint("&after=", p.Next)
 		}
 		if len(all) != tc.want || pages != tc.pages {
 			t.Errorf("%s: %d measurements on %d pages, want %d on %d", tc.query, len(all), pages, tc.want, tc.pages)
@@ -57,15 +58,10 @@ func TestMeasurementPages(t *testing.T) {
 	}
 }
 
-func jsonNumber(n int64) string {
-	b, _ := json.Marshal(n)
-	return string(b)
-}
-
-// The CSV has the format of recorded data.
+// TestMeasurementsCSV checks that the CSV can be read as recorded data.
 func TestMeasurementsCSV(t *testing.T) {
 	f := newFake()
-	f.measure(5000) // several pages of the backend
+	f.measure(5000) // more than two pages of csvPage measurements
 	f.measured[1].Low, f.measured[1].High, f.measured[1].Samples = 1.5e-6, 2.5e-6, 40
 	s := serve(t, f, api.Options{})
 	const path = "/api/v1/campaigns/c1/measurements"

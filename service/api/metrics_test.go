@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 		`tutti_http_requests_refused_total{cause="auth"} 0`, `tutti_sse_clients 1`, `tutti_sse_events_total 0`,
 	} {
 		if !slices.Contains(lines, want) {
-			t.Errorf("metrics lack %s", want)
+			t.Errorf("metrics do not contain %s", want)
 		}
 	}
 	for _, line := range lines {

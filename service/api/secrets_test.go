@@ -12,7 +12,7 @@ import (
 
 const secret = "hunter2"
 
-// guarded is a backend with a secret in every place where one may be.
+// guarded returns a backend with a secret in every part that may contain secrets.
 func guarded(t *testing.T) *fake {
 	t.Helper()
 	f := newFake()
@@ -43,7 +43,8 @@ func guarded(t *testing.T) *fake {
 	return f
 }
 
-// No request with the role read returns a secret; the same requests with the role operate do.
+// TestReadersSeeNoSecret checks that no request with the role read returns a secret. With the role
+// operate the same requests do.
 func TestReadersSeeNoSecret(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	cookie := cookieOf(t, s, "look")
@@ -51,7 +52,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 	tests := []struct {
 		name, method, path string
 		headers            []string
-		status             int // for a reader
+		status             int // with the role read
 		there              bool
 	}{
 		{"the campaign", "GET", "/api/v1/campaigns/c1", nil, 200, true},
@@ -72,7 +73,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 		{"rounds", "GET", "/api/v1/campaigns/c1/rounds", nil, 200, false},
 		{"jobs", "GET", "/api/v1/campaigns/c1/jobs", nil, 200, false},
 		{"measurements", "GET", "/api/v1/campaigns/c1/measurements?format=csv", nil, 200, false},
-		{"what applications learnt", "GET", "/api/v1/online", nil, 200, true},
+		{"online learning", "GET", "/api/v1/online", nil, 200, true},
 		{"bases", "GET", "/api/v1/bases", nil, 200, false},
 		{"metrics", "GET", "/metrics", nil, 200, false},
 		{"another method", "POST", "/api/v1/campaigns/c1/files/journal.jsonl", nil, 403, false},
@@ -94,7 +95,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 	}
 }
 
-// Each role sees the files that it may download.
+// TestFilesByRole checks that each role sees exactly the files that it may download.
 func TestFilesByRole(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	for token, want := range map[string]int{"look": 1, "do": 4} {

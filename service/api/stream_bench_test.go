@@ -11,25 +11,25 @@ import (
 	"tutti/service"
 )
 
-// endedFeed is a feed of events that has ended.
+// endedFeed is a Feed of fixed events that has ended.
 type endedFeed []service.Event
 
-func (r endedFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
-	return r[seq:min(int(seq)+limit, len(r))], nil
+func (f endedFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
+	return f[seq:min(int(seq)+limit, len(f))], nil
 }
 
-func (r endedFeed) Last() int64 { return int64(len(r)) }
-func (r endedFeed) Ended() bool { return true }
+func (f endedFeed) Last() int64 { return int64(len(f)) }
+func (f endedFeed) Ended() bool { return true }
 
-// discardWriter discards an answer.
+// discardWriter is a ResponseWriter that discards the answer.
 type discardWriter struct{ header http.Header }
 
-func (n discardWriter) Header() http.Header         { return n.header }
-func (n discardWriter) Write(p []byte) (int, error) { return len(p), nil }
-func (n discardWriter) WriteHeader(int)             {}
-func (n discardWriter) Flush()                      {}
+func (w discardWriter) Header() http.Header         { return w.header }
+func (w discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w discardWriter) WriteHeader(int)             {}
+func (w discardWriter) Flush()                      {}
 
-// BenchmarkStream writes 10 000 trials of a journal to one client, for each role.
+// BenchmarkStream writes 10 000 trials of a journal to one client, once for each role.
 func BenchmarkStream(b *testing.B) {
 	trial := json.RawMessage(`{"kind":"trial","time":"2026-03-01T12:00:00Z","problem":{"library":"mpich","collective":"bcast"},"round":7,"trial":{"collective":"bcast",` +
 		`"nodes":16,"ppn":4,"msg_bytes":65536,"algorithm":"binomial","seconds":0.0000125,"cost_seconds":1.5,"attempt":1,"state":"done"}}`)

@@ -17,7 +17,7 @@ import (
 	"tutti/service/api"
 )
 
-// open opens an event stream.
+// open opens an event stream and returns its answer.
 func open(t *testing.T, s *httptest.Server, path string, headers ...string) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -38,7 +38,7 @@ func open(t *testing.T, s *httptest.Server, path string, headers ...string) *htt
 	return resp
 }
 
-// blocks returns the parts of a stream between empty lines.
+// blocks reads a stream to its end and splits it at empty lines.
 func blocks(t *testing.T, r io.Reader) []string {
 	t.Helper()
 	content, err := io.ReadAll(r)
@@ -75,7 +75,7 @@ func TestStreamFrom(t *testing.T) {
 				t.Fatalf("%s, Content-Type %q", resp.Status, kind)
 			}
 			got := blocks(t, resp.Body)
-			got = got[1:] // retry: the time until a client connects again
+			got = got[1:] // the first block sets the retry time of clients
 			if len(got) != 1000-tc.first+2 {
 				t.Fatalf("%d events, want %d and the end", len(got), 1000-tc.first+1)
 			}
@@ -99,7 +99,7 @@ func TestStreamFrom(t *testing.T) {
 	}
 }
 
-// Events are sent at once, and an idle stream sends comments.
+// TestStreamLive checks that events are sent immediately, and that an idle stream sends comments.
 func TestStreamLive(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{Heartbeat: 20 * time.Millisecond})
@@ -127,7 +127,7 @@ func TestStreamLive(t *testing.T) {
 	}
 }
 
-// Line breaks in data and types do not break the format.
+// TestStreamInjection checks that line breaks in data and types cannot add fields to an event.
 func TestStreamInjection(t *testing.T) {
 	f := newFake()
 	feed := f.feeds["c1"]
@@ -140,7 +140,7 @@ func TestStreamInjection(t *testing.T) {
 	}
 }
 
-// All clients get every event once, in order, while the feed grows.
+// TestManyWatch checks that all clients get every event once, in order, while the feed grows.
 func TestManyWatch(t *testing.T) {
 	const clients, events = 50, 2000
 	f := newFake()
@@ -183,17 +183,17 @@ func TestStreamLimits(t *testing.T) {
 		t.Errorf("stream of another token: %d, want 200", got.StatusCode)
 	}
 	first.Body.Close()
-	for range 100 { // the service notices a moment later
+	for range 100 { // the service notices the closed stream after a short time
 		resp := open(t, s, "/api/v1/events", look)
 		if resp.StatusCode == 200 {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Error("the place of a closed stream stays taken")
+	t.Error("a closed stream still counts")
 }
 
-// When the service ends, streams end without the event end.
+// TestStreamEndsWithTheService checks that streams end without the event end when the service ends.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp, err := http.Get("http://" + addr + "/api/v1/events")
@@ -208,7 +208,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 	}
 }
 
-// Closed streams leave no goroutines.
+// TestStreamsLeaveNothing checks that closed streams leave no goroutines.
 func TestStreamsLeaveNothing(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	clients := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -74,8 +74,9 @@ func hashOf(t *testing.T, s *api.TokenStore, name string) string {
 	return token.SHA256
 }
 
-// The file contains no secret, and only its owner can read it.
-func TestTokenFileHoldsNoSecret(t *testing.T) {
+// TestTokenFileContainsNoSecret checks that the file contains no secret, and that only its owner can read
+// the file.
+func TestTokenFileContainsNoSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	secret := createToken(t, openTokens(t, path), "x", api.Operate)
 	content, err := os.ReadFile(path)
@@ -83,18 +84,14 @@ func TestTokenFileHoldsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(content), secret) || strings.Contains(string(content), strings.TrimPrefix(secret, "tutti_")) {
-		t.Errorf("the file holds the secret: %s", content)
+		t.Errorf("the file contains the secret: %s", content)
 	}
-	about, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if about.Mode().Perm() != 0o600 {
-		t.Errorf("mode %04o, want 0600", about.Mode().Perm())
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("file: %v, %v, want mode 0600", info, err)
 	}
 }
 
-// A process that serves sees at once what another process changed.
+// TestTokensOfOtherProcesses checks that a store sees the changes of another process immediately.
 func TestTokensOfOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	serving, command := openTokens(t, path), openTokens(t, path)
@@ -109,7 +106,7 @@ func TestTokensOfOtherProcesses(t *testing.T) {
 		t.Error("a token revoked by another process is still valid")
 	}
 	if err := command.Revoke("x"); !errors.Is(err, api.ErrNoToken) {
-		t.Errorf("second Revoke: %v, want ErrNone", err)
+		t.Errorf("second Revoke: %v, want ErrNoToken", err)
 	}
 	again := createToken(t, command, "x", api.Read)
 	if again == secret {
@@ -179,7 +176,7 @@ func TestOpenTokens(t *testing.T) {
 	}
 }
 
-// No token is valid once other users can write the file, even while the service runs.
+// TestWritableTokenFile checks that no token is valid while other users can write the file.
 func TestWritableTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	s := openTokens(t, path)

@@ -11,9 +11,8 @@ import (
 	"tutti/service"
 )
 
-// faults lists what is wrong for people who do not see the page, or not well: names
-// that are missing, doubled identifiers, headings that skip a level, contrast of text
-// below 4.5 (WCAG 2.2, 1.4.3).
+// faults is a script that returns the accessibility faults of a page: missing names, duplicate ids,
+// skipped heading levels, and text contrast below 4.5 (WCAG 2.2, 1.4.3).
 const faults = `(() => {
   const out = [];
   const visible = (e) => e.checkVisibility() && e.getClientRects().length > 0;
@@ -69,6 +68,7 @@ const faults = `(() => {
   return { faults: [...new Set(out)], least, texts };
 })()`
 
+// TestAccess checks that no view has accessibility faults.
 func TestAccess(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
@@ -76,8 +76,7 @@ func TestAccess(t *testing.T) {
 	f.add("c3", "third", service.Failed, 1.2, 100).Error = "exit status 3"
 	f.add("c4", "fourth", service.Queued, 1.2, 0)
 	f.add("c5", "fifth", service.Paused, 1.2, 100)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	home, ctx := browse(t, f)
 	views := []struct{ name, hash, ready, more string }{
 		{"list", "#/", `document.querySelectorAll("tbody tr").length === 5`, `document.querySelector("details").open = true`},
 		{"campaign", "#/campaigns/c2", drawn, ``},
@@ -120,17 +119,14 @@ func chooseLayer(value string) string {
 }
 
 func TestThemeAndMotion(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.add("c1", "first", service.Running, 1, 560)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	_, home, ctx := browseRunning(t)
 	pagetest.Do(t, ctx, scheme("light"), chromedp.Navigate(home+"/#/campaigns/c1"))
 	pagetest.Until(t, ctx, drawn)
 	const paper = `getComputedStyle(document.body.parentNode).backgroundColor`
 	light := pagetest.Eval[string](t, ctx, paper)
 	pagetest.Do(t, ctx, scheme("dark"))
 	pagetest.Until(t, ctx, paper+` !== "`+light+`"`)
-	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("#theme"))) // light, against the system
+	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("#theme"))) // selects the light theme
 	pagetest.Until(t, ctx, paper+` === "`+light+`" && document.getElementById("theme").textContent === "theme: light"`)
 	pagetest.Do(t, ctx, chromedp.Reload())
 	pagetest.Until(t, ctx, drawn)

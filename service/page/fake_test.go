@@ -21,54 +21,54 @@ import (
 	"tutti/service/api"
 )
 
-// fake is a service whose campaigns follow a script: each line of a journal comes after
-// a pause, as if it was measured. It lets the browser see real jobs, failures and
-// reasons in a second.
+// fake is a service whose campaigns follow a script. It publishes the lines of a journal with pauses,
+// so that a browser sees jobs, failures and evaluations of a campaign within a second.
 type fake struct {
-	api.Backend // nil: the page asks for nothing else
+	api.Backend // nil, because the page calls no other method
 
 	pause time.Duration // between two lines
 	stop  context.CancelFunc
 	ctx   context.Context
 	tasks sync.WaitGroup
 
-	mu        sync.Mutex
-	campaigns []*played // newest first
-	row       *row
-	asked     []service.Request
-	keys      map[string]string
-	refuse    error // what Create answers instead
-	online    []service.SampleStatus
-	broken    atomic.Int32 // answers about what was learnt that fail
+	mu          sync.Mutex
+	campaigns   []*fakeCampaign // newest first
+	feed        *feed
+	requests    []service.Request
+	keys        map[string]string
+	createError error // returned by Create if not nil
+	online      []service.SampleStatus
+	failures    atomic.Int32 // number of calls of Selection and Predictions that fail
 }
 
-// played is one campaign of the fake.
-type played struct {
+// fakeCampaign is a campaign of the fake with its script and events.
+type fakeCampaign struct {
 	service.Campaign
 	script *script
-	row    *row
+	feed   *feed
 }
 
 func newFake(t *testing.T, pause time.Duration) *fake {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	f := &fake{pause: pause, ctx: ctx, stop: stop, row: newRow(), keys: map[string]string{}}
+	f := &fake{pause: pause, ctx: ctx, stop: stop, feed: newFeed(), keys: map[string]string{}}
 	t.Cleanup(func() { stop(); f.tasks.Wait() })
 	return f
 }
 
-// begun is when the fake's campaigns began, seen from now: pictures show round ages.
-var begun = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
+// startTime is the start of the fake's campaigns. It is relative to now, so that screenshots show the
+// same ages.
+var startTime = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
 
-// add puts a campaign with its first lines into the service. drift makes its machine
-// another one; a negative number of lines takes all.
-func (f *fake) add(id, name string, state service.State, drift float64, lines int) *played {
-	p := &played{
+// add adds a campaign with the first lines of its script, or all lines if lines is negative. drift
+// multiplies the time per byte of its machine.
+func (f *fake) add(id, name string, state service.State, drift float64, lines int) *fakeCampaign {
+	p := &fakeCampaign{
 		Campaign: service.Campaign{
-			ID: id, Name: name, Base: "night", Machine: "cluster B, 32 nodes of 32 cores", State: state, Exit: -1, Reason: "asked for",
-			Created: begun, Started: begun.Add(3 * time.Second), NodeHours: 40,
+			ID: id, Name: name, Base: "night", Machine: "cluster B, 32 nodes of 32 cores", State: state, Exit: -1, Reason: "requested",
+			Created: startTime, Started: startTime.Add(3 * time.Second), NodeHours: 40,
 		},
-		script: newScript(name, drift), row: newRow(),
+		script: newScript(name, drift), feed: newFeed(),
 	}
 	if lines < 0 || lines > len(p.script.lines) {
 		lines = len(p.script.lines)
@@ -77,21 +77,21 @@ func (f *fake) add(id, name string, state service.State, drift float64, lines in
 		f.line(p, l)
 	}
 	if state.Over() {
-		p.Exit, p.Ended = 0, begun.Add(19*time.Minute)
+		p.Exit, p.Ended = 0, startTime.Add(19*time.Minute)
 		p.Converged = state == service.Done
-		p.row.end()
+		p.feed.end()
 	}
 	f.mu.Lock()
 	f.campaigns = slices.Insert(f.campaigns, 0, p)
 	f.mu.Unlock()
-	f.tell(p)
+	f.publish(p)
 	return p
 }
 
-// play lets the rest of a campaign happen.
-func (f *fake) play(p *played) {
+// play publishes the remaining lines of a campaign in the background.
+func (f *fake) play(p *fakeCampaign) {
 	f.tasks.Go(func() {
-		for _, l := range p.script.lines[p.row.len():] {
+		for _, l := range p.script.lines[p.feed.len():] {
 			select {
 			case <-f.ctx.Done():
 				return
@@ -102,33 +102,33 @@ func (f *fake) play(p *played) {
 		f.mu.Lock()
 		p.State, p.Converged, p.Exit, p.Ended = service.Done, true, 0, time.Now().UTC()
 		f.mu.Unlock()
-		p.row.end()
-		f.tell(p)
+		p.feed.end()
+		f.publish(p)
 	})
 }
 
-// line makes a line of the script known.
-func (f *fake) line(p *played, l scripted) {
+// line publishes a line of the script.
+func (f *fake) line(p *fakeCampaign, l scripted) {
 	f.mu.Lock()
 	p.Progress = l.progress
 	f.mu.Unlock()
-	p.row.add(l.kind, l.data)
+	p.feed.add(l.kind, l.data)
 	if l.kind == string(journal.KindEvaluation) || l.kind == string(journal.KindStop) {
-		f.tell(p)
+		f.publish(p)
 	}
 }
 
-func (f *fake) tell(p *played) {
+func (f *fake) publish(p *fakeCampaign) {
 	f.mu.Lock()
 	data, err := json.Marshal(p.Campaign)
 	f.mu.Unlock()
 	if err != nil {
 		panic(err)
 	}
-	f.row.add("campaign", data)
+	f.feed.add("campaign", data)
 }
 
-func (f *fake) find(id string) (*played, error) {
+func (f *fake) find(id string) (*fakeCampaign, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.campaigns {
@@ -161,15 +161,15 @@ func (f *fake) Campaign(id string) (service.Campaign, error) {
 
 func (f *fake) Create(_ context.Context, r service.Request, key string) (service.Campaign, bool, error) {
 	f.mu.Lock()
-	f.asked = append(f.asked, r)
-	refuse, known := f.refuse, f.keys[key]
-	id := fmt.Sprintf("made%d", len(f.asked))
-	if refuse == nil && known == "" {
+	f.requests = append(f.requests, r)
+	createError, known := f.createError, f.keys[key]
+	id := fmt.Sprintf("made%d", len(f.requests))
+	if createError == nil && known == "" {
 		f.keys[key] = id
 	}
 	f.mu.Unlock()
-	if refuse != nil {
-		return service.Campaign{}, false, refuse
+	if createError != nil {
+		return service.Campaign{}, false, createError
 	}
 	if known != "" {
 		c, err := f.Campaign(known)
@@ -181,7 +181,7 @@ func (f *fake) Create(_ context.Context, r service.Request, key string) (service
 	return c, true, err
 }
 
-func (f *fake) turn(id string, s service.State) (service.Campaign, error) {
+func (f *fake) setState(id string, s service.State) (service.Campaign, error) {
 	p, err := f.find(id)
 	if err != nil {
 		return service.Campaign{}, err
@@ -189,20 +189,20 @@ func (f *fake) turn(id string, s service.State) (service.Campaign, error) {
 	f.mu.Lock()
 	p.State = s
 	f.mu.Unlock()
-	f.tell(p)
+	f.publish(p)
 	return f.Campaign(id)
 }
 
 func (f *fake) Pause(id string) (service.Campaign, error) {
-	return f.turn(id, service.Paused)
+	return f.setState(id, service.Paused)
 }
 
 func (f *fake) Resume(id string) (service.Campaign, error) {
-	return f.turn(id, service.Running)
+	return f.setState(id, service.Running)
 }
 
 func (f *fake) Cancel(id string) (service.Campaign, error) {
-	return f.turn(id, service.Cancelled)
+	return f.setState(id, service.Cancelled)
 }
 
 func (f *fake) Feed(id string) (service.Feed, error) {
@@ -210,10 +210,10 @@ func (f *fake) Feed(id string) (service.Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.row, nil
+	return p.feed, nil
 }
 
-func (f *fake) Events() service.Feed { return f.row }
+func (f *fake) Events() service.Feed { return f.feed }
 func (f *fake) Ready() error         { return nil }
 
 func (f *fake) Bases() []config.Base {
@@ -224,40 +224,40 @@ func (f *fake) Bases() []config.Base {
 }
 
 func (f *fake) Schedule() []service.Scheduled {
-	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Decision: "ran: age 31 d"}}
+	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: startTime.Add(60 * time.Hour), Last: startTime.Add(-108 * time.Hour), Decision: "campaign c3: the last one ended 31 d ago"}}
 }
 
 func (f *fake) Samples() []service.SampleStatus { return f.online }
 
 func (f *fake) NodeHours() service.NodeHours {
-	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Reserved: 26.2, Remaining: 10, Until: begun.Add(14 * time.Hour)}
+	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Reserved: 26.2, Remaining: 10, Until: startTime.Add(14 * time.Hour)}
 }
 
 func (f *fake) Problems(string) ([]journal.Problem, error) { return problems, nil }
 
 func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (service.Selection, error) {
-	if f.broken.Add(-1) >= 0 {
+	if f.failures.Add(-1) >= 0 {
 		return service.Selection{}, errors.New("not now")
 	}
 	c, err := f.find(id)
 	if err != nil {
 		return service.Selection{}, err
 	}
-	if c.row.len() < 40 {
+	if c.feed.len() < 40 {
 		return service.Selection{}, service.ErrNotYet
 	}
-	return service.Selection{Problem: p, Round: c.row.len(), Choices: c.script.choices(p, c.row.len())}, nil
+	return service.Selection{Problem: p, Round: c.feed.len(), Choices: c.script.choices(p, c.feed.len())}, nil
 }
 
 func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
-	if f.broken.Add(-1) >= 0 {
+	if f.failures.Add(-1) >= 0 {
 		return nil, errors.New("not now")
 	}
 	c, err := f.find(id)
 	if err != nil {
 		return nil, err
 	}
-	return c.script.predictions(p, c.row.len()), nil
+	return c.script.predictions(p, c.feed.len()), nil
 }
 
 const tree = `{"collective":"bcast"}` + "\n"
@@ -311,54 +311,54 @@ func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, erro
 	return out, nil
 }
 
-// row is a feed in memory.
-type row struct {
+// feed is a service.Feed in memory.
+type feed struct {
 	mu     sync.Mutex
 	events []service.Event
 	more   chan struct{}
 	ended  bool
 }
 
-func newRow() *row { return &row{more: make(chan struct{})} }
+func newFeed() *feed { return &feed{more: make(chan struct{})} }
 
-func (r *row) add(kind string, data []byte) {
+func (r *feed) add(kind string, data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, service.Event{Seq: int64(len(r.events) + 1), Type: kind, Time: time.Now(), Data: data})
 	r.wake()
 }
 
-func (r *row) end() {
+func (r *feed) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
 	r.wake()
 }
 
-func (r *row) wake() {
+func (r *feed) wake() {
 	close(r.more)
 	r.more = make(chan struct{})
 }
 
-func (r *row) len() int {
+func (r *feed) len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.events)
 }
 
-func (r *row) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
+func (r *feed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rest := r.events[min(int(seq), len(r.events)):]
-	if limit > 0 && len(rest) > limit {
-		rest = rest[:limit]
+	events := r.events[min(int(seq), len(r.events)):]
+	if limit > 0 && len(events) > limit {
+		events = events[:limit]
 	}
-	return rest, r.more
+	return events, r.more
 }
 
-func (r *row) Last() int64 { return int64(r.len()) }
+func (r *feed) Last() int64 { return int64(r.len()) }
 
-func (r *row) Ended() bool {
+func (r *feed) Ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ended

@@ -19,13 +19,12 @@ import (
 	"tutti/service/api"
 )
 
-// hostile is what somebody who wants to harm the readers of the page calls a campaign.
+// hostile is a campaign name that would run a script if the page inserted it as HTML.
 const hostile = `<img src=x onerror="window.harmed=1">"'><script>window.harmed=1</script>{{7*7}}` + "\u202e"
 
 func TestStartAndWatch(t *testing.T) {
 	f := newFake(t, 2*time.Millisecond)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")))
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".empty").textContent`); !strings.HasPrefix(got, "No campaign yet") {
 		t.Errorf("the empty list says %q", got)
@@ -35,7 +34,7 @@ func TestStartAndWatch(t *testing.T) {
 		chromedp.Click(chromedp.CSS("summary")), chromedp.SendKeys(chromedp.CSS(`[id="stop.machine_time"]`), "90m"),
 		chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `location.hash === "#/campaigns/made1"`)
-	// The graph and the figures grow while results arrive.
+	// The charts and the figures change while results arrive.
 	pagetest.Until(t, ctx, `document.querySelectorAll(".plot canvas").length === 2`)
 	early := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`)
 	pagetest.Until(t, ctx, `document.querySelectorAll("td.c[data-point]").length > 100`)
@@ -43,11 +42,11 @@ func TestStartAndWatch(t *testing.T) {
 	if late := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); late == early || !strings.Contains(late, "4 of 4") {
 		t.Errorf("figures while it ran %q, at the end %q", early, late)
 	}
-	// The page draws what it has taken in a moment later.
+	// The page draws the last records after a short delay.
 	pagetest.Until(t, ctx, `[...document.querySelectorAll(".dense tbody tr")].map((r) => r.cells[6].textContent).join(" ") === "converged converged converged converged"`)
 	want := service.Request{Base: "night", Name: "from the page"}
-	if len(f.asked) != 1 || f.asked[0].Base != want.Base || f.asked[0].Name != want.Name || fmt.Sprint(f.asked[0].Set) != "map[collectives:bcast stop.machine_time:90m]" {
-		t.Errorf("asked for %+v", f.asked)
+	if len(f.requests) != 1 || f.requests[0].Base != want.Base || f.requests[0].Name != want.Name || fmt.Sprint(f.requests[0].Set) != "map[collectives:bcast stop.machine_time:90m]" {
+		t.Errorf("requests are %+v", f.requests)
 	}
 	if name, got := pagetest.Download(t, ctx, ".files a[download='mpich.json']"); name != "mpich.json" || string(got) != tree {
 		t.Errorf("downloaded %s %q, want mpich.json %q", name, got, tree)
@@ -59,8 +58,7 @@ func TestHostileNames(t *testing.T) {
 	f.add("c1", hostile, service.Done, 1, -1)
 	f.add("c2", hostile, service.Failed, 1.3, 300).Error = hostile
 	f.campaigns[0].Machine, f.campaigns[0].Reason = hostile, hostile
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	home, ctx := browse(t, f)
 	for hash, ready := range map[string]string{
 		"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 		"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
@@ -80,15 +78,14 @@ func TestWidths(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", strings.Repeat("long", 50), service.Done, 1, -1)
 	f.add("c2", "after", service.Running, 1.3, 500)
-	f.online = watchedFolders()
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	f.online = sampleFolders()
+	home, ctx := browse(t, f)
 	for _, width := range []int64{360, 768, 1440} {
 		if width == 768 && !testutil.AllCases() {
 			continue
 		}
 		for hash, ready := range map[string]string{
-			"#/online":       learnt,
+			"#/online":       onlineDrawn,
 			"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 			"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 		} {
@@ -101,23 +98,18 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestAnswersFail: what could not be read for a moment is asked for again, though the
-// campaign says nothing more.
+// TestAnswersFail checks that the page repeats failed requests without new events of the campaign.
 func TestAnswersFail(t *testing.T) {
 	f := newFake(t, time.Hour)
-	f.broken.Store(2)
+	f.failures.Store(2)
 	f.add("c1", "first", service.Running, 1.3, 500)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
 	pagetest.Until(t, ctx, drawn)
 }
 
 func TestKeyboard(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.add("c1", "first", service.Running, 1, 560)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	_, home, ctx := browseRunning(t)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
 	press(t, ctx, kb.Tab)
@@ -128,13 +120,13 @@ func TestKeyboard(t *testing.T) {
 	press(t, ctx, kb.Enter)
 	pagetest.Until(t, ctx, drawn)
 
-	// The second problem of the graph's legend.
+	// Enter selects the second problem in the table of problems.
 	tabTo(t, ctx, "mpich allreduce")
 	press(t, ctx, kb.Enter)
 	pagetest.Until(t, ctx, `document.querySelector("[aria-pressed=true]").textContent === "mpich allreduce"`)
 	pagetest.Until(t, ctx, `document.querySelector("[role=grid]")?.ariaLabel === "mpich allreduce, 1\u00a0process per node"`)
 
-	// The map is one stop; arrows move in it and the detail follows.
+	// Tab stops once in a map. Arrow keys move in the map, and the detail shows the focused point.
 	for range 30 {
 		press(t, ctx, kb.Tab)
 		if pagetest.Eval[bool](t, ctx, `document.activeElement.matches("td.c")`) {
@@ -174,7 +166,7 @@ func focused(t *testing.T, ctx context.Context) string {
 	return pagetest.Eval[string](t, ctx, `document.activeElement.textContent.trim()`)
 }
 
-// tabTo presses Tab until an element with the text has the focus, and wants to see it.
+// tabTo presses Tab until an element with the text has the focus. The focus must be visible.
 func tabTo(t *testing.T, ctx context.Context, text string) {
 	t.Helper()
 	var seen []string
@@ -183,7 +175,7 @@ func tabTo(t *testing.T, ctx context.Context, text string) {
 		got := focused(t, ctx)
 		if got == text {
 			if pagetest.Eval[string](t, ctx, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
-				t.Errorf("nobody sees that %q has the focus", text)
+				t.Errorf("the focus on %q is not visible", text)
 			}
 			return
 		}
@@ -194,24 +186,23 @@ func tabTo(t *testing.T, ctx context.Context, text string) {
 
 func TestWrongField(t *testing.T) {
 	f := newFake(t, time.Hour)
-	f.refuse = &config.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	f.createError = &config.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
+	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")), chromedp.Click(chromedp.CSS("summary")),
 		chromedp.SendKeys(chromedp.CSS(`[id="stop.slowdown"]`), "fast"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `document.activeElement.id === "stop.slowdown" && document.activeElement.getAttribute("aria-invalid") === "true"`)
 	if got := pagetest.Eval[string](t, ctx, `document.getElementById("stop.slowdown-wrong").textContent`); !strings.Contains(got, "want a number above 1") {
-		t.Errorf("beside the field: %q", got)
+		t.Errorf("error of the field: %q", got)
 	}
-	// Sent again after it was put right, with another key.
+	// The corrected form is sent with a new idempotency key.
 	f.mu.Lock()
-	f.refuse = nil
+	f.createError = nil
 	f.mu.Unlock()
 	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
 }
 
-// readToken is a store whose only token has the role read.
+// readToken returns a store with one token, whose role is read, and its secret.
 func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	t.Helper()
 	store, err := api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"))
@@ -230,7 +221,7 @@ func TestLogin(t *testing.T) {
 	tokens, secret := readToken(t)
 	home := serve(t, f, tokens)
 	ctx := pagetest.Browse(t, home)
-	// The page is open when its login ends: the form appears in it.
+	// When the login ends while the page is open, the page shows the login form.
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), secret))
 	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
@@ -244,18 +235,15 @@ func TestLogin(t *testing.T) {
 	pagetest.Eval[any](t, ctx, `document.getElementById("token").value = ""`)
 	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), secret), chromedp.KeyEvent(kb.Enter))
 	pagetest.Until(t, ctx, drawn)
-	// A reader sees no buttons.
+	// The role read sees no buttons.
 	if pagetest.Eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
 		t.Error("a reader is offered to operate the campaign")
 	}
 }
 
-// What machines may be taken for is told where campaigns are started and where they run.
+// TestNodeHours checks that the list shows the node-hours of today and a campaign shows its budget.
 func TestNodeHours(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.add("c1", "first", service.Running, 1, 560)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	_, home, ctx := browseRunning(t)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Until(t, ctx, `document.querySelector(".hours")?.innerText.includes("10 of today's 120 remain")`)
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 reserved") || !strings.Contains(got, "a campaign gets at most 40") {
@@ -265,7 +253,7 @@ func TestNodeHours(t *testing.T) {
 	pagetest.Eval[any](t, ctx, `(() => { document.querySelector("details").open = true; })()`)
 	pagetest.Until(t, ctx, field)
 	pagetest.Eval[any](t, ctx, `(() => { const s = document.getElementById("base"); s.value = "demo"; s.dispatchEvent(new Event("change")); })()`)
-	pagetest.Until(t, ctx, `!`+field) // recorded data take none
+	pagetest.Until(t, ctx, `!`+field) // recorded data need no node-hours
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
 	pagetest.Until(t, ctx, drawn)
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.8 of 40") {
@@ -274,13 +262,10 @@ func TestNodeHours(t *testing.T) {
 }
 
 func TestServiceGone(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.add("c1", "first", service.Running, 1, 560)
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	f, home, ctx := browseRunning(t)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/unknown"))
 	pagetest.Until(t, ctx, `document.querySelector("main [role=alert]")?.textContent.includes("no such campaign")`)
-	f.refuse = errors.New("disk full")
+	f.createError = errors.New("disk full")
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)
 }

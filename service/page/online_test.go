@@ -15,42 +15,40 @@ import (
 	"tutti/service"
 )
 
-// watchedFolders are two: one whose jobs have taught something, and one that cannot be read.
-func watchedFolders() []service.SampleStatus {
+// sampleFolders returns the status of two folders: one with a report, and one that cannot be read.
+func sampleFolders() []service.SampleStatus {
 	at := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 32, MsgBytes: 65536}
 	ring := coll.Algorithm{Name: "ring"}
 	r := &online.Report{
-		Time: begun, Calls: 21480, AllJobs: 37,
+		Time: startTime, Calls: 21480, AllJobs: 37,
 		Jobs: []online.JobReport{
-			{File: "n1-4711-1-0.samples", Begun: begun.Add(-5 * time.Hour), Last: begun.Add(-4 * time.Hour), Calls: 610},
-			{File: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Last: begun.Add(-10 * time.Second), Calls: 588},
+			{File: "n1-4711-1-0.samples", Begun: startTime.Add(-5 * time.Hour), Last: startTime.Add(-4 * time.Hour), Calls: 610},
+			{File: "n7-815-2-0.samples", Begun: startTime.Add(-time.Hour), Last: startTime.Add(-10 * time.Second), Calls: 588},
 		},
 		Price: online.Price{Explore: 0.1, Cost: 0.012, OverDefault: 0.78, Low: 0.76, High: 0.8},
 		Classes: []online.ClassReport{
 			{Point: at, Low: 65536, High: 131071, Calls: 9120, Selected: ring, Faster: 1.43, FasterLow: 1.38, FasterHigh: 1.48, Explored: 2, Of: 14,
-				Since: begun.Add(-49 * time.Hour), Before: coll.Default, Why: "1.43 times as fast as library_default (1.38 to 1.48), by 412 and 88 calls"},
+				Since: startTime.Add(-49 * time.Hour), Before: coll.Default, Why: "1.43 times as fast as library_default (1.38 to 1.48), by 412 and 88 calls"},
 			{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 32, MsgBytes: 64}, Low: 64, High: 127, Calls: 12360, Selected: coll.Default, Faster: 1, FasterLow: 1, FasterHigh: 1, Of: 11},
 		},
-		TimeChanges: []online.TimeChange{{Job: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
+		TimeChanges: []online.TimeChange{{Job: "n7-815-2-0.samples", Begun: startTime.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
 		Drift:       []online.SourceDrift{{Source: "/state/campaigns/c1/results", Candidates: 12, Change: 0.043, Ratio: 1.02}},
 	}
 	return []service.SampleStatus{
-		{SampleFolder: config.SampleFolder{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Checked: begun, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},
+		{SampleFolder: config.SampleFolder{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Checked: startTime, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},
 		{SampleFolder: config.SampleFolder{Name: "test jobs", Folder: "/scratch/none"}, Error: "open /scratch/none: no such file or directory"},
 	}
 }
 
-const learnt = `document.querySelectorAll("[data-online] tbody tr").length === 2`
+const onlineDrawn = `document.querySelectorAll("[data-online] tbody tr").length === 2`
 
-// TestOnline: what applications have learnt, what it cost and why a selection changed; news come
-// by themselves.
+// TestOnline checks that the page shows the report of a folder, and updates it after an event.
 func TestOnline(t *testing.T) {
 	f := newFake(t, time.Hour)
-	f.online = watchedFolders()
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	f.online = sampleFolders()
+	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
-	pagetest.Until(t, ctx, learnt)
+	pagetest.Until(t, ctx, onlineDrawn)
 	text := strings.ReplaceAll(pagetest.Eval[string](t, ctx, `document.querySelector("main").textContent`), "\u00a0", " ")
 	for _, want := range []string{
 		"21 480 calls of 37 jobs", "1 running at that time", "took 1.2 % of the time", "0.780 of the default (0.760 to 0.800)", "1.430 1.380 to 1.480", "2 of 14",
@@ -62,19 +60,18 @@ func TestOnline(t *testing.T) {
 		}
 	}
 
-	news := watchedFolders()[0]
-	news.Report.Classes[1].Selected = coll.Algorithm{Name: "pipeline(segsize=8192)"}
-	data, err := json.Marshal(news)
+	update := sampleFolders()[0]
+	update.Report.Classes[1].Selected = coll.Algorithm{Name: "pipeline(segsize=8192)"}
+	data, err := json.Marshal(update)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.row.add("online", data)
+	f.feed.add("online", data)
 	pagetest.Until(t, ctx, `document.querySelector("main").textContent.includes("pipeline(segsize=8192)")`)
 }
 
 func TestOnlineNothing(t *testing.T) {
-	home := serve(t, newFake(t, time.Hour), nil)
-	ctx := pagetest.Browse(t, home)
+	home, ctx := browse(t, newFake(t, time.Hour))
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
 	pagetest.Until(t, ctx, `document.querySelector("main .empty")?.textContent.includes("No folder is watched")`)
 }

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -71,8 +72,8 @@ func TestHandlerTag(t *testing.T) {
 
 func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
 
-// TestSources holds the rules that the policy enforces and those it cannot: no markup
-// made from text, nothing from elsewhere, every file that is named is there.
+// TestSources checks that scripts make no HTML from text and load nothing from other hosts, and that
+// every imported file is served.
 func TestSources(t *testing.T) {
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|javascript:`)
 	namespace := "http://www.w3.org/2000/svg"
@@ -88,7 +89,7 @@ func TestSources(t *testing.T) {
 	for _, name := range names {
 		contents, err := os.ReadFile(name)
 		if err != nil {
-			continue // a folder
+			continue // name is a folder
 		}
 		text := strings.ReplaceAll(string(contents), namespace, "")
 		for i, line := range strings.Split(text, "\n") {
@@ -115,4 +116,11 @@ func TestSources(t *testing.T) {
 	if m := regexp.MustCompile(`(?i)<style|style=|<script[^>]*>[^<]|\son[a-z]+=`).Find(index); m != nil {
 		t.Errorf("index.html has %q, which the policy forbids", m)
 	}
+}
+
+func ExampleHandler() {
+	w := httptest.NewRecorder()
+	page.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/assets/icon.svg", nil))
+	fmt.Println(w.Code, w.Header().Get("Content-Type"))
+	// Output: 200 image/svg+xml
 }

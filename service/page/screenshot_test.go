@@ -21,8 +21,8 @@ import (
 
 var screenshots = flag.Bool("screenshots", false, "write docs/screenshots")
 
-// TestScreenshots takes a picture of every view, in both themes and on a phone. Without
-// -screenshots it only checks that they can be taken and are not blank.
+// TestScreenshots checks that a screenshot of every view is not blank, in both themes and at the width
+// of a phone. With -screenshots it writes them to docs/screenshots.
 func TestScreenshots(t *testing.T) {
 	if !*screenshots {
 		testutil.NeedAllCases(t)
@@ -31,9 +31,8 @@ func TestScreenshots(t *testing.T) {
 	f.add("c1", "before the upgrade", service.Done, 1, -1)
 	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
 	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
-	f.online = watchedFolders()[:1]
-	home := serve(t, f, nil)
-	ctx := pagetest.Browse(t, home)
+	f.online = sampleFolders()[:1]
+	home, ctx := browse(t, f)
 	shots := []struct {
 		name   string
 		hash   string
@@ -45,7 +44,7 @@ func TestScreenshots(t *testing.T) {
 		{"campaign-1440-light", "#/campaigns/c3", drawn, 1440, "light"},
 		{"campaign-1440-dark", "#/campaigns/c3", drawn, 1440, "dark"},
 		{"compare-1440-light", "#/compare/c1/c2", `document.querySelectorAll("td.c[data-point]").length > 100`, 1440, "light"},
-		{"online-1440-light", "#/online", learnt, 1440, "light"},
+		{"online-1440-light", "#/online", onlineDrawn, 1440, "light"},
 		{"list-360-light", "#/", `document.querySelectorAll("tbody tr").length === 3`, 360, "light"},
 		{"campaign-360-dark", "#/campaigns/c3", drawn, 360, "dark"},
 	}
@@ -66,7 +65,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// drawn says that a campaign's view is complete.
+// drawn is a script that reports whether the view of a campaign is complete.
 const drawn = `document.querySelectorAll(".plot canvas").length === 2 && document.querySelectorAll("td.c[data-point]").length > 100 &&
 	document.querySelectorAll(".bars li").length > 2 && document.querySelectorAll(".log li").length > 20`
 
@@ -81,7 +80,7 @@ func media(feature, value string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// checkPicture wants a picture of the width with several colours.
+// checkPicture checks that a picture has the width and at least 12 colours.
 func checkPicture(t *testing.T, shot []byte, width int) {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(shot))

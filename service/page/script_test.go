@@ -16,30 +16,30 @@ import (
 	"tutti/service"
 )
 
-// problems of every script, two libraries of two collectives.
+// problems are the problems of every script: two collectives of two libraries.
 var problems = []journal.Problem{
 	{Library: "mpich", Collective: coll.Bcast}, {Library: "mpich", Collective: coll.Allreduce},
 	{Library: "openmpi", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allreduce},
 }
 
-// scripted is one line of a journal and what is known of the campaign after it.
+// scripted is a line of a journal and the progress of the campaign after it.
 type scripted struct {
 	kind     string
 	data     []byte
 	progress service.Progress
 }
 
-// script is a campaign told in advance, of a machine whose times follow simple laws.
+// script is the journal of a synthetic campaign. The times of its machine follow cost models.
 type script struct {
-	drift    float64 // of the time of a byte
+	drift    float64 // factor of the time per byte
 	lines    []scripted
-	measured map[string]int // problem and candidate to its line
+	measured map[string]int // line of the journal by problem and candidate
 	progress service.Progress
 	random   *rand.Rand
 }
 
-// times are cost models in the manner of Thakur et al. (2005): p processes, n bytes, a
-// seconds of latency, b seconds a byte.
+// times contains cost models like those of Thakur et al. (2005). Their arguments are p processes, n
+// bytes, a latency of a seconds and b seconds per byte.
 var times = map[coll.Collective]map[string]func(p, n, a, b float64) float64{
 	coll.Bcast: {
 		"binomial":                             func(p, n, a, b float64) float64 { return math.Log2(p) * (a + n*b) },
@@ -73,13 +73,13 @@ func (s *script) seconds(p journal.Problem, algorithm string, nodes, ppn int, by
 		a *= 1.2
 	}
 	if algorithm == "library_default" {
-		algorithm = shipped(p, nodes*ppn, bytes)
+		algorithm = defaultAlgorithm(p, nodes*ppn, bytes)
 	}
 	return times[p.Collective][algorithm](max(all, 2), float64(bytes), a, b)
 }
 
-// shipped is what the library runs by itself.
-func shipped(p journal.Problem, processes int, bytes int64) string {
+// defaultAlgorithm returns the algorithm of the library's default.
+func defaultAlgorithm(p journal.Problem, processes int, bytes int64) string {
 	names := slices.Sorted(maps.Keys(times[p.Collective]))
 	if bytes >= 8<<10 && processes > 16 {
 		return names[1]
@@ -99,7 +99,7 @@ func newScript(name string, drift float64) *script {
 	header := struct {
 		Kind string `json:"kind"`
 		journal.Header
-	}{"header", journal.Header{Schema: journal.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: begun, Seed: 1, Spec: spec}}
+	}{"header", journal.Header{Schema: journal.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: startTime, Seed: 1, Spec: spec}}
 	s.line("header", header)
 	ends := []int{14, 18, 12, 20}
 	for round := 1; round <= slices.Max(ends); round++ {
@@ -114,7 +114,7 @@ func newScript(name string, drift float64) *script {
 }
 
 func (s *script) record(r journal.Record) {
-	r.Time = begun.Add(time.Duration(len(s.lines)) * 1100 * time.Millisecond)
+	r.Time = startTime.Add(time.Duration(len(s.lines)) * 1100 * time.Millisecond)
 	s.line(string(r.Kind), r)
 }
 
@@ -127,8 +127,8 @@ func (s *script) line(kind string, v any) {
 	s.lines = append(s.lines, scripted{kind, data, s.progress})
 }
 
-// round asks for candidates in one job, measures them, one failing now and then, and
-// judges.
+// round adds a round of a problem: a batch, its job, its trials, of which one in forty fails, and an
+// evaluation.
 func (s *script) round(p journal.Problem, round, last int) {
 	const batch = 6
 	r := journal.Record{Problem: p, Round: round, Kind: journal.KindBatch}
@@ -144,13 +144,13 @@ func (s *script) round(p journal.Problem, round, last int) {
 		}
 		point := coll.Point{Collective: p.Collective, Nodes: pick(s.random, nodeCounts), PPN: pick(s.random, ppns), MsgBytes: pick(s.random, sizes())}
 		r.Batch = append(r.Batch, coll.Candidate{Point: point, Algorithm: a})
-		doubt := 0.3 * s.random.Float64() / float64(round)
-		r.Reasons = append(r.Reasons, activelearn.Reason{Uncertainty: doubt, Gain: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
+		uncertainty := 0.3 * s.random.Float64() / float64(round)
+		r.Reasons = append(r.Reasons, activelearn.Reason{Uncertainty: uncertainty, Gain: uncertainty / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
 	}
 	s.progress.Rounds++
 	s.record(r)
 	s.job(r)
-	s.judge(p, round, last)
+	s.evaluate(p, round, last)
 }
 
 func (s *script) job(r journal.Record) {
@@ -159,12 +159,12 @@ func (s *script) job(r journal.Record) {
 		Carries: []int{0, 1, 2, 3, 4, 5}, Nodes: 32, LimitSeconds: 600,
 	}
 	s.progress.Jobs++
-	tell := func(j coll.Job) {
+	publish := func(j coll.Job) {
 		s.record(journal.Record{Kind: journal.KindJob, Problem: r.Problem, Round: r.Round, Job: &j})
 	}
-	tell(job)
+	publish(job)
 	job.State, job.ID = coll.JobSubmitted, fmt.Sprint(4100+len(s.lines))
-	tell(job)
+	publish(job)
 	for _, c := range r.Batch {
 		seconds := s.seconds(r.Problem, c.Algorithm.String(), c.Nodes, c.PPN, c.MsgBytes)
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds, Low: seconds * 0.98, High: seconds * 1.03, Samples: 120, CostSeconds: 4, Job: job.Name}, Attempt: 1, State: coll.TrialDone}
@@ -179,15 +179,15 @@ func (s *script) job(r journal.Record) {
 	}
 	job.State, job.Outcome, job.Spent = coll.JobEnded, coll.JobCompleted, coll.Spent{Queue: 11 + 30*s.random.Float64(), Launch: 4, Measure: 20}
 	s.progress.Jobs--
-	tell(job)
+	publish(job)
 }
 
-func (s *script) judge(p journal.Problem, round, last int) {
-	left := float64(last-round) / float64(last)
+func (s *script) evaluate(p journal.Problem, round, last int) {
+	remaining := float64(last-round) / float64(last)
 	e := activelearn.Evaluation{
 		Round: round, Trials: 6 * round, Points: 5 * round, CandidateShare: 0.011 * float64(round), PointShare: 0.03 * float64(round),
 		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", Judged: 315,
-		Slowdown: 1.008 + 0.9*math.Pow(left, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*left*left*(0.8+0.4*s.random.Float64()),
+		Slowdown: 1.008 + 0.9*math.Pow(remaining, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*remaining*remaining*(0.8+0.4*s.random.Float64()),
 	}
 	e.NodeSeconds = 32 * e.MachineSeconds
 	s.progress.MachineSeconds += 31 + 8*float64(round)/3
@@ -206,15 +206,15 @@ func key(p journal.Problem, algorithm string, nodes, ppn int, bytes int64) strin
 	return fmt.Sprint(p, algorithm, nodes, ppn, bytes)
 }
 
-// predictions knows every candidate exactly; what was measured in the first lines is
-// said to be.
+// predictions returns the exact time of every candidate. Candidates in the first lines of the journal
+// are marked as measured.
 func (s *script) predictions(p journal.Problem, lines int) (out []service.Prediction) {
 	for _, nodes := range nodeCounts {
 		for _, ppn := range ppns {
 			for _, bytes := range sizes() {
 				for _, a := range algorithms(p) {
-					at, known := s.measured[key(p, a, nodes, ppn, bytes)]
-					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, MsgBytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && at <= lines})
+					line, known := s.measured[key(p, a, nodes, ppn, bytes)]
+					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, MsgBytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && line <= lines})
 				}
 				here := out[len(out)-len(algorithms(p)):]
 				fastest := slices.MinFunc(here, func(a, b service.Prediction) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
@@ -227,23 +227,23 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 	return out
 }
 
-// choices are the fastest of the predictions.
+// choices returns the fastest algorithm at every point.
 func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 	all := s.predictions(p, lines)
 	n := len(algorithms(p))
 	for i := 0; i < len(all); i += n {
 		here := slices.Clone(all[i : i+n])
-		usual := here[n-1].Seconds
+		byDefault := here[n-1].Seconds
 		here = here[:n-1]
 		slices.SortStableFunc(here, func(a, b service.Prediction) int { return int(math.Copysign(1, a.Seconds-b.Seconds)) })
 		best, second := here[0], here[1]
 		gap := second.Seconds / best.Seconds
-		if best.Seconds > 0.99*usual {
+		if best.Seconds > 0.99*byDefault {
 			best.Algorithm = "library_default"
 		}
 		out = append(out, service.Choice{
-			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Default: shipped(p, best.Nodes*best.PPN, best.MsgBytes), Seconds: best.Seconds,
-			Gain: usual / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
+			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Default: defaultAlgorithm(p, best.Nodes*best.PPN, best.MsgBytes), Seconds: best.Seconds,
+			Gain: byDefault / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
 		})
 	}
 	slices.SortFunc(out, byPoint)
