@@ -13,7 +13,7 @@ import (
 	"tutti/journal"
 )
 
-// journalOf writes a journal with a number of trials and returns its path.
+// journalOf writes a journal with the given number of trials and returns its path.
 func journalOf(b *testing.B, trials int) string {
 	b.Helper()
 	content := []byte(`{"kind":"header","schema":3,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
@@ -36,7 +36,7 @@ func journalOf(b *testing.B, trials int) string {
 	return path
 }
 
-// BenchmarkUpdate reads a journal of 10 000 trials as events and sums them up.
+// BenchmarkUpdate reads a journal of 10 000 trials and computes its summary.
 func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
@@ -67,7 +67,7 @@ func BenchmarkAfter(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut measures the time until all readers of an event log have a new event.
+// BenchmarkFanOut measures the time until all readers of an event log have received a new event.
 func BenchmarkFanOut(b *testing.B) {
 	for _, readers := range []int{1, 200, 1000} {
 		b.Run(fmt.Sprint(readers), func(b *testing.B) { fanOut(b, readers) })
@@ -82,7 +82,7 @@ func fanOut(b *testing.B, readers int) {
 	}
 	defer f.Close()
 	r := newEventLog(path)
-	var seen sync.WaitGroup // one for each reader of the last line
+	var seen sync.WaitGroup // counts the readers that have not received the last event
 	var gone sync.WaitGroup
 	for range readers {
 		gone.Go(func() {

@@ -13,12 +13,12 @@ import (
 	"tutti/journal"
 )
 
-// A line that does not end takes a bounded amount of memory and is an error.
+// TestEventLogBoundsLines checks that a line without an end is an error and needs bounded memory.
 func TestEventLogBoundsLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole campaigns")
 	}
-	const huge = 1 << 30 // a sparse file
+	const huge = 1 << 30 // bytes of a sparse file
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"header","created":"2026-03-01T12:00:00Z"}` + "\n"
 	err := os.WriteFile(path, []byte(line), 0o600)
@@ -46,7 +46,8 @@ func TestEventLogBoundsLines(t *testing.T) {
 	}
 }
 
-// A page of long lines has few events, and all pages together have all events.
+// TestEventLogBoundsPages checks that a page of long lines has few events, and that all pages together
+// have all events.
 func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
@@ -66,7 +67,8 @@ func TestEventLogBoundsPages(t *testing.T) {
 	}
 }
 
-// An incomplete line at the end of the file is removed, and later events follow.
+// TestServiceLogAfterIncompleteWrite checks that an incomplete last line is removed before the next
+// event is appended.
 func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	open := func() *serviceLog {
@@ -92,7 +94,7 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish("b", Done)
-	if _, err := j.file.WriteString(`{"kind"`); err != nil { // as a service does that dies
+	if _, err := j.file.WriteString(`{"kind"`); err != nil { // as a service that dies while it writes
 		t.Fatal(err)
 	}
 	if err := j.close(); err != nil {

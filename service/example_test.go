@@ -12,7 +12,7 @@ import (
 	"tutti/service"
 )
 
-// A service runs one campaign with the binary of this test as tutti.
+// Example runs one campaign with a service. The test binary acts as tutti.
 func Example() {
 	state, err := os.MkdirTemp("", "service")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"tutti/journal"
 )
 
-// asTutti makes the test binary behave like tutti for a service.
+// asTutti is a variable of the environment with which the test binary runs as fakeTutti.
 const asTutti = "FAKE_TUTTI=1"
 
 func TestMain(m *testing.M) {
@@ -32,14 +32,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeFile is a fake campaign file: a number of trials, the time between them and the exit
-// code.
+// fakeFile is a campaign file for fakeTutti: the number of trials, the time between trials and the exit
+// code of tutti.
 type fakeFile struct {
 	Trials int           `json:"trials"`
 	Every  time.Duration `json:"every"`
 	Exit   int           `json:"exit"`
-	Deaf   bool          `json:"deaf"`   // ignores SIGINT
-	Change float64       `json:"change"` // of times, found by a drift measurement
+	Deaf   bool          `json:"deaf"`   // tutti ignores SIGINT
+	Change float64       `json:"change"` // change of times that a drift measurement reports
 	Cost   float64       `json:"cost"`   // node-seconds of a trial; 0: 1
 
 	Libraries   []library `json:"libraries"`
@@ -166,7 +166,7 @@ func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-c
 			journal.Record{Kind: journal.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &activelearn.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
 		)
 		if p.Every == 0 && done+1 < p.Trials && len(group) < 300 {
-			continue // one append for many records, because each waits for the disk
+			continue // append many records together, because each append waits for the disk
 		}
 		if err := j.Append(group...); err != nil {
 			return fail(1, err)

@@ -15,7 +15,7 @@ import (
 	"tutti/service"
 )
 
-// follow reads a feed to its end, in pages of a size.
+// follow reads a feed to its end, in pages of page events.
 func follow(f service.Feed, after int64, page int) []service.Event {
 	var out []service.Event
 	for {
@@ -51,11 +51,11 @@ func checkEvents(t *testing.T, events []service.Event, after int64, journal stri
 	}
 }
 
-// TestFeed checks that readers from any number get every line once: while a campaign runs, when
-// most lines are not in memory, and from a service that was started later.
+// TestFeed checks that every reader gets every line once: while a campaign runs, when most lines are not
+// in memory, and after a restart of the service.
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
-	// 3 lines take about 850 bytes: 1500 times that is more than an event log keeps in memory.
+	// A trial adds about 850 bytes to the journal. 1500 trials exceed recentBytes.
 	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
@@ -98,8 +98,7 @@ func TestServiceEvents(t *testing.T) {
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 2})
 	s, stop := running(t, options(t, state, b))
-	id := create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
+	id := runToEnd(t, s, service.Request{Base: "b"})
 	stop()
 	before := follow(s.Events(), 0, 0)
 	var states []service.State
@@ -111,7 +110,7 @@ func TestServiceEvents(t *testing.T) {
 		states = append(states, c.State)
 	}
 	if want := []service.State{service.Queued, service.Running, service.Done}; !slices.Equal(states, want) {
-		t.Errorf("events tell %v, want %v", states, want)
+		t.Errorf("events have the states %v, want %v", states, want)
 	}
 	// A service that dies while it writes leaves an incomplete line.
 	path := filepath.Join(state, "events.jsonl")

@@ -23,14 +23,13 @@ func putFile(t *testing.T, folder, name, text string) {
 	}
 }
 
-// withFiles returns a service with a campaign whose folder has files that can be downloaded,
-// other files, and links that lead out of it.
+// withFiles returns a service with a campaign that is done. Its folder has files to download, other
+// files, and symbolic links that lead out of the folder.
 func withFiles(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
 	state := t.TempDir()
 	s, _ = running(t, options(t, state, base(t, "b", fakeFile{Trials: 1})))
-	id = create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
+	id = runToEnd(t, s, service.Request{Base: "b"})
 	results, outside := filepath.Join(state, "campaigns", id, "results"), t.TempDir()
 	putFile(t, outside, "secret", "secret")
 	for name, text := range map[string]string{"mpich.json": "{}", "layouts/2x4.rules": "#", "a/b/c/deep.txt": "x", ".hidden": "x", "half.new": "x"} {
@@ -77,14 +76,13 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Files that match no pattern are private.
+// TestPrivateFiles checks that files which match no pattern of Options.Shown are private.
 func TestPrivateFiles(t *testing.T) {
 	state := t.TempDir()
 	opt := options(t, state, base(t, "b", fakeFile{Trials: 1}))
 	opt.Shown = []string{"mpich.json", "layouts/*"}
 	s, _ := running(t, opt)
-	id := create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
+	id := runToEnd(t, s, service.Request{Base: "b"})
 	private := map[string]bool{
 		"mpich.json": false, "layouts/2x4.rules": false,
 		"journal.jsonl": true, "jobs/j1/job.sh": true, "jobs/j1/setup.sh": true, "report.html": true, "jobs/mpich.json": true, "layouts/a/b.sh": true, "MPICH.JSON": true,

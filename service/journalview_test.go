@@ -11,7 +11,7 @@ import (
 	"tutti/journal"
 )
 
-// lines turns records into the events of a journal.
+// lines returns the journal events of records.
 func lines(t *testing.T, records ...journal.Record) []Event {
 	t.Helper()
 	var out []Event
@@ -26,7 +26,7 @@ func lines(t *testing.T, records ...journal.Record) []Event {
 	return out
 }
 
-// The summary of a journal with jobs of all states, failures of all phases and two problems.
+// TestSummary checks the summary of a journal with jobs in all states, failed trials and two problems.
 func TestSummary(t *testing.T) {
 	one, two := journal.Problem{Library: "mpich", Collective: coll.Bcast}, journal.Problem{Library: "mpich", Collective: coll.Reduce}
 	candidate := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "binomial"}}
@@ -79,5 +79,34 @@ func TestSummary(t *testing.T) {
 	}
 	if err := d.add(Event{Seq: 99, Type: "trial", Data: json.RawMessage(`{"trial":7}`)}); err == nil {
 		t.Error("a line that is no record is taken")
+	}
+}
+
+// TestSpending checks that spending counts on the day on which it ends.
+func TestSpending(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+	var s daySpending
+	steps := []struct {
+		name        string
+		at          time.Time
+		add         float64
+		first, next float64 // expected spending on March 1 and 2 after the step
+	}{
+		{"the first", noon, 2, 2, 0},
+		{"the same day", noon.Add(11 * time.Hour), 3, 5, 0},
+		{"in another zone", noon.Add(11 * time.Hour).UTC(), 1, 6, 0},
+		{"the next day", noon.Add(13 * time.Hour), 4, 0, 4},
+		{"earlier day", noon, 8, 0, 4},
+	}
+	for _, st := range steps {
+		s.add(st.at, st.add)
+		if first, next := s.on("2026-03-01"), s.on("2026-03-02"); first != st.first || next != st.next {
+			t.Errorf("%s: %g and %g, want %g and %g", st.name, first, next, st.first, st.next)
+		}
+	}
+	for _, at := range []time.Time{noon, noon.Add(12*time.Hour - time.Nanosecond), noon.Add(-12 * time.Hour)} {
+		if got, want := nextDay(at), time.Date(2026, 3, 2, 0, 0, 0, 0, time.Local); !got.Equal(want) {
+			t.Errorf("nextDay(%v) = %v, want %v", at, got, want)
+		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// inspect writes a campaign file and other files into a folder and inspects the machine of the
-// campaign.
+// inspect writes a campaign file and other files into a folder, and inspects the machine of the
+// campaign. It returns the state, the folder and the error.
 func inspect(t *testing.T, campaign string, files map[string]string) (service.MachineState, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,8 +39,8 @@ runner: {kind: slurm}
 slurm: {bin: DIR, partition: main}
 `
 
-// A library that is not on this host has the version of the campaign file and the checksum of
-// the benchmark program; a folder of programs has no checksum.
+// TestInspectMissingLibrary checks that a library without a file on this host has the version of the
+// campaign file and the checksum of its benchmark program. A folder of programs has no checksum.
 func TestInspectMissingLibrary(t *testing.T) {
 	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
 	state, dir, err := inspect(t, onSlurm, sinfo)
@@ -56,7 +56,7 @@ func TestInspectMissingLibrary(t *testing.T) {
 		t.Errorf("another program has the same checksum: %v", err)
 	}
 
-	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark programs are in a folder
+	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark is a folder of programs
 	state, err = service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: fake})
 	want := []service.LibraryBuild{{Name: "openmpi", Version: "4.1.4"}}
 	if diff := cmp.Diff(want, state.Libraries); err != nil || diff != "" {
@@ -68,7 +68,7 @@ func TestInspectMissingLibrary(t *testing.T) {
 	}
 }
 
-// The version of a library on this host is that of its file.
+// TestInspectLibrary checks that a library's version comes from its file if the file contains one.
 func TestInspectLibrary(t *testing.T) {
 	const campaign = `name: c
 output: out
@@ -87,7 +87,7 @@ runner: {kind: replay, data: [in.csv]}
 	}
 }
 
-// A campaign on recorded data has no nodes.
+// TestInspectRecorded checks that a campaign on recorded data has no nodes.
 func TestInspectRecorded(t *testing.T) {
 	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
 	want := service.MachineState{Libraries: []service.LibraryBuild{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
@@ -96,7 +96,7 @@ func TestInspectRecorded(t *testing.T) {
 	}
 }
 
-// The nodes are those of the partition, each once.
+// TestInspectNodes checks that each node of the partition is listed once.
 func TestInspectNodes(t *testing.T) {
 	state, dir, err := inspect(t, onSlurm, map[string]string{
 		"sinfo": "#!/bin/sh\necho \"$*\" >\"${0%/*}/asked\"\nprintf 'n2\\nn10\\nn2\\nn1\\n'\n", "bench": "",
@@ -110,7 +110,7 @@ func TestInspectNodes(t *testing.T) {
 	}
 }
 
-// Errors contain the message of the program that failed.
+// TestInspectFaults checks that an error contains the message of the failed program.
 func TestInspectFaults(t *testing.T) {
 	_, _, err := inspect(t, onSlurm, map[string]string{"sinfo": "#!/bin/sh\necho slurm_load_partitions: no way >&2\nexit 1\n", "bench": ""})
 	if err == nil || !strings.HasPrefix(err.Error(), "sinfo: ") || !strings.Contains(err.Error(), "slurm_load_partitions: no way") {

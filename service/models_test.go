@@ -17,13 +17,13 @@ import (
 	"tutti/service"
 )
 
-// runCampaign returns the folder of a small campaign that has ended.
+// runCampaign runs a small campaign to its end and returns its folder.
 func runCampaign(t testing.TB, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// The learned selection and predictions are those of export, at every point.
+// TestLearn checks that the selection and the predictions equal those of package export at every point.
 func TestLearn(t *testing.T) {
 	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
@@ -54,7 +54,7 @@ func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choi
 	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
 		t.Errorf("%v: %+v, want %v, all measured: %t", at, c, p.Selection.Choose(at), len(missing) == 0)
 	}
-	// The default of these data is one of the algorithms.
+	// In these data the default is one of the algorithms.
 	if c.Default == "" || c.Gain <= 0 {
 		t.Errorf("%v: %+v, want what the library runs by itself", at, c)
 	}
@@ -68,8 +68,8 @@ func feasible(p export.Concluded, at coll.Point) []int {
 	return p.Space.Feasible(i)
 }
 
-// checkPredictions checks the order of predictions, and that the fastest at a point has
-// slowdown 1.
+// checkPredictions checks the number and the order of predictions, and that the fastest algorithm at
+// each point has slowdown 1.
 func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction, want int) {
 	t.Helper()
 	if len(all) != want {
@@ -95,7 +95,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 	}
 }
 
-// Models with a posterior estimate the probability of a mistake.
+// TestLearnUncertainty checks that models with a posterior return mistake probabilities.
 func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
 	learned, err := service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
@@ -109,8 +109,8 @@ func TestLearnUncertainty(t *testing.T) {
 	}
 }
 
-// Problems without a measurement, unknown problems and folders without a campaign are different
-// errors.
+// TestLearnFaults checks the errors of problems without measurements, unknown problems and folders
+// without a campaign.
 func TestLearnFaults(t *testing.T) {
 	dir := runCampaign(t)
 	begun := t.TempDir()
@@ -142,7 +142,7 @@ func TestLearnFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := service.JournalModels{}.Learn(t.Context(), tc.dir, tc.problem)
 			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
-				t.Errorf("Learnt: %v, want %v with %q", err, tc.want, tc.text)
+				t.Errorf("Learn: %v, want %v with %q", err, tc.want, tc.text)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"tutti/service"
 )
 
-// limited returns the options of a service whose campaigns take node-hours, with a quota in
+// limited returns the options of a service whose campaigns need node-hours. The quota is in
 // node-seconds. The setting budget of a request is its budget.
 func limited(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
 	t.Helper()
@@ -44,20 +45,18 @@ func budgetOf(t *testing.T, state, id string) string {
 	return budget
 }
 
-// secondsOf returns the node-seconds of today.
-func secondsOf(s *service.Service) (spent, promised, left float64) {
+// secondsOf returns the spent, reserved and remaining node-seconds of today.
+func secondsOf(s *service.Service) (spent, reserved, remaining float64) {
 	h := s.NodeHours()
 	return 3600 * h.Spent, 3600 * h.Reserved, 3600 * h.Remaining
 }
 
 func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 
-// A campaign gets the budget of the request or the maximum, and none on recorded data. A larger
-// budget is refused.
+// TestBudgets checks that a campaign gets the budget of its request, or else the limit of a campaign.
+// A larger budget is refused, and a campaign on recorded data gets none.
 func TestBudgets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	s, _ := running(t, limited(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
 	tests := []struct {
@@ -90,7 +89,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A service without a quota in its options has the default quota.
+// TestDefaultQuota checks that a service without a quota in its options has the default quota.
 func TestDefaultQuota(t *testing.T) {
 	opt := limited(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
 	s, _ := running(t, opt)
@@ -99,7 +98,7 @@ func TestDefaultQuota(t *testing.T) {
 	}
 }
 
-// A quota under which no campaign could run is an error.
+// TestQuotaTooSmall checks that a quota under which no campaign could run is an error.
 func TestQuotaTooSmall(t *testing.T) {
 	opt := limited(t, t.TempDir(), 30, 24)
 	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
@@ -107,29 +106,24 @@ func TestQuotaTooSmall(t *testing.T) {
 	}
 }
 
-// The spending of today is read from the journals after a restart, and campaigns that exceed
-// the rest are refused.
+// TestDaySurvivesRestart checks that the spending of today survives a restart, and that campaigns which
+// exceed the remaining node-hours are refused.
 func TestDaySurvivesRestart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	bases := []config.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
 	opt := limited(t, state, 10, 24, bases...)
 	s, stop := running(t, opt)
-	id := create(t, s, asking("b", ""))
-	awaitState(t, s, id, service.Done)
-	free := create(t, s, service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}})
-	awaitState(t, s, free, service.Done)
+	runToEnd(t, s, asking("b", ""))
+	runToEnd(t, s, service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}})
 	for range 2 {
-		if spent, promised, left := secondsOf(s); !near(spent, 10) || promised != 0 || !near(left, 14) {
-			t.Errorf("%g node-seconds spent, %g promised, %g left, want 10, 0, 14", spent, promised, left)
+		if spent, reserved, remaining := secondsOf(s); !near(spent, 10) || reserved != 0 || !near(remaining, 14) {
+			t.Errorf("%g node-seconds spent, %g reserved, %g remaining, want 10, 0, 14", spent, reserved, remaining)
 		}
 		stop()
 		s, stop = running(t, opt)
 	}
-	second := create(t, s, asking("b", "10s"))
-	awaitState(t, s, second, service.Done)
+	runToEnd(t, s, asking("b", "10s"))
 	if _, _, err := s.Create(t.Context(), asking("b", ""), ""); !errors.Is(err, service.ErrQuota) || !strings.Contains(err.Error(), "stop.node_hours, or tomorrow") {
 		t.Errorf("a third campaign of 12 with 4 left: %v, want ErrQuota", err)
 	}
@@ -138,25 +132,24 @@ func TestDaySurvivesRestart(t *testing.T) {
 	}
 }
 
-// A day whose quota is exactly that of one campaign runs it, in spite of rounding.
+// TestDayOfOneCampaign checks that rounding errors do not prevent a campaign whose budget is exactly
+// the quota of the day.
 func TestDayOfOneCampaign(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	for _, campaign := range []float64{1.1, 3, 4.7} {
 		s, stop := running(t, limited(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
-		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
+		runToEnd(t, s, asking("b", ""))
 		stop()
 	}
 }
 
-// A campaign whose journal cannot be read counts with its whole budget.
+// TestUnreadableJournalCounts checks that a campaign with an unreadable journal counts with its whole
+// budget.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()
 	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
 	s, stop := running(t, opt)
-	id := create(t, s, asking("b", ""))
-	awaitState(t, s, id, service.Done)
+	id := runToEnd(t, s, asking("b", ""))
 	stop()
 	path := filepath.Join(state, "campaigns", id, "results", "journal.jsonl")
 	if err := os.WriteFile(path, []byte("not a journal\n"), 0o600); err != nil {
@@ -168,12 +161,10 @@ func TestUnreadableJournalCounts(t *testing.T) {
 	}
 }
 
-// Campaigns on several machines wait in their order when the node-hours of today do not suffice
-// for all, and start when another one has taken less than its budget.
+// TestReservedHours checks that campaigns wait in order when the node-hours of today do not suffice for
+// all, and start when a cancelled campaign releases its reserved node-hours.
 func TestReservedHours(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
 	bases := []config.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
@@ -184,21 +175,21 @@ func TestReservedHours(t *testing.T) {
 	a, b := create(t, s, asking("a", "")), create(t, s, asking("b", ""))
 	c, d := create(t, s, asking("c", "")), create(t, s, asking("d", "5s"))
 	free := create(t, s, service.Request{Base: "e", Set: map[string]string{"recorded": "yes"}})
-	measured(t, s, a)
-	measured(t, s, b)
+	awaitTrial(t, s, a)
+	awaitTrial(t, s, b)
 	awaitState(t, s, free, service.Done)
 	for _, id := range []string{c, d} {
 		if one, _ := s.Campaign(id); one.State != service.Queued || !strings.Contains(one.WaitsFor, "node-hours") {
 			t.Errorf("campaign of %s is %s, waits %q: want it queued for node-hours", one.Base, one.State, one.WaitsFor)
 		}
 	}
-	if _, promised, left := secondsOf(s); promised < 23.9 || promised > 24 || left > 1.1 {
-		t.Errorf("%g promised, %g left, want 24 of 25 promised", promised, left)
+	if _, reserved, remaining := secondsOf(s); reserved < 23.9 || reserved > 24 || remaining > 1.1 {
+		t.Errorf("%g reserved, %g remaining, want 24 of 25 reserved", reserved, remaining)
 	}
 	if _, err := s.Cancel(a); err != nil {
 		t.Fatal(err)
 	}
-	measured(t, s, c)
+	awaitTrial(t, s, c)
 	if one, _ := s.Campaign(c); one.WaitsFor != "" {
 		t.Errorf("a campaign at work waits %q", one.WaitsFor)
 	}
@@ -207,20 +198,18 @@ func TestReservedHours(t *testing.T) {
 	}
 }
 
-// A campaign that waits for node-hours starts on the next day.
+// TestNextDay checks that a campaign which waits for node-hours starts on the next day.
 func TestNextDay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	clock := clockwork.NewFakeClockAt(time.Now())
-	greedy := base(t, "a", fakeFile{Trials: 11})
-	opt := limited(t, state, 10, 24, greedy)
+	b := base(t, "a", fakeFile{Trials: 11})
+	opt := limited(t, state, 10, 24, b)
 	opt.Clock = clock
 	s, _ := running(t, opt)
 	first := create(t, s, asking("a", ""))
 	second, third := create(t, s, asking("a", "")), create(t, s, asking("a", "5s"))
-	awaitState(t, s, first, service.Done) // took 11 of 24
+	awaitState(t, s, first, service.Done) // spent 11 of 24
 	awaitState(t, s, second, service.Done)
 	c := await(t, s, third, func(c service.Campaign) bool { return c.WaitsFor != "" })
 	if c.State != service.Queued {
@@ -235,8 +224,8 @@ func TestNextDay(t *testing.T) {
 	awaitState(t, s, third, service.Done)
 }
 
-// A campaign that exceeds its budget is stopped, its jobs are cancelled, and it cannot be
-// resumed, even when it was paused meanwhile.
+// TestOverrunIsStopped checks that a campaign over its budget is stopped, its jobs are cancelled, and
+// it cannot be resumed, even if it was paused meanwhile.
 func TestOverrunIsStopped(t *testing.T) {
 	state := t.TempDir()
 	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
@@ -258,16 +247,14 @@ func TestOverrunIsStopped(t *testing.T) {
 	}
 }
 
-// A lowered quota also limits campaigns that began under the higher one.
+// TestLoweredQuota checks that a lowered quota also limits campaigns that started earlier.
 func TestLoweredQuota(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
 	s, stop := running(t, limited(t, state, 1000, 2000, b))
 	id := create(t, s, asking("b", ""))
-	measured(t, s, id)
+	awaitTrial(t, s, id)
 	stop()
 	s, _ = running(t, limited(t, state, 1, 24, b))
 	if c := awaitState(t, s, id, service.Failed); !strings.Contains(c.Error, "has taken") {
@@ -275,12 +262,10 @@ func TestLoweredQuota(t *testing.T) {
 	}
 }
 
-// A schedule creates no campaign and measures no drift when the node-hours of today are spent,
-// and its decision says so.
+// TestScheduleSpends checks that drift measurements count as spending of the day, and that a schedule
+// creates no campaign without remaining node-hours.
 func TestScheduleSpends(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
@@ -291,26 +276,24 @@ func TestScheduleSpends(t *testing.T) {
 	n.start()
 	n.expect(n.night(), "there is no earlier one", 1)
 	n.done()
-	if spent, _, left := secondsOf(n.service); spent != 0 || left != 24 {
-		t.Errorf("%g spent, %g left on the day of the clock, want none: the journal is of another day", spent, left)
+	if spent, _, remaining := secondsOf(n.service); spent != 0 || remaining != 24 {
+		t.Errorf("%g spent, %g remaining on the day of the clock, want 0 and 24: the journal is of another day", spent, remaining)
 	}
-	decision := n.night() // the drift measurement takes 16 of 24
+	decision := n.night() // the drift measurement spends 16 of 24
 	n.expect(decision, "there is no campaign: not enough node-hours remain: 0.00222 of today's 0.00667 remain", 1)
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
-		t.Errorf("%g node-seconds spent, want the 16 of the probe", spent)
+		t.Errorf("%g node-seconds spent, want the 16 of the drift measurement", spent)
 	}
 	n.stop()
 	n.start()
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
-		t.Errorf("%g node-seconds spent after a restart, want the 16 of the probe", spent)
+		t.Errorf("%g node-seconds spent after a restart, want the 16 of the drift measurement", spent)
 	}
 }
 
-// With Once a service does not wait for the next day.
+// TestOnceDoesNotWaitForTomorrow checks that a service with Options.Once does not wait for the next day.
 func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 11})
 	b.Schedule = "30 2 * * *"
@@ -325,15 +308,10 @@ func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(t.Context()) }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Fatal(err)
-		}
-	case <-time.After(testutil.HangTimeout):
-		t.Fatal("the service waits")
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
+	defer cancel()
+	if err := s.Run(ctx); err != nil || ctx.Err() != nil {
+		t.Fatalf("Run = %v, the test's time limit: %v", err, ctx.Err())
 	}
 	waiting := 0
 	for _, c := range s.Campaigns() {

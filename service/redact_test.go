@@ -10,10 +10,10 @@ import (
 	"tutti/service"
 )
 
-// secret is in every place of a journal where a secret may be.
+// secret is the text of all secrets in the test journals.
 const secret = "hunter2"
 
-// The role read sees secretHeader as shownHeader.
+// shownHeader is secretHeader as the role read sees it.
 const (
 	secretHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
 		"name":"night","machine":"m","seed":7,"output":"/home/hunter2","libraries":[{"name":"mpich","version":"4.0.2","path":"/opt/hunter2/libmpich.so",
@@ -25,7 +25,7 @@ const (
 		`"grid":{"nodes":[2,4]},"runner":{"kind":"slurm","env":["TOKEN=[hidden]"],"setup":["[hidden]","[hidden]"]},"stop":{"slowdown":1.03,"node_hours":5}}}`
 )
 
-// lineFeed is a feed of given events.
+// lineFeed is a Feed of fixed events that has ended.
 type lineFeed []service.Event
 
 func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
@@ -39,7 +39,7 @@ func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{})
 func (f lineFeed) Last() int64 { return int64(len(f)) }
 func (f lineFeed) Ended() bool { return true }
 
-// What a feed shows to the role read, of every kind of event.
+// TestRedacted checks what the role read sees of every kind of event.
 func TestRedacted(t *testing.T) {
 	const stamp = `"time":"2026-03-01T12:00:00Z"`
 	point := `"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"algorithm":"binomial"`
@@ -48,7 +48,7 @@ func TestRedacted(t *testing.T) {
 		data, want string
 	}{
 		{"header", "header", secretHeader, shownHeader},
-		{"header of somebody else", "header", `{"kind":"header","spec":"hunter2"}`, `{"kind":"header",` + stamp + `}`},
+		{"unknown header", "header", `{"kind":"header","spec":"hunter2"}`, `{"kind":"header",` + stamp + `}`},
 		{"trial", "trial", `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1}}`, `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1}}`},
 		{
 			"failed trial", "trial", `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"cost_seconds":2,"attempt":1,"state":"failed","phase":"launch","error":"export: hunter2"}}`,
@@ -57,8 +57,8 @@ func TestRedacted(t *testing.T) {
 		{"stop with a note", "stop", `{"kind":"stop",` + stamp + `,"stop":"budget","note":"hunter2"}`, `{"kind":"stop",` + stamp + `,"stop":"budget"}`},
 		{"study that failed", "hpo", `{"kind":"hpo",` + stamp + `,"hpo":{"error":"hunter2"}}`, `{"kind":"hpo",` + stamp + `}`},
 		{"verification", "verify", `{"kind":"verify",` + stamp + `,"verify":{"forcing_checks":[{"note":"hunter2"}]}}`, `{"kind":"verify",` + stamp + `}`},
-		{"a kind of the future", "secrets", `{"kind":"secrets","value":"hunter2"}`, `{"kind":"secrets",` + stamp + `}`},
-		{"half a record", "trial", `{"kind":"trial","note":"hunter2","trial":7}`, `{"kind":"trial",` + stamp + `}`},
+		{"unknown kind", "secrets", `{"kind":"secrets","value":"hunter2"}`, `{"kind":"secrets",` + stamp + `}`},
+		{"invalid record", "trial", `{"kind":"trial","note":"hunter2","trial":7}`, `{"kind":"trial",` + stamp + `}`},
 		{"campaign", "campaign", `{"id":"a","error":"hunter2"}`, ""},
 	}
 	var feed lineFeed
@@ -76,7 +76,7 @@ func TestRedacted(t *testing.T) {
 				t.Errorf("shows %s, want %s", e.Data, tc.want)
 			}
 			if string(feed[i].Data) != tc.data {
-				t.Errorf("those who may operate see %s, want %s", feed[i].Data, tc.data)
+				t.Errorf("the event has become %s, want %s", feed[i].Data, tc.data)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,13 +10,12 @@ import (
 	"time"
 
 	"tutti/internal/config"
-	"tutti/internal/testutil"
 	"tutti/online"
 	"tutti/service"
 )
 
-// fakeUpdate is tutti online update: it reports as many calls as the samples of a folder have
-// bytes, and the drift in the file drift of the folder.
+// fakeUpdate runs as tutti online update. It reports as many calls as the samples of a folder have
+// bytes, and the drift that the file drift of the folder contains.
 func fakeUpdate(args []string, campaign string) int {
 	folder := args[2]
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
@@ -49,25 +49,14 @@ func fakeUpdate(args []string, campaign string) int {
 	return 0
 }
 
-func leave(t *testing.T, folder, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // awaitStatus waits until the status of the only folder satisfies a condition.
-func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) service.SampleStatus {
+func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) (o service.SampleStatus) {
 	t.Helper()
-	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(2 * time.Millisecond) {
-		o := s.Samples()[0]
-		if holds(o) {
-			return o
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%+v, report %+v", o, o.Report)
-		}
-	}
+	waitUntil(t, func() bool {
+		o = s.Samples()[0]
+		return holds(o)
+	}, func() string { return fmt.Sprintf("%+v, report %+v", o, o.Report) })
+	return o
 }
 
 // TestWatch checks that only new samples cause an update, that a folder or samples that cannot
@@ -84,14 +73,14 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report != nil })
-	leave(t, folder, "x.samples", "12345")
+	putFile(t, folder, "x.samples", "12345")
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report.Calls == 5 })
-	leave(t, folder, "y.samples", "broken")
+	putFile(t, folder, "y.samples", "broken")
 	o := awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error != "" })
 	if !strings.Contains(o.Error, "exit code 3: tutti: invalid argument") || o.Report.Calls != 5 {
 		t.Errorf("error %q, report %+v: want what tutti said, and the report before", o.Error, o.Report)
 	}
-	leave(t, folder, "y.samples", "123456")
+	putFile(t, folder, "y.samples", "123456")
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report.Calls == 11 })
 	stop()
 
@@ -123,12 +112,10 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchDrift checks that applications whose times differ from the last campaign start
-// another one.
+// TestWatchDrift checks that a campaign is created when the times of applications differ from those
+// of the last campaign.
 func TestWatchDrift(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
 	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
@@ -139,19 +126,19 @@ func TestWatchDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leave(t, folder, "drift", "0.1")
+	putFile(t, folder, "drift", "0.1")
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
 	if n := len(s.Campaigns()); n != 1 {
 		t.Fatalf("%d campaigns, want the one that was asked for", n)
 	}
-	leave(t, folder, "drift", "0.3")
-	leave(t, folder, "x.samples", "1")
+	putFile(t, folder, "drift", "0.3")
+	putFile(t, folder, "x.samples", "1")
 	o := awaitStatus(t, s, func(service.SampleStatus) bool { return len(s.Campaigns()) > 1 })
 	second := s.Campaigns()[0]
 	if want := "8 candidates timed by applications differ from campaign " + first.ID + " by 30.0 %"; !strings.Contains(second.Reason, want) || second.Base != "a" {
 		t.Errorf("campaign %+v, decision %q: want %s", second, o.Decision, want)
 	}
-	leave(t, folder, "drift", "0")
+	putFile(t, folder, "drift", "0")
 	awaitStatus(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Decision, "differ from campaign "+second.ID+" by 0.0 %")
 	})

@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,10 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tutti/internal/config"
-	"tutti/internal/testutil"
 	"tutti/service"
 )
 
-// fakeMachine is a machine whose state tests change.
+// fakeMachine is a service.Machine whose state tests set.
 type fakeMachine struct {
 	mu    sync.Mutex
 	state service.MachineState
@@ -74,14 +74,7 @@ func (n *nightly) options() service.Options {
 func (n *nightly) start() {
 	n.Helper()
 	n.service, n.stop = running(n.T, n.options())
-	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(time.Millisecond) {
-		if s := n.service.Schedule(); !s[0].Next.IsZero() {
-			break
-		}
-		if time.Now().After(deadline) {
-			n.Fatal("the schedule does not start")
-		}
-	}
+	waitUntil(n.T, func() bool { return !n.service.Schedule()[0].Next.IsZero() }, func() string { return "the schedule does not start" })
 }
 
 // night advances the clock to just after the next half past two and returns the decision.
@@ -92,15 +85,12 @@ func (n *nightly) night() string {
 		n.Fatalf("next is %v, want half past two in Berlin", local)
 	}
 	n.clock.Advance(next.Sub(n.clock.Now()) + time.Second)
-	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(time.Millisecond) {
-		s := n.service.Schedule()[0]
-		if !s.Last.Before(next) && s.Next.After(next) {
-			return s.Decision
-		}
-		if time.Now().After(deadline) {
-			n.Fatalf("nothing happens at %v: %+v", next, s)
-		}
-	}
+	var s service.Scheduled
+	waitUntil(n.T, func() bool {
+		s = n.service.Schedule()[0]
+		return !s.Last.Before(next) && s.Next.After(next)
+	}, func() string { return fmt.Sprintf("no decision at %v: %+v", next, s) })
+	return s.Decision
 }
 
 // done waits until the newest campaign is done.
@@ -129,7 +119,8 @@ func berlin(t *testing.T) *time.Location {
 	return l
 }
 
-// A campaign is created every night from the one before, also when daylight saving time begins.
+// TestSchedule checks that every night a campaign is created from the campaign before, also when
+// daylight saving time begins.
 func TestSchedule(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 2}, config.When{})
 	last := ""
@@ -176,7 +167,7 @@ func TestConditions(t *testing.T) {
 		{name: "new node", when: config.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 were removed, 1 are new"},
 		{name: "node gone", when: config.When{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 were removed"},
 		{name: "nodes do not count", when: config.When{Library: true}, nodes: []string{"n1"}, decision: "has not changed"},
-		{name: "blind", when: config.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
+		{name: "machine unknown", when: config.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
 		{name: "drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
 		{name: "little drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
 		{name: "one of several", when: config.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
@@ -223,7 +214,7 @@ func commands(t *testing.T, state string) []string {
 	return out
 }
 
-// A schedule creates no campaign while an earlier one is not over.
+// TestScheduleWaits checks that a schedule creates no campaign while an earlier campaign runs.
 func TestScheduleWaits(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, config.When{})
 	n.expect(n.night(), "there is no earlier one", 1)
@@ -231,12 +222,10 @@ func TestScheduleWaits(t *testing.T) {
 	n.expect(n.night(), " is running", 1)
 }
 
-// A base that became due while no service ran gets one campaign at the start; a new service
-// waits for the time.
+// TestScheduleCatchesUp checks that a base which became due while no service ran gets one campaign at
+// the start, and that another start creates none.
 func TestScheduleCatchesUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)
@@ -246,21 +235,17 @@ func TestScheduleCatchesUp(t *testing.T) {
 	n.stop()
 	n.clock.Advance(5 * 24 * time.Hour)
 	n.start()
-	for deadline := time.Now().Add(testutil.HangTimeout); len(n.service.Campaigns()) < 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("no campaign after five missed nights")
-		}
-	}
+	waitUntil(t, func() bool { return len(n.service.Campaigns()) == 2 }, func() string { return "no campaign after five missed nights" })
 	n.done()
 	n.stop()
 	n.start()
-	time.Sleep(50 * time.Millisecond) // nothing happens that could be waited for
+	time.Sleep(50 * time.Millisecond) // time for a wrong decision
 	if got := len(n.service.Campaigns()); got != 2 {
 		t.Errorf("%d campaigns after another start, want 2", got)
 	}
 }
 
-// With Once a service runs the campaigns that are due and ends.
+// TestOnce checks that a service with Options.Once runs the due campaigns and ends.
 func TestOnce(t *testing.T) {
 	b := base(t, "night", fakeFile{Trials: 3})
 	b.Schedule, b.TimeZone = "30 2 * * *", "UTC"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ import (
 	"tutti/service"
 )
 
-// options returns the options of a service with fake campaigns.
+// options returns the options of a service that runs fakeTutti.
 func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program, err := os.Executable()
@@ -39,7 +40,7 @@ func base(t *testing.T, name string, p fakeFile) config.Base {
 	return config.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
 
-// running starts a service. stop ends it and waits for its end.
+// running starts a service. stop ends the service and waits for its end.
 func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
 	t.Helper()
 	s, err := service.New(opt)
@@ -78,23 +79,27 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 	return c.ID
 }
 
-// await waits until a campaign satisfies a condition.
-func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) service.Campaign {
+// waitUntil waits until holds returns true. A test that waits too long fails with the text of last.
+func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	t.Helper()
-	deadline := time.Now().Add(testutil.HangTimeout)
-	for {
-		c, err := s.Campaign(id)
-		if err != nil {
+	for deadline := time.Now().Add(testutil.HangTimeout); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(last())
+		}
+	}
+}
+
+// await waits until a campaign satisfies a condition.
+func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) (c service.Campaign) {
+	t.Helper()
+	waitUntil(t, func() bool {
+		var err error
+		if c, err = s.Campaign(id); err != nil {
 			t.Fatal(err)
 		}
-		if want(c) {
-			return c
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("campaign %s stays %s (%s): %+v", id, c.State, c.Error, c)
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return want(c)
+	}, func() string { return fmt.Sprintf("campaign %s stays %s (%s): %+v", id, c.State, c.Error, c) })
+	return c
 }
 
 func awaitState(t *testing.T, s *service.Service, id string, want service.State) service.Campaign {
@@ -102,12 +107,39 @@ func awaitState(t *testing.T, s *service.Service, id string, want service.State)
 	return await(t, s, id, func(c service.Campaign) bool { return c.State == want })
 }
 
-// measured waits until a campaign has a trial.
-func measured(t *testing.T, s *service.Service, id string) {
+// runToEnd creates a campaign, waits until it is done and returns its ID.
+func runToEnd(t *testing.T, s *service.Service, r service.Request) string {
+	t.Helper()
+	id := create(t, s, r)
+	awaitState(t, s, id, service.Done)
+	return id
+}
+
+// pause pauses a campaign and waits until it is paused.
+func pause(t *testing.T, s *service.Service, id string) {
+	t.Helper()
+	if _, err := s.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Paused)
+}
+
+// skipShort skips a test that runs whole campaigns under go test -short.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
+}
+
+// awaitTrial waits until a campaign has a trial.
+func awaitTrial(t *testing.T, s *service.Service, id string) {
 	t.Helper()
 	await(t, s, id, func(c service.Campaign) bool { return c.Progress.Trials > 0 })
 }
 
+// TestOneAtATime checks that the campaigns of a machine run one after another, in the order of their
+// requests, and that another machine runs a campaign meanwhile.
 func TestOneAtATime(t *testing.T) {
 	state := t.TempDir()
 	quick := base(t, "quick", fakeFile{Trials: 5, Every: 5 * time.Millisecond})
@@ -143,12 +175,10 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// The progress of a campaign is complete also when its journal is not in memory, and while it
-// is read again.
+// TestProgressStays checks that the progress of a campaign stays complete when its view is dropped, and
+// while its journal is read again.
 func TestProgressStays(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
 	for range 10 { // more than maxIdleViews
@@ -167,7 +197,7 @@ func TestProgressStays(t *testing.T) {
 		}
 	}
 	check()
-	for _, id := range ids { // each Feed drops another view
+	for _, id := range ids { // each call of Feed drops another view
 		if _, err := s.Feed(id); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +229,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// slowTrials of 10 ms each are enough that a test on a busy machine acts before the last.
+// slowTrials is the number of trials, each of 10 ms, of a campaign that a test stops before its end.
 const slowTrials = 300
 
 func TestPauseAndResume(t *testing.T) {
@@ -209,7 +239,7 @@ func TestPauseAndResume(t *testing.T) {
 	if c, err := s.Pause(next); err != nil || c.State != service.Paused {
 		t.Errorf("Pause of one that waits = %s, %v", c.State, err)
 	}
-	measured(t, s, id)
+	awaitTrial(t, s, id)
 	if c, err := s.Pause(id); err != nil || c.State != service.Stopping {
 		t.Errorf("Pause = %s, %v, want stopping", c.State, err)
 	}
@@ -239,7 +269,7 @@ func TestCancel(t *testing.T) {
 	if c, err := s.Cancel(waits); err != nil || c.State != service.Cancelled {
 		t.Errorf("Cancel of one that waits = %s, %v", c.State, err)
 	}
-	measured(t, s, id)
+	awaitTrial(t, s, id)
 	if _, err := s.Cancel(id); err != nil {
 		t.Fatal(err)
 	}
@@ -255,13 +285,10 @@ func TestCancel(t *testing.T) {
 	if _, err := s.Resume(id); !errors.Is(err, service.ErrState) {
 		t.Errorf("Resume of a cancelled campaign = %v, want ErrState", err)
 	}
-	// A paused campaign may have jobs with a scheduler. They are cancelled, too.
+	// Cancel also cancels the jobs of a paused campaign.
 	id = create(t, s, service.Request{Base: "slow"})
-	measured(t, s, id)
-	if _, err := s.Pause(id); err != nil {
-		t.Fatal(err)
-	}
-	awaitState(t, s, id, service.Paused)
+	awaitTrial(t, s, id)
+	pause(t, s, id)
 	if _, err := s.Cancel(id); err != nil {
 		t.Fatal(err)
 	}
@@ -276,11 +303,8 @@ func TestKillsDeafProcess(t *testing.T) {
 	opt.Grace = 50 * time.Millisecond
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "deaf"})
-	measured(t, s, id)
-	if _, err := s.Pause(id); err != nil {
-		t.Fatal(err)
-	}
-	awaitState(t, s, id, service.Paused)
+	awaitTrial(t, s, id)
+	pause(t, s, id)
 }
 
 func TestDrain(t *testing.T) {
@@ -288,7 +312,7 @@ func TestDrain(t *testing.T) {
 	b := base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "slow"})
-	measured(t, s, id)
+	awaitTrial(t, s, id)
 	stop()
 	c, err := s.Campaign(id)
 	if err != nil || c.State != service.Queued {
@@ -335,12 +359,10 @@ func fakeService(args []string) int {
 	return 0
 }
 
-// TestKilledService kills a service at several moments of a campaign. The next service adopts
-// the process, and nothing is measured twice.
+// TestKilledService kills a service after several numbers of journal lines. The next service adopts the
+// campaign, and no candidate is measured twice.
 func TestKilledService(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
@@ -371,7 +393,7 @@ func TestKilledService(t *testing.T) {
 		if got := calls(t, state, id); got[0] != "tune" || slices.Contains(got[1:], "tune") && lines > 0 {
 			t.Errorf("killed after %d lines: tutti was called with %v", lines, got)
 		}
-		// The same request with the same key is still known.
+		// A repeated request with the same key returns the campaign.
 		again, made, err := s.Create(t.Context(), service.Request{Base: "slow"}, "k")
 		if err != nil || made || again.ID != id {
 			t.Errorf("the request again: campaign %s, made %t, %v; want %s", again.ID, made, err, id)
@@ -380,37 +402,30 @@ func TestKilledService(t *testing.T) {
 	}
 }
 
-// awaitLines waits until the journal of the only campaign has a number of lines.
+// awaitLines waits until the journal of the only campaign has a number of lines, and returns its ID.
 func awaitLines(t *testing.T, state string, lines int) string {
 	t.Helper()
-	for deadline := time.Now().Add(testutil.HangTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
-		if len(made) == 0 {
-			continue
+	var id string
+	waitUntil(t, func() bool {
+		files, _ := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
+		if len(files) == 0 {
+			return false
 		}
-		id := filepath.Base(filepath.Dir(made[0]))
-		content, _ := os.ReadFile(filepath.Join(filepath.Dir(made[0]), "results", journal.FileName))
-		if strings.Count(string(content), "\n") >= lines {
-			return id
-		}
-	}
-	t.Fatalf("no journal of %d lines", lines)
-	return ""
+		id = filepath.Base(filepath.Dir(files[0]))
+		content, _ := os.ReadFile(filepath.Join(filepath.Dir(files[0]), "results", journal.FileName))
+		return strings.Count(string(content), "\n") >= lines
+	}, func() string { return fmt.Sprintf("no journal of %d lines", lines) })
+	return id
 }
 
-// A service waits for a foreign process that has the journal of a campaign.
+// TestForeignProcess checks that a service waits while another process has locked a campaign's journal.
 func TestForeignProcess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
-	measured(t, s, id)
-	if _, err := s.Pause(id); err != nil {
-		t.Fatal(err)
-	}
-	awaitState(t, s, id, service.Paused)
+	awaitTrial(t, s, id)
+	pause(t, s, id)
 	j, _, err := journal.Open(filepath.Join(state, "campaigns", id, "results"))
 	if err != nil {
 		t.Fatal(err)
@@ -424,13 +439,13 @@ func TestForeignProcess(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
-		t.Errorf("tutti was called with %v while somebody had the journal", got)
+		t.Errorf("tutti was called with %v while another process had locked the journal", got)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.WaitsFor != "" {
-		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.WaitsFor)
+		t.Errorf("at the end the campaign has the error %q and waits for %q", c.Error, c.WaitsFor)
 	}
 	checkTrials(t, state, id, slowTrials)
 }
@@ -482,7 +497,8 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// A repeated request with its key creates one campaign, and the length of the queue is limited.
+// TestCreateAgain checks that a repeated request with a key creates one campaign, and that the length
+// of the queue is limited.
 func TestCreateAgain(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
 	opt.MaxQueue = 2
@@ -504,16 +520,14 @@ func TestCreateAgain(t *testing.T) {
 	}
 }
 
-// Old measurements are read from the file, and a missing file is an error.
+// TestMeasurementsOfALongJournal checks that measurements which are not in memory are read from the file,
+// and that a missing file is an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	skipShort(t)
 	const trials = 3000 // more lines than an event log keeps in memory
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
-	id := create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
+	id := runToEnd(t, s, service.Request{Base: "b"})
 	all, err := s.Measurements(id, 0, 0)
 	if err != nil || len(all) != trials {
 		t.Fatalf("%d measurements, %v, want %d", len(all), err, trials)
@@ -537,17 +551,10 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	}
 }
 
-// seven returns a service with a campaign of seven trials that is done.
-func seven(t *testing.T) (s *service.Service, id string) {
-	t.Helper()
-	s, _ = running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
-	id = create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
-	return s, id
-}
-
-func TestRounds(t *testing.T) {
-	s, id := seven(t)
+// TestResults checks the rounds, evaluations, jobs, measurements and problems of a campaign that is done.
+func TestResults(t *testing.T) {
+	s, _ := running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
+	id := runToEnd(t, s, service.Request{Base: "b"})
 	rounds, err := s.Rounds(id)
 	if err != nil || len(rounds) != 7 {
 		t.Fatalf("Rounds = %+v, %v, want 7", rounds, err)
@@ -562,22 +569,14 @@ func TestRounds(t *testing.T) {
 	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
 		t.Errorf("Jobs = %v, %v, want none", jobs, err)
 	}
-}
-
-func TestMeasurements(t *testing.T) {
-	s, id := seven(t)
 	page, err := s.Measurements(id, 0, 3)
 	if err != nil || len(page) != 3 {
 		t.Fatalf("Measurements = %+v, %v", page, err)
 	}
-	rest, err := s.Measurements(id, page[2].Seq, 0)
-	if err != nil || len(rest) != 4 || rest[0].MsgBytes != 4 || rest[0].Library != "mpich" {
-		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, rest, err)
+	remaining, err := s.Measurements(id, page[2].Seq, 0)
+	if err != nil || len(remaining) != 4 || remaining[0].MsgBytes != 4 || remaining[0].Library != "mpich" {
+		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, remaining, err)
 	}
-}
-
-func TestProblems(t *testing.T) {
-	s, id := seven(t)
 	problems, err := s.Problems(id)
 	want := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	if err != nil || !slices.Equal(problems, []journal.Problem{want}) {
