@@ -39,7 +39,7 @@ type Criteria struct {
 	Patience         int     `json:"patience"`          // number of consecutive evaluations
 }
 
-// LibraryFacts are the files of one MPI library.
+// LibraryFacts describes an MPI library and the files written for it.
 type LibraryFacts struct {
 	Library  string   `json:"library"`
 	Version  string   `json:"version"`
@@ -69,7 +69,7 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// ProblemFacts is one library and one collective.
+// ProblemFacts contains the results for one collective of one library.
 type ProblemFacts struct {
 	Library    string `json:"library"`
 	Collective string `json:"collective"`
@@ -113,8 +113,8 @@ type WeightFacts struct {
 	LargestAt string  `json:"largest_at"`
 }
 
-// RoundReasons says why the candidates of a round were chosen: the sums over all of them,
-// and the reasons of those with the largest gain.
+// RoundReasons says why the candidates of a round were chosen. Gain and Seconds are sums over all
+// candidates; Top has the candidates with the largest gain.
 type RoundReasons struct {
 	Round      int      `json:"round"`
 	Candidates int      `json:"candidates"`
@@ -123,7 +123,7 @@ type RoundReasons struct {
 	Top        []Reason `json:"top"`
 }
 
-// Reason is why one candidate was chosen; see activelearn.Reason.
+// Reason says why a candidate was chosen; see activelearn.Reason.
 type Reason struct {
 	Nodes        int     `json:"nodes"`
 	PPN          int     `json:"ppn"`
@@ -148,7 +148,7 @@ type ComparedFacts struct {
 	Sizes      []ChangeFacts `json:"sizes"`      // by message size, over the algorithms whose own factor did not change
 }
 
-// ChangeFacts is the ratio of new times to those that the earlier campaign predicts.
+// ChangeFacts compares new times with the predictions of the earlier campaign.
 type ChangeFacts struct {
 	Name     string `json:"name"`
 	Measured int    `json:"measured"` // number of new measurements
@@ -241,12 +241,12 @@ type Param struct {
 	Value string `json:"value"`
 }
 
-// VerificationFacts is the result of running one library with its files and as shipped,
-// side by side. Ratios are tuned over default; intervals are at 95 %.
+// VerificationFacts is the result of a side-by-side comparison of a library with its files and the
+// library as shipped. Ratios are tuned over default. Intervals are at 95 %.
 type VerificationFacts struct {
 	Library        string               `json:"library"`
 	Ended          bool                 `json:"ended"`     // false while it runs or after it was cut short
-	Tolerance      float64              `json:"tolerance"` // slower means by more than this
+	Tolerance      float64              `json:"tolerance"` // a point is slower if its ratio exceeds 1 + Tolerance
 	Alpha          float64              `json:"alpha"`     // probability of one false alarm or more
 	Passes         int                  `json:"passes"`
 	Trials         int                  `json:"trials"`
@@ -268,7 +268,7 @@ type VerifiedCollective struct {
 	Collective  string   `json:"collective"`
 	Points      int      `json:"points"`
 	Changed     int      `json:"changed"`   // points where the file selects an algorithm
-	Speedup     *Range   `json:"speedup"`   // default over tuned, geometric mean over the changed; null for none
+	Speedup     *Range   `json:"speedup"`   // time of the default over the tuned time, geometric mean over the changed points; null for none
 	Unchanged   *Range   `json:"unchanged"` // the same over points where the default stays; null for none
 	Reverted    int      `json:"reverted"`
 	AllReverted bool     `json:"all_reverted"` // all points are reverted to the default

@@ -15,8 +15,8 @@ import (
 	"tutti/coll"
 )
 
-// Assets holds the scripts and styles with which the report and the service's page draw
-// charts and maps, in the folder assets.
+// Assets contains the folder assets: scripts and styles that draw the charts and maps of the report and
+// of the service's page.
 //
 //go:embed assets
 var Assets embed.FS

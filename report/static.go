@@ -28,7 +28,7 @@ type selectionText struct {
 	Map     string   // a line for each layout, a column for each message size
 }
 
-// letter stands for an algorithm in maps.
+// letter is an algorithm and its letter in maps.
 type letter struct{ Letter, Algorithm string }
 
 // selectionOf returns the selection of a problem as text.

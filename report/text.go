@@ -13,7 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// scoreOf returns a copy of the score with that name, nil when there is none.
+// scoreOf returns a copy of the score with a name, or nil.
 func scoreOf(p ProblemFacts, name string) *Score {
 	for _, s := range p.Scores {
 		if s.Name == name {
@@ -196,7 +196,7 @@ func machineTimes(f Facts) []machineTimeView {
 // absent is the text of an unknown figure in every table.
 const absent = "–"
 
-// formatSeconds writes a duration with the unit that suits its length.
+// formatSeconds writes a duration with the unit of timeUnit.
 func formatSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " " + unit.name
@@ -263,7 +263,7 @@ func trimmed(x float64, decimals int) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// stopText says in words how a problem ended.
+// stopText describes the stop reason of a problem.
 func stopText(stop string) string {
 	switch stop {
 	case "":

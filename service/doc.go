@@ -1,9 +1,9 @@
-// Package service runs campaigns unattended: one at a time on each machine, the others wait in
-// a queue, some are created by a schedule.
+// Package service runs campaigns without an operator. Each machine runs one campaign at a time; other
+// campaigns wait in a queue. A schedule can create campaigns.
 //
-// Each campaign is a process, tutti tune or tutti resume, with a folder of its own. Its journal
-// is the source of everything that the service knows about it. All state of the service is in
-// its state folder, so it may die at any moment: the next service adopts the campaigns.
+// Each campaign is a process, tutti tune or tutti resume, with its own folder. All knowledge of a
+// campaign comes from its journal. All state of the service is in its state folder. A service may
+// be killed at any moment, because the next service adopts its campaigns.
 //
 // Campaigns are created from a config.Base, a campaign file, by Create or by the schedule of
 // the base. Pause, Resume and Cancel change their state. A Feed is a numbered sequence of

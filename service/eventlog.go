@@ -46,8 +46,7 @@ const (
 )
 
 // eventLog is a Feed of a growing file of JSON lines. Event n is line n. All readers share the newest
-// events in memory; older events are read from the file. It is safe for
-// concurrent use.
+// events in memory; older events are read from the file. eventLog is safe for concurrent use.
 type eventLog struct {
 	path      string
 	maxRecent int // bytes of events in memory; above this limit the older half is dropped
@@ -120,7 +119,7 @@ func (l *eventLog) Ended() bool {
 	return l.ended
 }
 
-// setEnded sets what Ended reports.
+// setEnded sets the value that Ended returns.
 func (l *eventLog) setEnded(ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -140,7 +140,7 @@ func fakeDrift(dir string) int {
 	return 0
 }
 
-// fakeRun runs the remaining trials of a campaign file.
+// fakeRun appends the remaining trials of a campaign to its journal and returns the exit code.
 func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
 	var p fakeFile

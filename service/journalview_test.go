@@ -82,7 +82,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSpending checks that spending counts on the day on which it ends.
+// TestSpending checks that daySpending keeps the latest day only, and the limits of a day.
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	var s daySpending

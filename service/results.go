@@ -132,13 +132,18 @@ func (s *Service) Feed(id string) (Feed, error) {
 	return v.log, nil
 }
 
-// Rounds returns the rounds of all problems in the order of their start.
-func (s *Service) Rounds(id string) ([]Round, error) {
+// fromSummary returns a list from the summary of a campaign's journal.
+func fromSummary[T any](s *Service, id string, list func(*summary) []T) ([]T, error) {
 	v, err := s.queue.view(id)
 	if err != nil {
 		return nil, err
 	}
-	return v.summary.Rounds(), nil
+	return list(v.summary), nil
+}
+
+// Rounds returns the rounds of all problems in the order of their start.
+func (s *Service) Rounds(id string) ([]Round, error) {
+	return fromSummary(s, id, (*summary).Rounds)
 }
 
 // Measurements returns the measurements after a line of the journal. limit is their maximal number,
@@ -153,30 +158,18 @@ func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement
 
 // Curve returns the evaluations of all problems in the order of the journal.
 func (s *Service) Curve(id string) ([]CurvePoint, error) {
-	v, err := s.queue.view(id)
-	if err != nil {
-		return nil, err
-	}
-	return v.summary.Curve(), nil
+	return fromSummary(s, id, (*summary).Curve)
 }
 
 // Jobs returns the jobs of a campaign in the order of submission.
 func (s *Service) Jobs(id string) ([]Job, error) {
-	v, err := s.queue.view(id)
-	if err != nil {
-		return nil, err
-	}
-	return v.summary.Jobs(), nil
+	return fromSummary(s, id, (*summary).Jobs)
 }
 
 // Problems returns the problems of a campaign in the order of their names, none before it has
 // begun.
 func (s *Service) Problems(id string) ([]journal.Problem, error) {
-	v, err := s.queue.view(id)
-	if err != nil {
-		return nil, err
-	}
-	return v.summary.Problems(), nil
+	return fromSummary(s, id, (*summary).Problems)
 }
 
 // Selection returns the selection of a campaign for a problem after its last evaluation. While models

@@ -120,10 +120,10 @@ func (s *Service) load(quota *quota) (err error) {
 	return nil
 }
 
-// Run adopts the campaigns of an earlier service, starts those that wait and follows the
-// schedule until ctx is cancelled. Then it drains: it asks all processes to stop and leaves
-// their jobs with the scheduler; their campaigns wait for the next service. With Options.Once
-// it returns as soon as nothing is due, runs or can run today. Call it once.
+// Run adopts the campaigns of an earlier service, starts queued campaigns and follows the schedule
+// until ctx is cancelled. Then it stops all processes and leaves their jobs with the scheduler; the
+// next service resumes their campaigns. With Options.Once it returns when no campaign is due, runs
+// or can run today. Run may be called once.
 func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)

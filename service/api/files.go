@@ -72,8 +72,8 @@ func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse
 	}}, nil
 }
 
-// isSafeName reports a path that stays below its folder on every system: its elements are
-// separated by slashes, and none is empty, . or ..
+// isSafeName reports whether a path stays below its folder on every system. Its elements are separated
+// by slashes, and no element is empty, . or ..
 func isSafeName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00")
 }

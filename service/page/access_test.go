@@ -92,8 +92,8 @@ func TestAccess(t *testing.T) {
 		}
 		for _, v := range views {
 			t.Run(v.name+" "+theme, func(t *testing.T) {
-				pagetest.Do(t, ctx, scheme(theme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+v.hash))
-				pagetest.Until(t, ctx, v.ready)
+				pagetest.Do(t, ctx, scheme(theme))
+				visit(t, ctx, home+"/"+v.hash, v.ready)
 				if v.more != "" {
 					pagetest.Eval[any](t, ctx, v.more)
 				}

@@ -3,10 +3,13 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"tutti/internal/testutil/pagetest"
 	"tutti/service"
@@ -26,11 +29,17 @@ func TestMain(m *testing.M) {
 // serve serves the API of the fake and the page, and returns its URL.
 func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 	t.Helper()
+	return serveWrapped(t, f, tokens, func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
+}
+
+// serveWrapped serves the fake through wrap, which calls next.
+func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
+	t.Helper()
 	a, err := api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(a)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wrap(w, r, a) }))
 	t.Cleanup(func() { a.Close(); server.Close() })
 	return server.URL
 }
@@ -49,4 +58,11 @@ func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	f.add("c1", "first", service.Running, 1, 560)
 	home, ctx = browse(t, f)
 	return f, home, ctx
+}
+
+// visit opens an address in a new document and waits until the script ready returns true.
+func visit(t *testing.T, ctx context.Context, address, ready string) {
+	t.Helper()
+	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	pagetest.Until(t, ctx, ready)
 }

@@ -63,8 +63,7 @@ func TestHostileNames(t *testing.T) {
 		"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 		"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 	} {
-		pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
-		pagetest.Until(t, ctx, ready)
+		visit(t, ctx, home+"/"+hash, ready)
 		if !pagetest.Eval[bool](t, ctx, `document.body.textContent.includes("<script>window.harmed=1</script>")`) {
 			t.Errorf("%s: the name is not shown as text", hash)
 		}
@@ -89,8 +88,8 @@ func TestWidths(t *testing.T) {
 			"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 			"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 		} {
-			pagetest.Do(t, ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
-			pagetest.Until(t, ctx, ready)
+			pagetest.Do(t, ctx, chromedp.EmulateViewport(width, 800))
+			visit(t, ctx, home+"/"+hash, ready)
 			if got := pagetest.Eval[int64](t, ctx, `document.documentElement.scrollWidth`); got > width {
 				t.Errorf("%s at %d px is %d px wide", hash, width, got)
 			}
@@ -104,14 +103,12 @@ func TestAnswersFail(t *testing.T) {
 	f.failures.Store(2)
 	f.add("c1", "first", service.Running, 1.3, 500)
 	home, ctx := browse(t, f)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
-	pagetest.Until(t, ctx, drawn)
+	visit(t, ctx, home+"/#/campaigns/c1", drawn)
 }
 
 func TestKeyboard(t *testing.T) {
 	_, home, ctx := browseRunning(t)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
-	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
+	visit(t, ctx, home+"/", `document.querySelectorAll("tbody tr").length === 1`)
 	press(t, ctx, kb.Tab)
 	if got := focused(t, ctx); got != "Skip to the content" {
 		t.Errorf("Tab leads first to %q", got)
@@ -244,8 +241,7 @@ func TestLogin(t *testing.T) {
 // TestNodeHours checks that the list shows the node-hours of today and a campaign shows its budget.
 func TestNodeHours(t *testing.T) {
 	_, home, ctx := browseRunning(t)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
-	pagetest.Until(t, ctx, `document.querySelector(".hours")?.innerText.includes("10 of today's 120 remain")`)
+	visit(t, ctx, home+"/", `document.querySelector(".hours")?.innerText.includes("10 of today's 120 remain")`)
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 reserved") || !strings.Contains(got, "a campaign gets at most 40") {
 		t.Errorf("node-hours: %q", got)
 	}
@@ -254,8 +250,7 @@ func TestNodeHours(t *testing.T) {
 	pagetest.Until(t, ctx, field)
 	pagetest.Eval[any](t, ctx, `(() => { const s = document.getElementById("base"); s.value = "demo"; s.dispatchEvent(new Event("change")); })()`)
 	pagetest.Until(t, ctx, `!`+field) // recorded data need no node-hours
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
-	pagetest.Until(t, ctx, drawn)
+	visit(t, ctx, home+"/#/campaigns/c1", drawn)
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.8 of 40") {
 		t.Errorf("figures: %q", got)
 	}
@@ -263,8 +258,7 @@ func TestNodeHours(t *testing.T) {
 
 func TestServiceGone(t *testing.T) {
 	f, home, ctx := browseRunning(t)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/unknown"))
-	pagetest.Until(t, ctx, `document.querySelector("main [role=alert]")?.textContent.includes("no such campaign")`)
+	visit(t, ctx, home+"/#/campaigns/unknown", `document.querySelector("main [role=alert]")?.textContent.includes("no such campaign")`)
 	f.createError = errors.New("disk full")
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/testutil/pagetest"
@@ -47,8 +45,7 @@ func TestOnline(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.online = sampleFolders()
 	home, ctx := browse(t, f)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
-	pagetest.Until(t, ctx, onlineDrawn)
+	visit(t, ctx, home+"/#/online", onlineDrawn)
 	text := strings.ReplaceAll(pagetest.Eval[string](t, ctx, `document.querySelector("main").textContent`), "\u00a0", " ")
 	for _, want := range []string{
 		"21 480 calls of 37 jobs", "1 running at that time", "took 1.2 % of the time", "0.780 of the default (0.760 to 0.800)", "1.430 1.380 to 1.480", "2 of 14",
@@ -72,6 +69,5 @@ func TestOnline(t *testing.T) {
 
 func TestOnlineNothing(t *testing.T) {
 	home, ctx := browse(t, newFake(t, time.Hour))
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
-	pagetest.Until(t, ctx, `document.querySelector("main .empty")?.textContent.includes("No folder is watched")`)
+	visit(t, ctx, home+"/#/online", `document.querySelector("main .empty")?.textContent.includes("No folder is watched")`)
 }

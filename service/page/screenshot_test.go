@@ -50,8 +50,8 @@ func TestScreenshots(t *testing.T) {
 	}
 	for _, s := range shots {
 		t.Run(s.name, func(t *testing.T) {
-			pagetest.Do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+s.hash))
-			pagetest.Until(t, ctx, s.ready)
+			pagetest.Do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme))
+			visit(t, ctx, home+"/"+s.hash, s.ready)
 			pagetest.Do(t, ctx, chromedp.Sleep(300*time.Millisecond))
 			shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 			if err != nil {

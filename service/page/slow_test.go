@@ -3,7 +3,6 @@ package page_test
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,30 +15,16 @@ import (
 
 	"tutti/internal/testutil/pagetest"
 	"tutti/service"
-	"tutti/service/api"
-	assets "tutti/service/page"
 )
 
 // serveIntercepted serves the fake. intercept sees every request first and may answer it.
 func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter, *http.Request) (answered bool)) string {
 	t.Helper()
-	return serveWrapped(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	return serveWrapped(t, f, nil, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !intercept(w, r) {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// serveWrapped serves the fake through wrap, which calls next.
-func serveWrapped(t *testing.T, f *fake, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
-	t.Helper()
-	a, err := api.New(f, api.Options{Version: "test", Page: assets.Handler()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wrap(w, r, a) }))
-	t.Cleanup(func() { a.Close(); server.Close() })
-	return server.URL
 }
 
 // holdRequests blocks the requests whose path matches, until the gate is closed or the client has gone.
@@ -109,8 +94,7 @@ func TestSlowList(t *testing.T) {
 	home := serveIntercepted(t, f, func(w http.ResponseWriter, r *http.Request) bool { return streams(w, r) || lists(w, r) })
 	ctx := pagetest.Browse(t, home)
 	recordTexts(t, ctx)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
-	pagetest.Until(t, ctx, `document.querySelector(".loading")?.checkVisibility() && document.getElementById("link").textContent === "connecting"`)
+	visit(t, ctx, home+"/", `document.querySelector(".loading")?.checkVisibility() && document.getElementById("link").textContent === "connecting"`)
 	close(list)
 	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1 && document.querySelector(".loading") === null`)
 	for _, text := range pagetest.Eval[[]string](t, ctx, `window.shownTexts`) {
@@ -135,7 +119,7 @@ func slowJournal(t *testing.T, writes int) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
 	gate := make(chan struct{})
-	home := serveWrapped(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	home := serveWrapped(t, f, nil, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if isStream(r.URL.Path) {
 			w = &gatedWriter{w, gate, r.Context().Done(), writes}
 		}
@@ -143,8 +127,7 @@ func slowJournal(t *testing.T, writes int) {
 	})
 	ctx := pagetest.Browse(t, home)
 	recordTexts(t, ctx)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
-	pagetest.Until(t, ctx, `document.querySelector(".loading")?.checkVisibility() && document.querySelector("h1")?.textContent === "first"`)
+	visit(t, ctx, home+"/#/campaigns/c1", `document.querySelector(".loading")?.checkVisibility() && document.querySelector("h1")?.textContent === "first"`)
 	time.Sleep(500 * time.Millisecond) // longer than the page's delay before drawing
 	close(gate)
 	pagetest.Until(t, ctx, drawn+` && document.querySelector(".loading") === null`)
@@ -161,8 +144,7 @@ func TestQueuedCampaign(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Queued, 1, 0)
 	home, ctx := browse(t, f)
-	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
-	pagetest.Until(t, ctx, `document.querySelector(".loading")?.textContent === "The campaign has not started yet."`)
+	visit(t, ctx, home+"/#/campaigns/c1", `document.querySelector(".loading")?.textContent === "The campaign has not started yet."`)
 }
 
 // TestTryAgain checks that a failed request shows an error and a button that loads the view again.
@@ -184,8 +166,7 @@ func TestTryAgain(t *testing.T) {
 		{"#/compare/c1/c2", `document.querySelectorAll("td.c[data-point]").length > 100`},
 	} {
 		failing.Store(true)
-		pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+view.hash))
-		pagetest.Until(t, ctx, `document.querySelector("main [role=alert]")?.textContent.includes("answered 502") && document.querySelector("main .again")?.checkVisibility()`)
+		visit(t, ctx, home+"/"+view.hash, `document.querySelector("main [role=alert]")?.textContent.includes("answered 502") && document.querySelector("main .again")?.checkVisibility()`)
 		if pagetest.Eval[bool](t, ctx, `document.body.innerText.includes("No campaign yet")`) {
 			t.Errorf("%s: the page says that there is no campaign", view.hash)
 		}
