@@ -54,8 +54,8 @@ function marks(wanted, byDefault, write) {
   return [{ y: wanted, text: `wanted ${write(wanted)}` }, { y: byDefault, text: `library's default ${write(byDefault)}`, right: true }].filter((m) => m.y > 0);
 }
 
-// problemTable makes the table of problems with their last evaluations. choose hears the key of
-// the problem that is picked.
+// problemTable makes the table of problems with their last evaluations. It calls choose with the key
+// of the selected problem.
 export function problemTable(choose) {
   const t = table('Problems, with their last evaluation', [
     { text: 'problem', class: 'long' }, { text: 'round', class: 'n' }, { text: 'measured', class: 'n' }, { text: 'machine time', class: 'n' },
