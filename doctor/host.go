@@ -104,7 +104,7 @@ func (x *hostChecker) folder() Check {
 	}
 	c.Details = append(c.Details, fmt.Sprintf("%s, %s, %.1f GB free", name, shared, free/1e9))
 	if free < leastSpace {
-		c = c.with(Warning, "make room, or choose another output folder")
+		c = c.with(Warning, "free some space, or choose another output folder")
 	}
 	if known && !kind.shared && x.slurm.reachable {
 		c = c.with(Warning, shareFix)

@@ -114,7 +114,7 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
 	args, err := csource.Pair.Unpack(x.temp, prog)
 	if err != nil {
-		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "make room in " + filepath.Dir(x.temp)})
+		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "free some space in " + filepath.Dir(x.temp)})
 		return
 	}
 	r := x.run(ctx, command{args: append([]string{wrapper}, args...), dir: x.temp, limit: x.limits.compile})

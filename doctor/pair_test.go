@@ -18,7 +18,7 @@ func world(ranks string, size, sum int) string {
 
 const bothEnded = "tutti-doctor: rank 0 ended\ntutti-doctor: rank 1 ended\n"
 
-func TestJudge(t *testing.T) {
+func TestPairing(t *testing.T) {
 	failed := errors.New("exit status 1")
 	tests := []struct {
 		name    string

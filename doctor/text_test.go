@@ -18,7 +18,7 @@ func someReport() *Report {
 			{Host, "processors", OK, []string{"2 cores usable", "Linux 6.1"}, ""},
 			{Libraries, "MPICH 4.0.2", OK, []string{"compiles with /usr/bin/mpicc.mpich", "64 of 64 algorithms of catalogue 4.0.2", "/usr/lib/x86_64-linux-gnu/libmpich.so.12.2.2"}, ""},
 			{Libraries, "/opt/somewhere/far/away/bin/mpicc", Missing, []string{"the wrapper exists, but the headers (mpi.h) are missing"}, "install the development files of this MPI, or load the module that has them, whichever is easier"},
-			{Launchers, "mpiexec.hydra", Found, []string{"MPICH 4.0.2: not tried, and this goes on for longer than a line of a terminal has room"}, ""},
+			{Launchers, "mpiexec.hydra", Found, []string{"MPICH 4.0.2: not tried, and this goes on for longer than a line of a terminal"}, ""},
 			{Slurm, "settings", Warning, nil, "none"},
 		},
 	}

@@ -130,8 +130,8 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// TestFar checks that a slow node is reported with its slowdown and does not hide the levels.
-func TestFar(t *testing.T) {
+// TestFarMember checks that a slow node is reported with its slowdown and does not hide the levels.
+func TestFarMember(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}}
 	for seed := range seeds(10) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -226,7 +226,7 @@ func groups(found []discover.Level) []int {
 	return out
 }
 
-func TestResultTree(t *testing.T) {
+func TestLevelReportTree(t *testing.T) {
 	r := discover.LevelReport{
 		Seconds: 3e-6,
 		Levels: []discover.Level{
@@ -263,7 +263,7 @@ func TestResultTree(t *testing.T) {
 }
 
 // A report without levels gives a tree of one switch with confidence 0.
-func TestResultTreeOfNothing(t *testing.T) {
+func TestTreeWithoutLevels(t *testing.T) {
 	got, err := discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)

@@ -203,8 +203,8 @@ func TestUnclear(t *testing.T) {
 	}
 }
 
-// TestChance checks that the false alarms on machines without slow nodes stay below 5 %.
-func TestChance(t *testing.T) {
+// TestFalseAlarms checks that the false alarms on machines without slow nodes stay below 5 %.
+func TestFalseAlarms(t *testing.T) {
 	tree := leafTree(1, 16)
 	below := 0
 	const runs = 2000
@@ -228,7 +228,7 @@ func TestWithoutNoise(t *testing.T) {
 }
 
 // Two slow nodes that met only each other are both unclear.
-func TestTwins(t *testing.T) {
+func TestTwoSlowPartners(t *testing.T) {
 	tree := leafTree(1, 16)
 	rng := rand.New(rand.NewPCG(1, 6))
 	pairs := trial{noise: 0.02}.rounds(&tree, 5, rng)
@@ -243,7 +243,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-func TestTooLittle(t *testing.T) {
+func TestTooFewPairs(t *testing.T) {
 	tree := leafTree(2, 4)
 	r := find(t, &tree, []discover.PairTime{{A: "n0", B: "n1", Seconds: 1}, {A: "n2", B: "n3", Seconds: 9}})
 	if len(r.Suspects) != 0 || r.LeftOut != 2 {

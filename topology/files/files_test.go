@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// ReadNode names a node after the file if the file contains no host name.
+// Read names a node after the file if the file contains no host name.
 func TestReadNode(t *testing.T) {
 	const text = `<topology><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object></object></topology>`
 	if tree := read(t, text, "nodes/n7.xml"); tree.Root.Name != "n7" || tree.Root.Kind != topology.Node {

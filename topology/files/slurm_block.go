@@ -137,7 +137,7 @@ func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 			e.name = "nodes"
 		}
 		if len(e.nodes) < len(v.Children) {
-			gaps = append(gaps, fmt.Sprintf("the nodes beside the switches below %s are a block", e.name))
+			gaps = append(gaps, fmt.Sprintf("the nodes next to the switches below %s are a block", e.name))
 		}
 		blocks = append(blocks, e)
 	}

@@ -90,7 +90,7 @@ func TestReadConfRefuses(t *testing.T) {
 		{"a node twice", "SwitchName=s Nodes=n1\nSwitchName=t Nodes=n1\n", "t.conf:2: node n1 lies below t and, on line 1, below s: want one place"},
 		{"a switch below two", "SwitchName=s Nodes=n1\nSwitchName=x Nodes=n2\nSwitchName=t Switches=s\nSwitchName=u Switches=s,x\n", "t.conf:4: switch s lies below u and, on line 3, below t: want one place"},
 		{"a circle", "SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=a\n", "t.conf:1: switch a lies below itself: a below c below b below a"},
-		{"a circle beside a tree", "SwitchName=r Nodes=n1\nSwitchName=a Switches=a\n", "t.conf:2: switch a lies below itself: a below a"},
+		{"a cycle next to a tree", "SwitchName=r Nodes=n1\nSwitchName=a Switches=a\n", "t.conf:2: switch a lies below itself: a below a"},
 		{"block sizes that are none", "BlockName=b Nodes=n1\nBlockSizes=1,x\n", `t.conf:2: block size "x": want a whole number above 0`},
 		{"block sizes that do not double", "BlockName=b Nodes=n1\nBlockSizes=2,6\n", "t.conf:2: block size 6: want 2 times a power of two"},
 		{"block sizes twice", "BlockSizes=1\nBlockSizes=2\nBlockName=b Nodes=n1\n", "t.conf:2: want one BlockSizes"},
@@ -136,7 +136,7 @@ func TestWriteSlurmConf(t *testing.T) {
 	}
 	testutil.CheckGolden(t, "block.conf", b.Bytes())
 	wantGaps := []string{
-		"the nodes beside the switches below s1 are a block", "the nodes beside the switches below s2 are a block",
+		"the nodes next to the switches below s1 are a block", "the nodes next to the switches below s2 are a block",
 		"the switches 1 above the blocks have not all the same power of two of them: left out",
 	}
 	if d := cmp.Diff(wantGaps, gaps); d != "" {
