@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -24,56 +21,18 @@ import (
 	"tutti/service"
 )
 
-// startServe starts tutti serve with the small campaign as its base and returns its address.
-// The service ends with the test.
-func startServe(t *testing.T) (home string) {
-	t.Helper()
-	dir := t.TempDir()
-	campaigntest.Small(t, dir)
-	file := filepath.Join(dir, "service.yaml")
-	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n"
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("tutti", "serve", "-c", file)
-	log, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
-			t.Errorf("tutti serve: exit code %d", code)
-		}
-	})
-	return addressIn(t, log)
-}
-
-// addressIn reads the log up to the address of the service, and discards the rest of it.
-func addressIn(t *testing.T, log io.Reader) string {
-	t.Helper()
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		var line struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
-			go func() { _, _ = io.Copy(io.Discard, log) }()
-			return line.Address
-		}
-		t.Log(lines.Text())
-	}
-	t.Fatal("tutti serve ended before it listened")
-	return ""
-}
-
 // TestServePage starts a campaign in a browser and waits until it has converged. The downloaded
 // MPICH file selects the algorithms of the table, and MPICH loads it.
 func TestServePage(t *testing.T) {
-	home := startServe(t)
+	dir := t.TempDir()
+	smallService(t, dir, "")
+	s := serve(t, dir)
+	t.Cleanup(func() {
+		if code := s.end(syscall.SIGTERM); code != codeDone {
+			t.Errorf("tutti serve: exit code %d", code)
+		}
+	})
+	home := s.address
 	t.Cleanup(func() {
 		if err := pagetest.Close(); err != nil {
 			t.Error(err)
