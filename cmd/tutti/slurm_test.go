@@ -136,6 +136,9 @@ func checkMeasured(t *testing.T, l liveRun) {
 // cancelled, or lose the controller.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)
+	if stdout, _ := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") {
+		t.Errorf("the campaign file of init has other nodes than the cluster:\n%s", stdout)
+	}
 	undisturbed := ""
 	for _, tc := range []struct {
 		name string
