@@ -49,11 +49,7 @@ func (lib library) build(t *testing.T) string {
 
 func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) benchrunner.Launcher {
 	t.Helper()
-	l, err := benchrunner.NewLauncher(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return testutil.Must(benchrunner.NewLauncher(name, o))(t)
 }
 
 // markedCommand returns the command that runs args with MARK=m in its environment and reports its
@@ -63,9 +59,7 @@ func markedCommand(t *testing.T, args ...string) benchrunner.Command {
 	dir := t.TempDir()
 	cmd := benchrunner.ReportHosts(dir, benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "MARK", Value: "m"}}})
 	for name, text := range cmd.Files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 	}
 	return cmd
 }
@@ -82,9 +76,7 @@ func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.B
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	return cmd, &stdout, &stderr
 }
 
@@ -101,10 +93,7 @@ func TestLiveLocal(t *testing.T) {
 			if err := c.Wait(); err != nil {
 				t.Fatalf("%v: %v\n%s%s", args, err, stdout, stderr)
 			}
-			host, err := os.Hostname()
-			if err != nil {
-				t.Fatal(err)
-			}
+			host := testutil.Must(os.Hostname())(t)
 			checkRanks(t, stdout.String(), layout, []string{host})
 			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).PlacementError(layout, false); got != "" {
 				t.Error(got)
@@ -154,9 +143,7 @@ func TestLiveEnd(t *testing.T) {
 			if len(pids) != 2 {
 				t.Fatalf("%d processes came up, want 2", len(pids))
 			}
-			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, c.Process.Signal(syscall.SIGTERM))
 			_ = c.Wait() // hydra sometimes returns 0 although it was killed
 			for _, pid := range pids {
 				if !processEnds(filepath.Base(pid)) {
@@ -237,9 +224,7 @@ func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd b
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666))
 	return args
 }
 
@@ -282,9 +267,7 @@ func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) ben
 	dir := t.TempDir()
 	script := "#!/bin/bash\ncd \"$1\" || exit\nshift\n\"$@\" >stdout 2>stderr </dev/null\necho $? >end.tmp\nmv end.tmp end\n"
 	path := filepath.Join(dir, "job.sh")
-	if err := os.WriteFile(path, []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(script), 0o777))
 	sbatch := []string{"--parsable", "-N4", "--ntasks-per-node=2", "-t2", "-o", filepath.Join(dir, "log"), path, dir, "env"}
 	id := cluster.Run("sbatch", slices.Concat(sbatch, env, args)...)
 	if !regexp.MustCompile(`^[0-9]+$`).MatchString(id) {

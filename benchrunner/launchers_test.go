@@ -7,6 +7,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -37,10 +38,7 @@ func TestArgs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := benchrunner.NewLauncher(tc.launcher, tc.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := testutil.Must(benchrunner.NewLauncher(tc.launcher, tc.opt))(t)
 			if l.Name() != tc.launcher || len(l.Env()) != 0 {
 				t.Errorf("Name = %q, Env = %v", l.Name(), l.Env())
 			}
@@ -63,10 +61,7 @@ func TestOn(t *testing.T) {
 		{benchrunner.Hydra, "mpiexec.hydra -v -f /job/3/hosts -genvall", ":4", []string{"-hosts", "n1,n2"}},
 		{benchrunner.Mpirun, "mpirun -v --hostfile /job/3/hosts -n 8", " slots=4", []string{"-H", "n1"}},
 	} {
-		l, err := benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: []string{"-v"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: []string{"-v"}}))(t)
 		layout := coll.Layout{Nodes: 2, PPN: 4}
 		args, suffix, err := l.(benchrunner.Placer).On("/job/3/hosts", layout, command("./a", "-x"))
 		if got := strings.Join(args, " "); err != nil || !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
@@ -75,10 +70,7 @@ func TestOn(t *testing.T) {
 		if len(args) <= len(l.Args(layout, command("./a", "-x"))) {
 			t.Errorf("%s: On says less than Args: %q", tc.launcher, args)
 		}
-		l, err = benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l = testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken}))(t)
 		if _, _, err := l.(benchrunner.Placer).On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
 			t.Errorf("%s %v: error %v, want it to name the argument", tc.launcher, tc.taken, err)
 		}

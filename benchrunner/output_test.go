@@ -12,6 +12,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func TestLines(t *testing.T) {
@@ -125,17 +126,13 @@ func TestPlacementError(t *testing.T) {
 // program with unchanged arguments.
 func TestReportHosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b's")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(dir, 0o777))
 	cmd := benchrunner.ReportHosts(dir, benchrunner.Command{Args: []string{"printf", "%s\n", "$HOME", "a  b", ""}, Files: map[string][]byte{"list": []byte("8\n")}})
 	if got := cmd.Executable(); got != "printf" {
 		t.Errorf("Executable = %q, want printf", got)
 	}
 	for name, text := range cmd.Files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 	}
 	if len(cmd.Files) != 2 {
 		t.Errorf("%d files, want the program's own and one more", len(cmd.Files))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/benchrunner"
+	"tutti/internal/testutil"
 )
 
 func TestPack(t *testing.T) {
@@ -95,10 +96,7 @@ func TestPackRandom(t *testing.T) {
 			loads[i] = benchrunner.Load{Nodes: 1 + rng.IntN(pool.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
 			shorter[i] = loads[i].Seconds * rng.Float64()
 		}
-		p, err := pool.Pack(loads)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testutil.Must(pool.Pack(loads))(t)
 		checkMakespan(t, pool, loads, p)
 		checkSimulated(t, pool, loads, p, shorter)
 	}

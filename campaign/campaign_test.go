@@ -45,20 +45,13 @@ func grid(t testing.TB) []coll.Point {
 	for size := int64(8); size <= 1<<20; size *= 4 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return points
+	return testutil.Must(g.Points(coll.Bcast))(t)
 }
 
 func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	truth := testutil.SyntheticMeasurements(grid(t))
-	m, err := replay.New(truth, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(replay.New(truth, opt))(t)
 	sp := coll.NewSpace(grid(t), testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
@@ -166,34 +159,19 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 
 func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) report.ProblemFacts {
 	t.Helper()
-	f, err := export.ProblemFacts(p, res, conclude(t, s, p, res))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return testutil.Must(export.ProblemFacts(p, res, conclude(t, s, p, res)))(t)
 }
 
 func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) campaign.Conclusion {
 	t.Helper()
-	trained, err := campaign.Train(s, p, res)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := trained.Conclude(selection.Rejected{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	trained := testutil.Must(campaign.Train(s, p, res))(t)
+	return testutil.Must(trained.Conclude(selection.Rejected{}))(t)
 }
 
 // mustRun runs a new campaign that must not fail. log may be nil.
 func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log) campaign.Result {
 	t.Helper()
-	res, err := campaign.Run(context.Background(), s, p, nil, log, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+	return testutil.Must(campaign.Run(context.Background(), s, p, nil, log, nil))(t)
 }
 
 // past returns the state of a problem in a log.
@@ -207,10 +185,7 @@ func TestRestoreEqualsRun(t *testing.T) {
 	log := &memory{}
 	p := problem(t, opt)
 	res := mustRun(t, spec("uncertainty"), p, log)
-	restored, err := campaign.Restore(spec("uncertainty"), p, past(p, log.records))
-	if err != nil {
-		t.Fatal(err)
-	}
+	restored := testutil.Must(campaign.Restore(spec("uncertainty"), p, past(p, log.records)))(t)
 	if diff := cmp.Diff(facts(t, spec("uncertainty"), p, res), facts(t, spec("uncertainty"), p, restored)); diff != "" {
 		t.Error(diff)
 	}

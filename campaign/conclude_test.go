@@ -84,10 +84,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 					truth = append(truth, m)
 				}
 			}
-			m, err := replay.New(truth, replay.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := testutil.Must(replay.New(truth, replay.Options{}))(t)
 			p := campaign.Problem{
 				Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 				Space:   m.Space(), Runner: noisyRunner{m, tc.width}, Fit: fit,

@@ -15,19 +15,13 @@ import (
 func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float64) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(t)
 	truth := testutil.SyntheticMeasurements(points)
 	for i, m := range truth {
 		truth[i].Seconds *= factor(m.Candidate)
 		truth[i].CostSeconds *= factor(m.Candidate)
 	}
-	machine, err := replay.New(truth, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine := testutil.Must(replay.New(truth, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}}))(t)
 	p := problem(t, replay.Options{})
 	p.Space, p.Runner, p.Truth = machine.Space(), machine, truth
 	return p

@@ -24,15 +24,9 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	for size := int64(4 << 10); size <= 16<<20; size *= 4 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(coll.Bcast))(t)
 	truth := testutil.SyntheticSegmented(points)
-	m, err := replay.New(truth, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(replay.New(truth, opt))(t)
 	listed := append(testutil.SyntheticAlgorithms()[:2], testutil.SyntheticPipeline(8192), testutil.SyntheticPipeline(32768), testutil.SyntheticPipeline(131072))
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "libtutti", Collective: coll.Bcast},
@@ -108,10 +102,7 @@ func TestGrownSpaceResumes(t *testing.T) {
 		if diff := cmp.Diff(wantFacts, facts(t, s, p, got)); diff != "" {
 			t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
 		}
-		restored, err := campaign.Restore(s, p, past(p, first.records))
-		if err != nil {
-			t.Fatal(err)
-		}
+		restored := testutil.Must(campaign.Restore(s, p, past(p, first.records)))(t)
 		if diff := cmp.Diff(wantFacts, facts(t, s, p, restored)); diff != "" {
 			t.Errorf("cut at %d: the restored facts differ:\n%s", cut, diff)
 		}

@@ -11,6 +11,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -79,9 +80,7 @@ func TestResumedRunnerGetsItsJobs(t *testing.T) {
 		return err
 	}
 	whole := &memory{}
-	if err := run(&jobRunner{calls: -1}, nil, whole); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, run(&jobRunner{calls: -1}, nil, whole))
 	trials := trialsOf(whole.records)
 	steps := len(trials) + 3
 	for step := range steps {
@@ -123,10 +122,7 @@ func TestFirstBatch(t *testing.T) {
 	log := &memory{}
 	p := problem(t, replay.Options{Seed: 3})
 	mustRun(t, spec("uncertainty"), p, log)
-	batch, err := campaign.FirstBatch(spec("uncertainty"), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := testutil.Must(campaign.FirstBatch(spec("uncertainty"), p))(t)
 	if len(batch.Requests) != len(log.records[0].Batch) || batch.Round != 1 || batch.Label != "mpich-bcast" {
 		t.Fatalf("FirstBatch = round %d of %s, %d requests, want round 1 of mpich-bcast, %d", batch.Round, batch.Label, len(batch.Requests), len(log.records[0].Batch))
 	}

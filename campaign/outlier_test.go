@@ -13,6 +13,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -83,15 +84,9 @@ func TestNoStopWithOutliers(t *testing.T) {
 		for _, r := range res.Ledger.Replicates() {
 			repeated[r.First.Candidate] = true
 		}
-		b, err := learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Replicates()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testutil.Must(learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Replicates()}))(t)
 		last := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Job == ms[len(ms)-1].Job })
-		residuals, err := b.LOOResiduals(last, len(ms))
-		if err != nil {
-			t.Fatal(err)
-		}
+		residuals := testutil.Must(b.LOOResiduals(last, len(ms)))(t)
 		for i, z := range residuals {
 			if m := ms[last+i]; z > 4 && !repeated[m.Candidate] {
 				t.Errorf("seed %d: stop %q after %v, whose residual is %.1f standard deviations", seed, res.Stop, m.Candidate, z)

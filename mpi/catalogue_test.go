@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -54,10 +55,7 @@ func TestCheck(t *testing.T) {
 		{"ring", 3, mpi.ErrUnknown},
 	}
 	for _, tc := range tests {
-		alg, err := coll.ParseAlgorithm(tc.algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alg := testutil.Must(coll.ParseAlgorithm(tc.algorithm))(t)
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: tc.nodes, PPN: 1, MsgBytes: 8}, Algorithm: alg}
 		if err := releases()[0].Check(c); !errors.Is(err, tc.want) {
 			t.Errorf("Check(%v) = %v, want %v", c, err, tc.want)
@@ -78,11 +76,8 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 		{"tree(radix=2)", "some 1.0 bcast tree(radix=2): parameter radix: not in the catalogue: want k, segsize"},
 	}
 	for _, tc := range tests {
-		alg, err := coll.ParseAlgorithm(tc.algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = releases()[0].Check(coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: alg})
+		alg := testutil.Must(coll.ParseAlgorithm(tc.algorithm))(t)
+		err := releases()[0].Check(coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: alg})
 		if err == nil || err.Error() != tc.want {
 			t.Errorf("Check(%s) error\n got %v\nwant %s", tc.algorithm, err, tc.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -47,18 +48,12 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"plain", "[a-z]*", `b\ack`, "{}"} {
 		dir := filepath.Join(t.TempDir(), name)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.Mkdir(dir, 0o755))
 		for _, path := range []string{"lib.json", "mine.json"} {
-			if err := os.WriteFile(filepath.Join(dir, path), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(filepath.Join(dir, path), nil, 0o666))
 		}
 		x := someExport()
-		if err := x.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, x.Write(dir))
 		want := map[string]string{
 			"mine.json": "", "lib.rules": "common", "lib.env": "export LIB_FILE='/dir/lib.rules'\n", "layouts/2x4.rules": "own",
 		}
@@ -67,9 +62,7 @@ func TestWrite(t *testing.T) {
 		}
 
 		x.Files = x.Files[1:]
-		if err := x.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, x.Write(dir))
 		delete(want, "layouts/2x4.rules")
 		if d := cmp.Diff(want, filesBelow(t, dir)); d != "" {
 			t.Errorf("%s, without the layout (-want +got):\n%s", name, d)
@@ -83,18 +76,12 @@ func TestWrite(t *testing.T) {
 // Write does not remove a file that no export wrote, nor its folder.
 func TestWriteLeavesForeignFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := someExport().Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, someExport().Write(dir))
 	note := filepath.Join(dir, "layouts", "note.txt")
-	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(note, []byte("mine"), 0o666))
 	x := someExport()
 	x.Files = x.Files[1:]
-	if err := x.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, x.Write(dir))
 	if _, err := os.Stat(note); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/selection"
@@ -19,10 +20,7 @@ func TestPortable(t *testing.T) {
 	row := func(times ...any) selection.Row {
 		r := selection.Row{Point: coll.Point{Collective: coll.Allgather, Nodes: 6, PPN: 1, MsgBytes: 64}}
 		for i := 0; i < len(times); i += 2 {
-			alg, err := coll.ParseAlgorithm(times[i].(string))
-			if err != nil {
-				t.Fatal(err)
-			}
+			alg := testutil.Must(coll.ParseAlgorithm(times[i].(string)))(t)
 			r.Options = append(r.Options, selection.Option{Algorithm: alg, Seconds: times[i+1].(float64)})
 		}
 		return r

@@ -11,10 +11,7 @@ import (
 )
 
 func FuzzReadTable(f *testing.F) {
-	sample, err := os.ReadFile("testdata/bcast.csv")
-	if err != nil {
-		f.Fatal(err)
-	}
+	sample := testutil.Must(os.ReadFile("testdata/bcast.csv"))(f)
 	f.Add(sample)
 	f.Add([]byte("collective,algorithm,nodes,ppn,msg_bytes,time_us,cost_s,note\nbcast,\"a(k=2)\",1,1,0,1e-3,,\"x\ny\"\n"))
 	f.Add([]byte("\ufeffcollective,algorithm,nodes,ppn,msg_bytes,time_us\r\nbarrier,a,1,1,1,0x1p-2\r\nbcast,a,1,1,1,inf"))
@@ -45,10 +42,7 @@ func FuzzReadTable(f *testing.F) {
 }
 
 func FuzzReadNames(f *testing.F) {
-	sample, err := os.ReadFile("testdata/names.csv")
-	if err != nil {
-		f.Fatal(err)
-	}
+	sample := testutil.Must(os.ReadFile("testdata/names.csv"))(f)
 	f.Add(string(sample))
 	f.Add("collective,recorded,library,algorithm\nbcast,a,l,\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -67,10 +61,7 @@ func FuzzReadNames(f *testing.F) {
 }
 
 func FuzzReadDefaults(f *testing.F) {
-	sample, err := os.ReadFile("testdata/defaults.csv")
-	if err != nil {
-		f.Fatal(err)
-	}
+	sample := testutil.Must(os.ReadFile("testdata/defaults.csv"))(f)
 	f.Add(string(sample))
 	f.Fuzz(func(t *testing.T, text string) {
 		defaults, err := readDefaults(strings.NewReader(text), "in.csv")

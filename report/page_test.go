@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func writtenHTML(t testing.TB, f Facts) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteHTML(&b, f); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteHTML(&b, f))
 	return b.String()
 }
 
@@ -194,18 +193,10 @@ func TestHTMLAbsentFigures(t *testing.T) {
 // TestPackedFacts checks that the facts in the page equal those of report.json up to five digits.
 func TestPackedFacts(t *testing.T) {
 	want := liveFacts()
-	text, err := packed(withoutNil(want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(packed(withoutNil(want)))(t)
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	full, err := json.Marshal(unpack(v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(text, &v))
+	full := testutil.Must(json.Marshal(unpack(v)))(t)
 	got := readJSON(t, full)
 	if p, q := got.Problems[1], want.Problems[1]; len(p.Cells) != len(q.Cells) || p.Cells[3].Algorithm != q.Cells[3].Algorithm || p.Curve[2].Source != q.Curve[2].Source ||
 		!near(*p.Cells[3].Slowdown, *q.Cells[3].Slowdown) || !near(p.Curve[2].Slowdown, q.Curve[2].Slowdown) || p.NodeSeconds != q.NodeSeconds {
@@ -257,8 +248,6 @@ func TestHTMLSize(t *testing.T) {
 func BenchmarkWriteHTML(b *testing.B) {
 	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
 	for b.Loop() {
-		if err := WriteHTML(io.Discard, f); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, WriteHTML(io.Discard, f))
 	}
 }

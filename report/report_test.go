@@ -26,9 +26,7 @@ func TestGolden(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := tc.write(&got, shortFacts()); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, tc.write(&got, shortFacts()))
 			testutil.CheckGolden(t, tc.file, got.Bytes())
 		})
 	}
@@ -52,16 +50,12 @@ func shortFacts() Facts {
 func TestJSONRoundTrip(t *testing.T) {
 	want := smallFacts()
 	var first, second bytes.Buffer
-	if err := WriteJSON(&first, want); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteJSON(&first, want))
 	got := readJSON(t, first.Bytes())
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("after reading (-want +got):\n%s", diff)
 	}
-	if err := WriteJSON(&second, got); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteJSON(&second, got))
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("the second writing differs from the first")
 	}
@@ -72,9 +66,7 @@ func TestJSONRoundTrip(t *testing.T) {
 
 func TestJSONOfNothing(t *testing.T) {
 	var got bytes.Buffer
-	if err := WriteJSON(&got, Facts{}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteJSON(&got, Facts{}))
 	if strings.Contains(got.String(), "null") {
 		t.Errorf("empty lists are written as null:\n%s", got.String())
 	}
@@ -86,9 +78,7 @@ func readJSON(t *testing.T, text []byte) Facts {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	var f Facts
-	if err := d.Decode(&f); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, d.Decode(&f))
 	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
 		t.Fatalf("behind the facts: %q", rest)
 	}
@@ -157,9 +147,7 @@ func TestFormat(t *testing.T) {
 func TestLiveText(t *testing.T) {
 	var got bytes.Buffer
 	for _, write := range []func(io.Writer, Facts) error{WriteVerification, WriteMachineTime} {
-		if err := write(&got, liveFacts()); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, write(&got, liveFacts()))
 		if err := write(io.Discard, Facts{Verification: []VerificationFacts{{Tolerance: math.NaN()}}}); err == nil || !strings.Contains(err.Error(), "verification[0].tolerance") {
 			t.Errorf("error %v", err)
 		}
@@ -176,9 +164,7 @@ func TestLiveJSON(t *testing.T) {
 	f.Problems = nil
 	f.Verification[0].Points = f.Verification[0].Points[:2]
 	var got bytes.Buffer
-	if err := WriteJSON(&got, f); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteJSON(&got, f))
 	if strings.Contains(got.String(), `"points": null`) {
 		t.Error("an empty list is written as null")
 	}
@@ -186,12 +172,8 @@ func TestLiveJSON(t *testing.T) {
 	readJSON(t, got.Bytes())
 	var old map[string]any
 	got.Reset()
-	if err := WriteJSON(&got, smallFacts()); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(got.Bytes(), &old); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteJSON(&got, smallFacts()))
+	testutil.NoError(t, json.Unmarshal(got.Bytes(), &old))
 	for _, key := range []string{"verification", "machine_time", "excluded", "environments"} {
 		if _, there := old[key]; there {
 			t.Errorf("%s is written where there is none", key)

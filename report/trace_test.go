@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
@@ -24,9 +25,7 @@ func tracedCalls() []preprocess.Calls {
 
 func TestWriteTrace(t *testing.T) {
 	var b strings.Builder
-	if err := WriteTrace(&b, tracedCalls(), nil, 2); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteTrace(&b, tracedCalls(), nil, 2))
 	want := []string{"bcast", "150", "75", "bcast", "2x4", "1KiB", "100", "50", "and 1 more points"}
 	text := b.String()
 	for _, w := range want {
@@ -45,9 +44,7 @@ func TestWriteTraceWithoutTimes(t *testing.T) {
 		calls[i].Seconds, calls[i].Shortest, calls[i].Longest = 0, 0, 0
 	}
 	var b strings.Builder
-	if err := WriteTrace(&b, calls, nil, 9); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteTrace(&b, calls, nil, 9))
 	if !strings.Contains(b.String(), formatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
 		t.Errorf("want shares of calls:\n%s", b.String())
 	}
@@ -55,9 +52,7 @@ func TestWriteTraceWithoutTimes(t *testing.T) {
 
 func TestWriteTraceHTML(t *testing.T) {
 	var b strings.Builder
-	if err := WriteTraceHTML(&b, "a<b>.csv", tracedCalls(), nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteTraceHTML(&b, "a<b>.csv", tracedCalls(), nil))
 	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", "<td>2x2</td>", "--paper: "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the page", want)
@@ -91,17 +86,10 @@ func TestGains(t *testing.T) {
 	if _, err := ReadGains(path, ""); err == nil || !strings.Contains(err.Error(), "want one of mpich, libtutti") {
 		t.Errorf("of two libraries: %v, want their names", err)
 	}
-	g, err := ReadGains(path, "libtutti")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testutil.Must(ReadGains(path, "libtutti"))(t)
 	var table, page strings.Builder
-	if err := WriteTrace(&table, tracedCalls(), g, 9); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteTraceHTML(&page, "trace.csv", tracedCalls(), g); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, WriteTrace(&table, tracedCalls(), g, 9))
+	testutil.NoError(t, WriteTraceHTML(&page, "trace.csv", tracedCalls(), g))
 	// The selection saves one of the two seconds of bcast 1 KiB. No tuned point is near bcast 8 B, and
 	// barrier was not tuned.
 	for _, out := range []string{table.String(), page.String()} {

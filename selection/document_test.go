@@ -78,10 +78,7 @@ func TestParseDocumentErrors(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	text, err := document(f).Bytes()
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := testutil.Must(document(f).Bytes())(f)
 	f.Add(text)
 	f.Add([]byte(`{"schema":1,"libraries":[{"collectives":[{"collective":"bcast","points":[{"nodes":1,"ppn":1,"algorithm":"library_default"}]}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

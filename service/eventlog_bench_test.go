@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -29,9 +30,7 @@ func journalOf(b *testing.B, trials int) string {
 		content = append(append(content, line...), '\n')
 	}
 	path := filepath.Join(b.TempDir(), journal.FileName)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	testutil.NoError(b, os.WriteFile(path, content, 0o600))
 	b.SetBytes(int64(len(content)))
 	return path
 }
@@ -41,9 +40,7 @@ func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := newJournalView(path).update(); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, newJournalView(path).update())
 	}
 }
 
@@ -52,9 +49,7 @@ func BenchmarkAfter(b *testing.B) {
 	const trials, page = 10_000, 256
 	path := journalOf(b, trials)
 	r := newEventLog(path)
-	if err := r.update(nil); err != nil {
-		b.Fatal(err)
-	}
+	testutil.NoError(b, r.update(nil))
 	for name, seq := range map[string]int64{"memory": trials - page, "file": 1000} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -76,10 +71,7 @@ func BenchmarkFanOut(b *testing.B) {
 
 func fanOut(b *testing.B, readers int) {
 	path := filepath.Join(b.TempDir(), journal.FileName)
-	f, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := testutil.Must(os.Create(path))(b)
 	defer f.Close()
 	r := newEventLog(path)
 	var seen sync.WaitGroup // counts the readers that have not received the last event
@@ -107,9 +99,7 @@ func fanOut(b *testing.B, readers int) {
 		if _, err := f.WriteString(`{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"); err != nil {
 			b.Fatal(err)
 		}
-		if err := r.update(nil); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, r.update(nil))
 		seen.Wait()
 	}
 	r.setEnded(true)

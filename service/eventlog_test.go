@@ -10,6 +10,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -51,13 +52,9 @@ func TestEventLogBoundsLines(t *testing.T) {
 func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
-	if err := os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600))
 	r := newEventLog(path)
-	if err := r.update(nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, r.update(nil))
 	for seq := int64(0); seq < 8; {
 		events, _ := r.After(seq, 0)
 		if len(events) < 1 || len(events) > 3 || events[0].Seq != seq+1 {
@@ -73,39 +70,27 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	open := func() *serviceLog {
 		t.Helper()
-		j, err := openServiceLog(path, clockwork.NewFakeClock())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return j
+		return testutil.Must(openServiceLog(path, clockwork.NewFakeClock()))(t)
 	}
 	j := open()
 	publish := func(id string, s State) {
 		t.Helper()
-		if err := j.publishCampaign(Campaign{ID: id, State: s}); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, j.publishCampaign(Campaign{ID: id, State: s}))
 	}
 	publish("a", Queued)
 	if _, err := j.file.WriteString(`{"kind":"camp`); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.truncate(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.truncate())
 	publish("b", Done)
 	if _, err := j.file.WriteString(`{"kind"`); err != nil { // as a service that dies while it writes
 		t.Fatal(err)
 	}
-	if err := j.close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.close())
 	j = open()
 	publish("a", Running)
 	events, _ := j.log.After(0, 0)
-	if err := j.close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.close())
 	if len(events) != 3 {
 		t.Errorf("%d events, want 3", len(events))
 	}
@@ -115,7 +100,5 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	if content, err := os.ReadFile(path); err != nil || int64(len(content)) != j.log.readBytes() {
 		t.Errorf("%d bytes, %v, want the %d of whole lines", len(content), err, j.log.readBytes())
 	}
-	if err := j.close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.close())
 }

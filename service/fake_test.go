@@ -16,6 +16,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -219,10 +220,7 @@ func calls(t *testing.T, state, id string) []string {
 // checkTrials checks that every trial of a campaign was measured once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
-	contents, err := journal.Read(filepath.Join(state, "campaigns", id, "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(filepath.Join(state, "campaigns", id, "results")))(t)
 	seen := map[int64]int{}
 	for _, r := range contents.Records {
 		if r.Kind == journal.KindTrial {

@@ -59,10 +59,7 @@ func TestFeed(t *testing.T) {
 	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
-	feed, err := s.Feed(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	feed := testutil.Must(s.Feed(id))(t)
 	var readers sync.WaitGroup
 	seen := make([][]service.Event, 10)
 	for i := range seen {
@@ -70,10 +67,7 @@ func TestFeed(t *testing.T) {
 	}
 	readers.Wait()
 	awaitState(t, s, id, service.Done)
-	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "results", journal.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(filepath.Join(state, "campaigns", id, "results", journal.FileName)))(t)
 	if len(content) <= 1<<20 {
 		t.Fatalf("the journal has %d bytes: all of it is kept in memory", len(content))
 	}
@@ -83,9 +77,7 @@ func TestFeed(t *testing.T) {
 	checkEvents(t, follow(feed, 0, 0), 0, string(content))
 	stop()
 	s, _ = running(t, options(t, state, b))
-	if feed, err = s.Feed(id); err != nil {
-		t.Fatal(err)
-	}
+	feed = testutil.Must(s.Feed(id))(t)
 	checkEvents(t, follow(feed, 0, 0), 0, string(content))
 	checkEvents(t, follow(feed, 4300, 10), 4300, string(content))
 	if events, _ := feed.After(1e9, 0); len(events) != 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -36,9 +37,7 @@ func withFiles(t *testing.T) (s *service.Service, id string) {
 		putFile(t, results, name, text)
 	}
 	for name, to := range map[string]string{"link": filepath.Join(outside, "secret"), "folder": outside, "up": "../campaign.json"} {
-		if err := os.Symlink(to, filepath.Join(results, name)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.Symlink(to, filepath.Join(results, name)))
 	}
 	return s, id
 }

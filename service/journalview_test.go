@@ -8,6 +8,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -17,10 +18,7 @@ func lines(t *testing.T, records ...journal.Record) []Event {
 	var out []Event
 	for i, r := range records {
 		r.Time = time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC)
-		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := testutil.Must(json.Marshal(r))(t)
 		out = append(out, Event{Seq: int64(i) + 2, Type: string(r.Kind), Time: r.Time, Data: line})
 	}
 	return out
@@ -55,9 +53,7 @@ func TestSummary(t *testing.T) {
 		journal.Record{Kind: journal.KindResume},
 	)...)
 	for _, e := range events {
-		if err := d.add(e); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, d.add(e))
 	}
 	want := Progress{
 		Records: int64(len(events)), Rounds: 1, Trials: 5, FailedTrials: 3, Failures: map[string]int{"run": 2, "launch": 1}, Problems: 3, Converged: 1,

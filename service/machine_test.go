@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/service"
 )
@@ -22,9 +23,7 @@ func inspect(t *testing.T, campaign string, files map[string]string) (service.Ma
 	dir := t.TempDir()
 	files["c.yaml"] = strings.ReplaceAll(campaign, "DIR", dir)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777))
 	}
 	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
 	return state, dir, err

@@ -12,6 +12,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/service"
@@ -27,10 +28,7 @@ func runCampaign(t testing.TB, set ...string) string {
 func TestLearn(t *testing.T) {
 	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
-		learned, err := service.JournalModels{}.Learn(t.Context(), dir, p.Problem.Problem)
-		if err != nil {
-			t.Fatal(err)
-		}
+		learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, p.Problem.Problem))(t)
 		choices := map[coll.Point]service.Choice{}
 		for _, c := range learned.Selection.Choices {
 			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}] = c
@@ -98,10 +96,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 // TestLearnUncertainty checks that models with a posterior return mistake probabilities.
 func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
-	learned, err := service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
-	if err != nil {
-		t.Fatal(err)
-	}
+	learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
 	for _, c := range learned.Selection.Choices {
 		if c.Rival == "" || c.PMistake < 0 || c.PMistake > 1 {
 			t.Errorf("%+v, want a rival and a probability", c)
@@ -114,18 +109,11 @@ func TestLearnUncertainty(t *testing.T) {
 func TestLearnFaults(t *testing.T) {
 	dir := runCampaign(t)
 	begun := t.TempDir()
-	jnl, err := os.ReadFile(filepath.Join(dir, journal.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	jnl := testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t)
 	header, _, _ := strings.Cut(string(jnl), "\n")
-	if err := os.WriteFile(filepath.Join(begun, journal.FileName), []byte(header+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(begun, journal.FileName), []byte(header+"\n"), 0o666))
 	moved := t.TempDir()
-	if err := os.WriteFile(filepath.Join(moved, journal.FileName), []byte(strings.Replace(string(jnl), "names.csv", "gone.csv", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(moved, journal.FileName), []byte(strings.Replace(string(jnl), "names.csv", "gone.csv", 1)), 0o666))
 	known := journal.Problem{Library: "mpich", Collective: coll.Allreduce}
 	for _, tc := range []struct {
 		name, dir string

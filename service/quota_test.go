@@ -36,10 +36,7 @@ func asking(base, budget string) service.Request {
 // budgetOf returns the budget that tutti tune was started with, in node-hours.
 func budgetOf(t *testing.T, state, id string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt")))(t)
 	_, rest, _ := strings.Cut(string(content), "--set stop.node_hours=")
 	budget, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	return budget
@@ -152,9 +149,7 @@ func TestUnreadableJournalCounts(t *testing.T) {
 	id := runToEnd(t, s, asking("b", ""))
 	stop()
 	path := filepath.Join(state, "campaigns", id, "results", "journal.jsonl")
-	if err := os.WriteFile(path, []byte("not a journal\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte("not a journal\n"), 0o600))
 	s, _ = running(t, opt)
 	if spent, _, _ := secondsOf(s); !near(spent, 12) {
 		t.Errorf("%g node-seconds spent, want 12", spent)
@@ -216,9 +211,7 @@ func TestNextDay(t *testing.T) {
 		t.Fatalf("campaign %s is %s, want it queued", c.ID, c.State)
 	}
 	for range 25 { // hours
-		if err := clock.BlockUntilContext(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, clock.BlockUntilContext(t.Context(), 1))
 		clock.Advance(time.Hour)
 	}
 	awaitState(t, s, third, service.Done)
@@ -304,10 +297,7 @@ func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 	}
 	stop()
 	opt.Once = true
-	s, err := service.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = testutil.Must(service.New(opt))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	defer cancel()
 	if err := s.Run(ctx); err != nil || ctx.Err() != nil {

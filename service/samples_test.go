@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/online"
 	"tutti/service"
 )
@@ -69,9 +70,7 @@ func TestWatch(t *testing.T) {
 	awaitStatus(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Error, "create it with tutti online update "+folder)
 	})
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(folder, 0o700))
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report != nil })
 	putFile(t, folder, "x.samples", "12345")
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report.Calls == 5 })
@@ -84,10 +83,7 @@ func TestWatch(t *testing.T) {
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report.Calls == 11 })
 	stop()
 
-	commands, err := os.ReadFile(filepath.Join(folder, "calls.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	commands := testutil.Must(os.ReadFile(filepath.Join(folder, "calls.txt")))(t)
 	if want := "online update " + folder + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(commands), want) < 3 {
 		t.Errorf("commands %s, want %s", commands, want)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -112,11 +113,7 @@ func (n *nightly) expect(decision, want string, campaigns int) {
 
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
-	l, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return testutil.Must(time.LoadLocation("Europe/Berlin"))(t)
 }
 
 // TestSchedule checks that every night a campaign is created from the campaign before, also when
@@ -254,13 +251,8 @@ func TestOnce(t *testing.T) {
 	opt.Once, opt.Clock = true, clock
 	run := func(want int) {
 		t.Helper()
-		s, err := service.New(opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(service.New(opt))(t)
+		testutil.NoError(t, s.Run(t.Context()))
 		all := s.Campaigns()
 		if len(all) != want {
 			t.Fatalf("%d campaigns, want %d", len(all), want)

@@ -25,10 +25,7 @@ import (
 // options returns the options of a service that runs fakeTutti.
 func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testutil.Must(os.Executable())(t)
 	return service.Options{
 		State: state, Bases: bases, Command: []string{program}, Environ: append(os.Environ(), asTutti),
 		Poll: 2 * time.Millisecond, Grace: 5 * time.Second,
@@ -43,10 +40,7 @@ func base(t *testing.T, name string, p fakeFile) config.Base {
 // running starts a service. stop ends the service and waits for its end.
 func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
 	t.Helper()
-	s, err := service.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = testutil.Must(service.New(opt))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -93,10 +87,7 @@ func waitUntil(t *testing.T, holds func() bool, last func() string) {
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) (c service.Campaign) {
 	t.Helper()
 	waitUntil(t, func() bool {
-		var err error
-		if c, err = s.Campaign(id); err != nil {
-			t.Fatal(err)
-		}
+		c = testutil.Must(s.Campaign(id))(t)
 		return want(c)
 	}, func() string { return fmt.Sprintf("campaign %s stays %s (%s): %+v", id, c.State, c.Error, c) })
 	return c
@@ -366,23 +357,13 @@ func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
-		about, err := json.Marshal([]config.Base{b})
-		if err != nil {
-			t.Fatal(err)
-		}
-		program, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		about := testutil.Must(json.Marshal([]config.Base{b}))(t)
+		program := testutil.Must(os.Executable())(t)
 		cmd := exec.Command(program, string(about), state, b.File)
 		cmd.Env = append(os.Environ(), asService)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, cmd.Start())
 		id := awaitLines(t, state, lines)
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, cmd.Process.Signal(syscall.SIGKILL))
 		_ = cmd.Wait()
 		s, stop := running(t, options(t, state, b))
 		c := awaitState(t, s, id, service.Done)
@@ -441,9 +422,7 @@ func TestForeignProcess(t *testing.T) {
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
 		t.Errorf("tutti was called with %v while another process had locked the journal", got)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Close())
 	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.WaitsFor != "" {
 		t.Errorf("at the end the campaign has the error %q and waits for %q", c.Error, c.WaitsFor)
 	}
@@ -543,9 +522,7 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	if !reflect.DeepEqual(all, paged) {
 		t.Error("the pages differ from the whole")
 	}
-	if err := os.Remove(filepath.Join(state, "campaigns", id, "results", journal.FileName)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(state, "campaigns", id, "results", journal.FileName)))
 	if got, err := s.Measurements(id, 0, 0); err == nil {
 		t.Errorf("%d measurements without a journal, want an error", len(got))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/verify"
 )
@@ -25,11 +26,8 @@ func TestEntryFaults(t *testing.T) {
 		{`{"library":"lib","session":1,"outcome":{"what":1}}`, "what"},
 		{`{"library":"lib","session":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"},"stage":9}`, "stage 9"},
 	} {
-		past, err := verificationOf(tc.text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = verify.Entries(past)
+		past := testutil.Must(verificationOf(tc.text))(t)
+		_, err := verify.Entries(past)
 		if !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "verification of lib, step 1: ") {
 			t.Errorf("%s: error %v, want one with %q", tc.text, err, tc.want)
 		}
@@ -85,10 +83,7 @@ func FuzzEntries(f *testing.F) {
 		if err != nil {
 			return // such an entry is never written
 		}
-		again, err := verify.Entries(journal.Replay([]journal.Record{rec}).Verification(entries[0].Library))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := testutil.Must(verify.Entries(journal.Replay([]journal.Record{rec}).Verification(entries[0].Library)))(t)
 		a, _ := json.Marshal(entries[0])
 		b, _ := json.Marshal(again[0])
 		if string(a) != string(b) {

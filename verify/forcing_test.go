@@ -7,6 +7,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/verify"
 )
 
@@ -40,10 +41,7 @@ func TestIgnoredFiles(t *testing.T) {
 	log := &memory{}
 
 	stubborn := &fakeProbe{says: "another algorithm ran: binomial instead of ring"}
-	res, err := verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: stubborn}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: stubborn}, log))(t)
 	if d := res.Ignored(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
 		t.Errorf("ignored: %+v, want what ran instead", d)
 	}
@@ -52,10 +50,7 @@ func TestIgnoredFiles(t *testing.T) {
 	}
 
 	obedient := &fakeProbe{}
-	res, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: obedient}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res = testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: obedient}, log))(t)
 	if obedient.asked != 1 || len(res.Ignored()) > 0 || !res.Proved() {
 		t.Errorf("asked %d times, ignored %+v, proved %t, want proved after one check", obedient.asked, res.Ignored(), res.Proved())
 	}
@@ -65,10 +60,7 @@ func TestIgnoredFiles(t *testing.T) {
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
-	res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: "the error names no algorithm"}}, &memory{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: "the error names no algorithm"}}, &memory{}))(t)
 	for _, s := range res.ForcingChecks {
 		if s.State != verify.NotObservable {
 			t.Errorf("%v: %s, want not observable", s.TestPoint, s.State)

@@ -64,10 +64,7 @@ func TestLiveWrong(t *testing.T) {
 	b := &bench{t: t, program: program}
 	r := rules(1)
 	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a case that always fails needs few blocks
-	session, err := verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{}))(t)
 	for ended := false; !ended; {
 		b.choose = func(coll.Point) coll.Algorithm {
 			if rejected := session.Rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
@@ -78,9 +75,7 @@ func TestLiveWrong(t *testing.T) {
 		problem := verify.Problem{
 			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, Runnable: func(coll.Point) bool { return true },
 		}
-		if ended, err = session.RunPass(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}); err != nil {
-			t.Fatal(err)
-		}
+		ended = testutil.Must(session.RunPass(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}))(t)
 	}
 	res, err := session.Result()
 	if err != nil || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || !strings.Contains(res.Reverted[0].Error, "a call of a derived type: ") {

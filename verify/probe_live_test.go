@@ -25,14 +25,9 @@ import (
 func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
 	s := benchrunner.Launch{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
-	command, err := p.Command(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := testutil.Must(p.Command(s))(t)
 	for name, text := range command.Files {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(s.Dir, name), text, 0o666))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), p.Allowance(s))
 	defer cancel()
@@ -44,9 +39,7 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 		value := v.Value
 		if v.File != nil {
 			value = filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(value, v.File, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(value, v.File, 0o666))
 		}
 		cmd.Env = append(cmd.Env, v.Name+"="+value)
 	}
@@ -73,10 +66,7 @@ func TestLiveProbe(t *testing.T) {
 	} {
 		t.Run(lib.name, func(t *testing.T) {
 			testutil.BuildCollectives(t, lib.toolchain) // skips where the library is missing
-			path, err := verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := testutil.Must(verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir()))(t)
 			port, cat, err := libraries.Release(lib.name, lib.version)
 			if err != nil {
 				t.Fatal(err)
@@ -103,10 +93,7 @@ func TestLiveProbe(t *testing.T) {
 					if e.Has(mpi.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == "mpich" {
 						continue
 					}
-					f, err := mpi.Force(port, cat, cand)
-					if err != nil {
-						t.Fatal(err)
-					}
+					f := testutil.Must(mpi.Force(port, cat, cand))(t)
 					selected := alg
 					p := &verify.Probe{Path: path, Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return selected }}
 					cs := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: verify.Tuned}, Forcing: f}
@@ -139,20 +126,14 @@ func TestLiveProbe(t *testing.T) {
 func TestLiveProbeRival(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
 	testutil.BuildCollectives(t, tc) // skips where the library is missing
-	path, err := verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testutil.Must(verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir()))(t)
 	port, cat, err := libraries.Release("openmpi", "4.1.4")
 	if err != nil {
 		t.Fatal(err)
 	}
 	alg := coll.Algorithm{Name: "knomial"}
 	cand := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 4096}, Algorithm: alg}
-	f, err := mpi.Force(port, cat, cand)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(mpi.Force(port, cat, cand))(t)
 	p := &verify.Probe{Path: path, Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return alg }}
 	launcher := []string{"mpirun.openmpi", "--oversubscribe", "--mca", "coll_adapt_priority", "100"} // overrides the settings
 	got := start(t, p, launcher, benchrunner.Case{Candidate: cand, Forcing: f})

@@ -221,10 +221,7 @@ func rules(seed uint64) verify.Rules {
 func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify.Result, *memory) {
 	t.Helper()
 	log := &memory{}
-	res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: r}, &fileWriter{machine: m, rows: rows}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: r}, &fileWriter{machine: m, rows: rows}, log))(t)
 	return res, log
 }
 
@@ -391,10 +388,7 @@ func TestSlowerByItself(t *testing.T) {
 		m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.8 }}
 		s := &settings{machine: m, helps: helps}
 		log := &memory{}
-		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &settingsWriter{fileWriter{machine: m, rows: rows}, s}, log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &settingsWriter{fileWriter{machine: m, rows: rows}, s}, log))(t)
 		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.RevertedCollectives, want) || !res.Ended {
 			t.Errorf("reverted %v, ended %t, want %v", res.RevertedCollectives, res.Ended, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"tutti/benchrunner/live"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // BenchmarkSmallJobs measures jobs of one launch of 0.3 s each, one after another. own-% is
@@ -29,9 +30,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 		}
 		log := &memory{}
 		began, used := time.Now(), cpuSeconds(b)
-		if err := machine(b, o).Run(context.Background(), batchOf(cases...), log); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, machine(b, o).Run(context.Background(), batchOf(cases...), log))
 		wall := time.Since(began).Seconds()
 		allocated, program300 := 0.0, 0.3*jobs
 		last := slices.DeleteFunc(log.jobs, func(j coll.Job) bool { return j.State != coll.JobEnded })
@@ -51,8 +50,6 @@ func BenchmarkSmallJobs(b *testing.B) {
 // cpuSeconds returns the CPU time that this process has used, without its children.
 func cpuSeconds(b *testing.B) float64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	testutil.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

@@ -52,11 +52,7 @@ type fakeProgram struct {
 
 func newFakeProgram(t testing.TB, dir string) fakeProgram {
 	t.Helper()
-	p, err := writeFakeProgram(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testutil.Must(writeFakeProgram(dir))(t)
 }
 
 func writeFakeProgram(dir string) (fakeProgram, error) {
@@ -194,11 +190,7 @@ func localScheduler(testing.TB) benchrunner.Scheduler {
 
 func machine(t testing.TB, o live.Options) *live.Machine {
 	t.Helper()
-	m, err := live.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(live.New(o))(t)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

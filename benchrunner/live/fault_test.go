@@ -19,11 +19,7 @@ import (
 func faulty(t testing.TB, opt runnertest.FaultOptions) benchrunner.Scheduler {
 	t.Helper()
 	opt.Delay = 100 * time.Millisecond
-	s, err := runnertest.NewFaultyScheduler(localScheduler(t), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(runnertest.NewFaultyScheduler(localScheduler(t), opt))(t)
 }
 
 // TestSuiteWithFaults runs the suite of all runners while the scheduler has faults that a

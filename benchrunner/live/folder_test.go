@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/internal/testutil"
 )
 
 func TestParseFields(t *testing.T) {
@@ -66,12 +67,8 @@ func TestCompleteOutput(t *testing.T) {
 	launches := []launch{{}}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 		if name != "1/stdout" && completeOutput(dir, launches) {
 			t.Errorf("complete after %s", name)
 		}
@@ -103,9 +100,7 @@ func TestReadLaunch(t *testing.T) {
 		{"exit 0\nbegin 10 0\nend 12 0\nwhole\n", false},
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666))
 		if s := (&folder{dir: dir}).launch(".", 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
 			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
 		}
@@ -115,9 +110,7 @@ func TestReadLaunch(t *testing.T) {
 	began := time.Now().Add(-time.Hour)
 	for name, at := range map[string]time.Time{"begin": began, "stdout": began.Add(3 * time.Second)} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Chtimes(path, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, errors.Join(os.WriteFile(path, nil, 0o666), os.Chtimes(path, at, at)))
 	}
 	for limit, want := range map[time.Duration]time.Duration{time.Minute: 3 * time.Second, time.Second: time.Second} {
 		if s := (&folder{dir: dir}).launch(".", limit); s.Ended || !s.begun || s.Wall != want {
@@ -134,9 +127,7 @@ func TestMakeFolder(t *testing.T) {
 	j := job{files: map[string][]byte{"job.sh": []byte("x"), "1/input": []byte("y")}, launches: []launch{{
 		Launch: benchrunner.Launch{Layout: a.Layout(), Dir: dir + "/1", Cases: []benchrunner.Case{a.Case}}, Requests: []int{3}, Limit: time.Second,
 	}}}
-	if err := makeFolder(dir, j); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, makeFolder(dir, j))
 	if got := (&folder{dir: dir}).plan(); len(got) != 1 || got[0].Cases[0].Candidate != a.Candidate || !slices.Equal(got[0].Requests, []int{3}) || got[0].Limit != time.Second || got[0].Layout != a.Layout() {
 		t.Errorf("plan %+v, want what was written", got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -104,14 +105,9 @@ type launchRun struct {
 // runScript runs the script of a job and returns how each launch ran.
 func runScript(t *testing.T, m *Machine, d plannedJob, name string) []launchRun {
 	t.Helper()
-	j, err := m.render(d, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := testutil.Must(m.render(d, name))(t)
 	dir := m.jobDir(name)
-	if err := makeFolder(dir, j); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, makeFolder(dir, j))
 	if out, err := exec.Command("bash", filepath.Join(dir, "job.sh")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -34,10 +34,7 @@ func TestClockSteps(t *testing.T) {
 // fill writes a file that uses all free space of the disk.
 func fill(t *testing.T, dir string) {
 	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(os.Create(filepath.Join(dir, "filler")))(t)
 	defer f.Close()
 	for size := 4096; size > 0; {
 		if _, err := f.Write(make([]byte, size)); err != nil {
@@ -48,9 +45,7 @@ func fill(t *testing.T, dir string) {
 
 func unfill(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(dir, "filler")))
 }
 
 // TestFullDiskForJob checks that nothing is submitted and no trial fails if the disk has no

@@ -12,6 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/runnertest"
 )
 
@@ -69,9 +70,7 @@ func batchOf(cands ...coll.Candidate) benchrunner.Batch {
 func runBatch(t *testing.T, m *live.Machine, b benchrunner.Batch) *memory {
 	t.Helper()
 	log := &memory{}
-	if err := m.Run(context.Background(), b, log); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, m.Run(context.Background(), b, log))
 	return log
 }
 
@@ -138,10 +137,7 @@ func trialFault(tr coll.Trial) string {
 // checkMeasuredOnce checks that each of the given cases was measured once.
 func checkMeasuredOnce(t *testing.T, dir string, want ...int) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(dir, "ledger")))(t)
 	for _, n := range want {
 		if got := strings.Count(string(text), " "+itoa(n)+"\n"); got != 1 {
 			t.Errorf("case %d was measured %d times, want once", n, got)

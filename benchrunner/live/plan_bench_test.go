@@ -11,6 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // BenchmarkPlan plans jobs for a thousand launches of 1 to 64 nodes.
@@ -61,13 +62,9 @@ func BenchmarkSee(b *testing.B) {
 	for i := range 8 {
 		j.launches = append(j.launches, twoCases(2*i))
 		dir := filepath.Join(m.jobDir("j"), launchDir(i))
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, os.MkdirAll(dir, 0o777))
 		for name, content := range map[string][]byte{"begin": nil, "stdout": text, "stderr": nil, "end": []byte("exit 0\nbegin 1 1\nend 2 2\nwhole\n")} {
-			if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-				b.Fatal(err)
-			}
+			testutil.NoError(b, os.WriteFile(filepath.Join(dir, name), content, 0o666))
 		}
 	}
 	b.SetBytes(int64(8 * len(text)))

@@ -11,6 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // numbers is a program that prints the size of each measured case.
@@ -89,29 +90,17 @@ func TestFailedCases(t *testing.T) {
 			for name, text := range tc.files {
 				name, later, _ := strings.Cut(name, "+")
 				path := filepath.Join(m.jobDir("j"), name)
-				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				testutil.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+				testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 				at := written
 				if later != "" {
-					seconds, err := strconv.Atoi(later)
-					if err != nil {
-						t.Fatal(err)
-					}
+					seconds := testutil.Must(strconv.Atoi(later))(t)
 					at = at.Add(time.Duration(seconds) * time.Second)
 				}
-				if err := os.Chtimes(path, at, at); err != nil {
-					t.Fatal(err)
-				}
+				testutil.NoError(t, os.Chtimes(path, at, at))
 			}
 			e := ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: tc.outcome, Reason: "as Slurm says"}}
-			s, err := m.see(t.Context(), j, e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testutil.Must(m.see(t.Context(), j, e))(t)
 			res := s.result(make([]benchrunner.Request, 4), func(int) int { return tc.cut }, 0)
 			var got []string
 			for i := range 4 {

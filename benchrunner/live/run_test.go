@@ -152,9 +152,7 @@ func runUntilFirstCase(t *testing.T, o live.Options, b benchrunner.Batch) *memor
 // resume runs a batch again and adds to the log of the earlier run.
 func resume(t *testing.T, o live.Options, b benchrunner.Batch, log *memory) {
 	t.Helper()
-	if err := machine(t, o).Run(t.Context(), resumedBatch(b, log), log); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, machine(t, o).Run(t.Context(), resumedBatch(b, log), log))
 }
 
 // waitForCase waits until the first job has printed the result of a case.
@@ -179,10 +177,7 @@ func waitFor(t *testing.T, pattern, text string) {
 // processes counts the processes whose arguments contain the folder's path.
 func processes(t testing.TB, dir string) int {
 	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := testutil.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	n := 0
 	for _, p := range paths {
 		if text, err := os.ReadFile(p); err == nil && strings.Contains(string(text), dir) {
@@ -200,9 +195,7 @@ func TestCancelJobs(t *testing.T) {
 	b := batchOf(at(1, 1, "a"), at(1, 2, "hang"))
 	log := runUntilFirstCase(t, o, b)
 	jobs := append(log.last(), coll.Job{Name: "tutti-test-none", State: coll.JobIntended, Carries: []int{0}}, coll.Job{Name: "tutti-test-over", State: coll.JobEnded})
-	if err := machine(t, o).Cancel(context.Background(), jobs); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, machine(t, o).Cancel(context.Background(), jobs))
 	if n := processes(t, dir); n != 0 {
 		t.Errorf("%d processes run after Cancel", n)
 	}
@@ -252,14 +245,9 @@ func TestLeftoversAreEnded(t *testing.T) {
 	p := oneCaseProgram(o)
 	o.Program = p
 	text := "#!/bin/bash\nsetsid -f sleep 1111 " + "</dev/null >/dev/null 2>&1\nexec sleep 1000\n"
-	if err := testutil.WriteExecutable(p.path, text); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, testutil.WriteExecutable(p.path, text))
 	runBatch(t, machine(t, o), batchOf(at(1, 1, "hang")))
-	paths, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := testutil.Must(filepath.Glob("/proc/[0-9]*/environ"))(t)
 	for _, path := range paths {
 		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "TUTTI_START="+dir) {
 			t.Errorf("%s is left of a killed start", path)
@@ -327,10 +315,7 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 		t.Errorf("%d of 4 measured, jobs %+v: want the first one failed", done, log.last())
 	}
 	checkMeasuredOnce(t, dir, 1, 2, 3, 4)
-	before, err := os.ReadFile(p.ledger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := testutil.Must(os.ReadFile(p.ledger))(t)
 	first := log.last()[0]
 	cmd := exec.Command("bash", filepath.Join(dir, "jobs", first.Name, "job.sh"))
 	cmd.Env = append(os.Environ(), "TUTTI_JOB_ID="+first.ID, "TUTTI_RESTART_COUNT=1")

@@ -74,10 +74,7 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 		if !ok || len(c.Args) == 0 || c.Args[0].Lit() != name {
 			continue
 		}
-		fields, err := expand.Fields(&expand.Config{NoUnset: true}, c.Args[1:]...) // a substitution is an error
-		if err != nil {
-			t.Fatal(err)
-		}
+		fields := testutil.Must(expand.Fields(&expand.Config{NoUnset: true}, c.Args[1:]...))(t) // a substitution is an error
 		out = append(out, fields)
 	}
 	return out
@@ -169,15 +166,11 @@ func TestScriptGolden(t *testing.T) {
 // in a folder whose name contains special characters.
 func TestWordsArrive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" *`)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	o := options(t, dir, localScheduler(t))
 	program := filepath.Join(dir, "print words")
 	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_START/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
-	if err := testutil.WriteExecutable(program, text); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, testutil.WriteExecutable(program, text))
 	args := append([]string{program}, nasty...)
 	site := strings.Join(nasty, "")
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "FILE", File: []byte("in the file")}}}}
@@ -187,10 +180,7 @@ func TestWordsArrive(t *testing.T) {
 	if checkTrials(t, log, 1) != 1 {
 		t.Fatalf("trials %+v", log.trials)
 	}
-	got, err := os.ReadFile(filepath.Join(dir, "words"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(os.ReadFile(filepath.Join(dir, "words")))(t)
 	launch := filepath.Join(dir, "jobs", log.jobs[0].Name, "1")
 	want := slices.Concat(nasty, []string{site, "of the site", "in the file", launch, ""})
 	if diff := cmp.Diff(want, strings.Split(string(got), "\x00")); diff != "" {

@@ -48,10 +48,7 @@ func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
 	for _, tr := range log.trials {
-		launches, err := filepath.Glob(filepath.Join(dir, "jobs", tr.Job, "[0-9]*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		launches := testutil.Must(filepath.Glob(filepath.Join(dir, "jobs", tr.Job, "[0-9]*")))(t)
 		for _, s := range launches {
 			stdout, _ := os.ReadFile(filepath.Join(s, "stdout"))
 			if strings.HasPrefix(string(stdout), "case "+itoa(int(tr.MsgBytes))+" ") {

@@ -30,9 +30,7 @@ func TestRequireFirstStart(t *testing.T) {
 	}
 
 	program := o.Program.(fakeProgram).path
-	if err := testutil.WriteExecutable(program, strings.Replace(fakeText, "exit 7", ":", 1)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, testutil.WriteExecutable(program, strings.Replace(fakeText, "exit 7", ":", 1)))
 	b.Jobs = jobs
 	m = machine(t, o)
 	m.RequireFirstStart()
@@ -48,9 +46,7 @@ func TestRequireFirstStartEnds(t *testing.T) {
 	log := runBatch(t, m, batchOf(at(1, 1, "a")))
 	again := batchOf(at(1, 2, "nolaunch"))
 	again.Round = 2
-	if err := m.Run(context.Background(), again, log); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, m.Run(context.Background(), again, log))
 	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "launch", "no such fabric") {
 		t.Errorf("trials %+v, want one measured and one that did not start", log.trials)
 	}

@@ -107,18 +107,13 @@ var benches atomic.Int32
 
 func newBench(t *testing.T, c cluster) bench {
 	t.Helper()
-	s, err := slurm.New(slurm.Options{Partition: "main"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(slurm.New(slurm.Options{Partition: "main"}))(t)
 	dir := t.TempDir()
 	b := bench{cluster: c, t: t, dir: dir, opt: options(t, dir, s)}
 	p := b.opt.Program.(fakeProgram)
 	p.allowance = 5 * time.Second
 	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process whose name contains a space
-	if err := testutil.WriteExecutable(p.path, clusterText); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, testutil.WriteExecutable(p.path, clusterText))
 	b.opt.Program, b.opt.Launcher, b.opt.LaunchTime = clusterProgram{p}, srun(t, "pmi2"), 4*time.Second
 	b.opt.Poll.Max = 300 * time.Millisecond
 	b.opt.Campaign = "test" + itoa(int(benches.Add(1)))
@@ -134,11 +129,7 @@ func (b *bench) setMost(cases int) {
 
 func srun(t *testing.T, mpi string) benchrunner.Launcher {
 	t.Helper()
-	l, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{MPI: mpi})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return testutil.Must(benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{MPI: mpi}))(t)
 }
 
 // run measures a batch. If disturb is not nil, it is called with the ID of the first job once

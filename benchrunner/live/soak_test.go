@@ -188,9 +188,7 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 		cmd.Env = append(os.Environ(), "TUTTI_SOAK_DIR="+dir)
 		var said strings.Builder
 		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, cmd.Start())
 		var killed sync.WaitGroup
 		stop := make(chan struct{})
 		if *kills > 0 {
@@ -223,10 +221,7 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 // each trial.
 func soakFacts(t *testing.T, dir string) []string {
 	t.Helper()
-	contents, err := journal.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(dir))(t)
 	measured := soakLedger(t, dir)
 	var facts []string
 	var jobs []coll.Job
@@ -253,10 +248,7 @@ func soakFacts(t *testing.T, dir string) []string {
 // soakLedger returns the launches that measured each case, by the number of the case.
 func soakLedger(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(dir, "ledger")))(t)
 	out := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
 		launch, number, _ := strings.Cut(strings.TrimSpace(line), " ")

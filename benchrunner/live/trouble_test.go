@@ -13,6 +13,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // makeUnreadable replaces a file by a link to itself, so that reading it fails although it exists. This
@@ -143,9 +144,7 @@ func TestTroubleWithStop(t *testing.T) {
 	if !errors.Is(err, syscall.ELOOP) || len(log.trials) > 0 {
 		t.Errorf("Run = %v, %d trials; want what the system says, and none", err, len(log.trials))
 	}
-	if err := os.Remove(stop); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(stop))
 	resume(t, o, b, log)
 	checkDone(t, log, 3, 3)
 	checkMeasuredOnce(t, o.Dir, 1, 2, 3)
@@ -170,9 +169,7 @@ func (s *stopping) Submit(ctx context.Context, sub benchrunner.Submission) (id s
 func TestStoppedBeforeItStarted(t *testing.T) {
 	o := options(t, t.TempDir(), &stopping{Scheduler: localScheduler(t)})
 	log := &memory{}
-	if err := machine(t, o).Run(t.Context(), batchOf(at(1, 1, "a"), at(1, 2, "b")), log); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, machine(t, o).Run(t.Context(), batchOf(at(1, 1, "a"), at(1, 2, "b")), log))
 	if done := checkTrials(t, log, 2); done != 2 || log.last()[0].Outcome != coll.JobCancelled {
 		t.Errorf("%d of 2 measured by %+v, want the first job cancelled", done, log.last())
 	}

@@ -22,11 +22,7 @@ var ctx = context.Background()
 
 func scheduler(t *testing.T) *local.Scheduler {
 	t.Helper()
-	s, err := local.New(local.Options{Nodes: 2, PPN: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(local.New(local.Options{Nodes: 2, PPN: 4}))(t)
 }
 
 // submission returns a job whose script has the given lines.
@@ -34,27 +30,18 @@ func submission(t *testing.T, lines string) benchrunner.Submission {
 	t.Helper()
 	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Nodes: 1, PPN: 1, Limit: time.Minute}
 	s.Script = filepath.Join(s.Dir, "a job.sh")
-	if err := os.WriteFile(s.Script, []byte("#!/bin/bash\n"+lines+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(s.Script, []byte("#!/bin/bash\n"+lines+"\n"), 0o666))
 	return s
 }
 
 func submit(t *testing.T, s *local.Scheduler, sub benchrunner.Submission) string {
 	t.Helper()
-	id, err := s.Submit(ctx, sub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return testutil.Must(s.Submit(ctx, sub))(t)
 }
 
 func status(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submission) benchrunner.Status {
 	t.Helper()
-	answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub})
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := testutil.Must(s.Status(ctx, map[string]benchrunner.Submission{id: sub}))(t)
 	return answer[id]
 }
 
@@ -126,9 +113,7 @@ func TestFind(t *testing.T) {
 	if st := status(t, s, id, sub); st.Phase != benchrunner.JobRunning {
 		t.Errorf("status %+v, want it running", st)
 	}
-	if err := os.WriteFile(filepath.Join(sub.Dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "go"), nil, 0o644))
 	over(t, s, id, sub)
 	if ran, err := os.ReadFile(filepath.Join(sub.Dir, "ran")); err != nil || len(ran) != 1 {
 		t.Errorf("the script ran %d times, %v, want once", len(ran), err)
@@ -148,9 +133,7 @@ func TestOneAtATime(t *testing.T) {
 		dir := filepath.Join(jobs, fmt.Sprint(i))
 		subs[i] = benchrunner.Submission{Name: fmt.Sprint(i), Dir: dir, Script: filepath.Join(dir, "job.sh"), Limit: time.Minute}
 		text := "mkdir ../alone || exit 9; sleep 0.1; rmdir ../alone"
-		if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(subs[i].Script, []byte(text), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(subs[i].Script, []byte(text), 0o666)))
 		ids[i] = submit(t, scheduler(t), subs[i])
 	}
 	for i, id := range ids {
@@ -190,13 +173,8 @@ func TestReusedProcessID(t *testing.T) {
 // write writes another ID into the folder of a job.
 func write(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\n"+host+"\n\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	host := testutil.Must(os.Hostname())(t)
+	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\n"+host+"\n\n"), 0o666))
 }
 
 // TestCancel checks that Cancel ends child processes in their own sessions, and those that
@@ -219,9 +197,7 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 			t.Fatalf("only %v began", pids())
 		}
 	}
-	if err := s.Cancel(ctx, id, sub); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, s.Cancel(ctx, id, sub))
 	for _, pid := range pids() {
 		if text, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !strings.Contains(string(text), ") Z") {
 			t.Errorf("process %s runs after Cancel: %s", pid, text)
@@ -247,16 +223,12 @@ func TestUnreadableFiles(t *testing.T) {
 			id := submit(t, s, sub)
 			over(t, s, id, sub)
 			if name == "cancelled" {
-				if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
-					t.Fatal(err)
-				}
+				testutil.NoError(t, os.Remove(filepath.Join(sub.Dir, "exit")))
 				over(t, s, id, sub) // the process ends a moment after the job is reported over
 			}
 			path := filepath.Join(sub.Dir, name)
 			_ = os.Remove(path) // the file may be missing
-			if err := os.Symlink(path, path); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.Symlink(path, path))
 			if answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub}); !errors.Is(err, benchrunner.ErrUnavailable) || !errors.Is(err, syscall.ELOOP) {
 				t.Errorf("Status = %+v, %v; want that it is not known", answer, err)
 			}
@@ -268,12 +240,8 @@ func TestJobOfAnotherMachine(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "true")
 	id := submit(t, s, sub)
 	over(t, s, id, sub)
-	if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(sub.Dir, "exit")))
+	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n\n"), 0o666))
 	if _, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub}); err == nil || !strings.Contains(err.Error(), "runs on another") {
 		t.Errorf("Status = %v, want the name of the other machine", err)
 	}
@@ -281,10 +249,7 @@ func TestJobOfAnotherMachine(t *testing.T) {
 
 func TestAllocation(t *testing.T) {
 	environ := []string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "SLURM_JOB_CPUS_PER_NODE=32(x3),16", "SLURM_JOB_END_TIME=2000000000", "PATH=" + os.Getenv("PATH")}
-	s, err := local.NewAllocation(environ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(local.NewAllocation(environ))(t)
 	got, err := s.Capacity(ctx)
 	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, Apart: true, Attached: true, Ends: time.Unix(2000000000, 0)}
 	if err != nil || got != want {
@@ -296,12 +261,8 @@ func TestAllocation(t *testing.T) {
 		t.Errorf("status %+v: want the job to see the allocation", st)
 	}
 	// A job in an allocation that has ended is over, even if its machine is unknown.
-	if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n11\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(sub.Dir, "exit")))
+	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n11\n"), 0o666))
 	if st := status(t, s, id, sub); st.Outcome != coll.JobLost {
 		t.Errorf("status %+v, want it lost", st)
 	}
@@ -339,14 +300,9 @@ func TestAllocationAsksScontrol(t *testing.T) {
 		{script: "echo", wantErr: "no EndTime"},
 	} {
 		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "scontrol"), []byte("#!/bin/bash\n"+tc.script+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(bin, "scontrol"), []byte("#!/bin/bash\n"+tc.script+"\n"), 0o777))
 		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-		s, err := local.NewAllocation([]string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "PATH=" + os.Getenv("PATH")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(local.NewAllocation([]string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "PATH=" + os.Getenv("PATH")}))(t)
 		got, err := s.Capacity(ctx)
 		if tc.wantErr == "" && (err != nil || !got.Ends.Equal(tc.want)) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
 			t.Errorf("%s: ends %v, %v; want %v, %q", tc.script, got.Ends, err, tc.want, tc.wantErr)

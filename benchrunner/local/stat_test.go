@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tutti/benchrunner"
+	"tutti/internal/testutil"
 )
 
 func TestParseStat(t *testing.T) {
@@ -36,17 +37,11 @@ func TestProcessUnknown(t *testing.T) {
 		t.Fatalf("this process is alive: %t, %v", alive, err)
 	}
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	testutil.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
 	alive, err := p.alive()
 	members, membersErr := p.members()
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, syscall.EMFILE) || !errors.Is(err, benchrunner.ErrUnavailable) {
 		t.Errorf("alive = %t, %v; want %v", alive, err, syscall.EMFILE)
 	}

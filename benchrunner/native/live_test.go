@@ -133,21 +133,14 @@ func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Cas
 	t.Helper()
 	p := program(t, opt)
 	st := benchrunner.Launch{Layout: cases[0].Layout(), Cases: cases, Dir: t.TempDir()}
-	cmd, err := p.Command(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cmd := testutil.Must(p.Command(st))(t)
 	for name, text := range cmd.Files {
-		if err := os.WriteFile(filepath.Join(st.Dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(st.Dir, name), text, 0o644))
 	}
 	for i, v := range cmd.Env {
 		if v.File != nil {
 			v.Value = filepath.Join(st.Dir, fmt.Sprint("env", i))
-			if err := os.WriteFile(v.Value, v.File, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(v.Value, v.File, 0o644))
 		}
 		environ = append(environ, v.Name+"="+v.Value)
 	}
@@ -162,15 +155,9 @@ func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := coll.ParseAlgorithm(algorithm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(coll.ParseAlgorithm(algorithm))(t)
 	cand := coll.Candidate{Point: coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes}, Algorithm: a}
-	f, err := mpi.Force(lib, cat, cand)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(mpi.Force(lib, cat, cand))(t)
 	return benchrunner.Case{Candidate: cand, Forcing: f}
 }
 
@@ -280,22 +267,14 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 	logs, dir := t.TempDir(), t.TempDir()
 	script := filepath.Join(dir, "traced")
 	text := "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT='" + logs + "/log'\nexec '" + prog + "' \"$@\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(script, []byte(text), 0o755))
 	r, out := openmpi.measure(t, quick(script), cases)
 	checkAllDone(t, cases, r, out)
-	files, err := filepath.Glob(logs + "/log*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testutil.Must(filepath.Glob(logs + "/log*"))(t)
 	form := regexp.MustCompile(`binding file \S*mca_coll_tuned\.so .*normal symbol .ompi_coll_base_(bcast_intra_\w+)'`)
 	var called []string
 	for _, name := range files {
-		log, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := testutil.Must(os.ReadFile(name))(t)
 		for _, m := range form.FindAllSubmatch(log, -1) {
 			called = append(called, string(m[1]))
 		}
@@ -370,9 +349,7 @@ func TestLiveHang(t *testing.T) {
 	}, "\n")
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "plan")
-	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(plan, []byte(text), 0o644))
 	shim := mpich.preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
 		while (n == 128) sleep(1);
 		return PMPI_Bcast(b, n, d, root, c);
@@ -391,9 +368,7 @@ func (s *site) preload(t *testing.T, code string) string {
 	dir := t.TempDir()
 	src, lib := filepath.Join(dir, "shim.c"), filepath.Join(dir, "shim.so")
 	text := "#include <mpi.h>\n#include <string.h>\n#include <unistd.h>\n" + code + "\n"
-	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(src, []byte(text), 0o644))
 	if text, err := exec.Command(s.compiler, "-shared", "-fPIC", "-o", lib, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -640,9 +615,7 @@ func TestLivePlan(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := filepath.Join(t.TempDir(), "plan")
-			if err := os.WriteFile(plan, []byte(strings.Replace(good, tc.old, tc.new, 1)), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(plan, []byte(strings.Replace(good, tc.old, tc.new, 1)), 0o644))
 			out, err := exec.Command(prog, plan).Output() // one rank needs no launcher
 			if tc.want == "" && (err != nil || !bytes.Contains(out, []byte(`"event":"result"`))) {
 				t.Errorf("%v\n%s", err, out)

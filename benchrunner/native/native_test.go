@@ -22,11 +22,7 @@ func options() native.Options {
 
 func program(t *testing.T, opt native.Options) *native.Program {
 	t.Helper()
-	p, err := native.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testutil.Must(native.New(opt))(t)
 }
 
 // one returns a case of a 2x1 layout. The algorithm may be library_default.
@@ -104,10 +100,7 @@ func TestCommand(t *testing.T) {
 		s.Cases[i].Base = []mpi.Var{{Name: "FALLBACK", Value: "error"}}
 	}
 	p := program(t, options())
-	cmd, err := p.Command(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cmd := testutil.Must(p.Command(s))(t)
 	if got, want := fmt.Sprint(cmd.Args, cmd.Env), "[/opt/tutti-native /run/a b/native.plan] [{FALLBACK error []}]"; got != want {
 		t.Errorf("Command = %s, want %s", got, want)
 	}

@@ -197,14 +197,8 @@ func TestReadAlgorithm(t *testing.T) {
 func TestReadRecorded(t *testing.T) {
 	for _, name := range []string{"mpich", "openmpi"} {
 		t.Run(name, func(t *testing.T) {
-			text, err := os.ReadFile("testdata/" + name + ".out")
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := os.ReadFile("testdata/" + name + ".plan")
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testutil.Must(os.ReadFile("testdata/" + name + ".out"))(t)
+			plan := testutil.Must(os.ReadFile("testdata/" + name + ".plan"))(t)
 			s := planned(t, string(plan))
 			r := program(t, options()).Read(s, benchrunner.Output{Ended: true, Wall: 10 * time.Second, Stdout: text})
 			for i, w := range r.Warnings {
@@ -212,10 +206,7 @@ func TestReadRecorded(t *testing.T) {
 					r.Warnings[i] = "native: the program was built from another source"
 				}
 			}
-			got, err := json.MarshalIndent(r, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testutil.Must(json.MarshalIndent(r, "", "  "))(t)
 			testutil.CheckGolden(t, name+".json", append(got, '\n'))
 		})
 	}
@@ -250,10 +241,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(hello+begin(0)+`{"event":"refused","case":0,"why":"x","step":"call"}`+"\n"+`{"event":"hang"}`+"\n", true, false, 4)
 	f.Add(`[0] {"event":"error","why":"x"} y`+"\n", true, false, 3)
 	for _, name := range []string{"mpich", "openmpi"} {
-		text, err := os.ReadFile("testdata/" + name + ".out")
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := testutil.Must(os.ReadFile("testdata/" + name + ".out"))(f)
 		f.Add(string(text), true, false, 0)
 	}
 	f.Fuzz(func(t *testing.T, stdout string, ended, timedOut bool, exit int) {

@@ -31,10 +31,7 @@ func repeated() []coll.Measurement {
 // and that the truth is their median. Further attempts use the other repetitions in turn.
 func TestRepetitionsAreDrawn(t *testing.T) {
 	once := machine(t, replay.Options{})
-	m, err := replay.New(repeated(), replay.Options{Seed: 4, Noise: replay.Noise{Sigma: 0.5, TailProbability: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(replay.New(repeated(), replay.Options{Seed: 4, Noise: replay.Noise{Sigma: 0.5, TailProbability: 1}}))(t)
 	if !slices.Equal(m.Candidates(), once.Candidates()) {
 		t.Fatalf("%d candidates, want %d", len(m.Candidates()), len(once.Candidates()))
 	}

@@ -26,11 +26,7 @@ func points() []coll.Point {
 
 func machine(t *testing.T, opt replay.Options) *replay.Machine {
 	t.Helper()
-	m, err := replay.New(testutil.SyntheticMeasurements(points()), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(replay.New(testutil.SyntheticMeasurements(points()), opt))(t)
 }
 
 func runAll(t *testing.T, m *replay.Machine, reqs []benchrunner.Request) []coll.Trial {

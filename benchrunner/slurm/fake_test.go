@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/internal/testutil"
 )
 
 // clock is a clock that advances only by Sleep.
@@ -38,15 +39,10 @@ func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	dir = t.TempDir()
 	for name, body := range scripts {
 		text := "#!/bin/sh\ndir=" + dir + "\necho \"${0##*/} $*\" >>$dir/calls\n" + body + "\n"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	c := &clock{now: time.Unix(1_800_000_000, 0)}
-	s, err := New(Options{Bin: dir, Now: c.Now, Sleep: c.Sleep})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = testutil.Must(New(Options{Bin: dir, Now: c.Now, Sleep: c.Sleep}))(t)
 	return s, dir
 }
 
@@ -71,9 +67,7 @@ func job(t *testing.T, name, body string) benchrunner.Submission {
 	t.Helper()
 	dir := t.TempDir()
 	script := filepath.Join(dir, "job.sh")
-	if err := os.WriteFile(script, []byte("#!/bin/bash\n"+body+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(script, []byte("#!/bin/bash\n"+body+"\n"), 0o755))
 	return benchrunner.Submission{Name: name, Dir: dir, Script: script, Nodes: 1, PPN: 1, Limit: 2 * time.Minute}
 }
 

@@ -11,15 +11,13 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // recorded returns a file of testdata, in which "|" stands for the separator.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return strings.ReplaceAll(string(text), "|", separator)
 }
 
@@ -207,10 +205,7 @@ func TestParsePartitions(t *testing.T) {
 func TestNodes(t *testing.T) {
 	serving := []string{}
 	for line := range strings.Lines(recorded(t, "sinfo.txt")) {
-		n, err := parseNode(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := testutil.Must(parseNode(line))(t)
 		if want := map[string]int64{"n1": 32000 << 20, "n2": 0, "n3": 64000 << 20}; n.bytes != want[n.name] && want["n3"] != n.bytes {
 			t.Errorf("%s has %d bytes of memory", n.name, n.bytes)
 		}

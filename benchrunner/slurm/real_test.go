@@ -29,10 +29,7 @@ func startCluster(t *testing.T, nodes int, lines string, o Options) (*testutil.S
 	t.Helper()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: lines})
 	t.Setenv("SLURM_CONF", c.Conf)
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New(o))(t)
 	return c, s
 }
 
@@ -94,9 +91,7 @@ func TestSlurmJob(t *testing.T) {
 	sub := job(t, "a.bcast_2-1", "env | sort; pwd; srun --ntasks=4 --ntasks-per-node=2 --nodes=2 hostname")
 	sub.Nodes, sub.PPN = 2, 2
 	sub.Dir = filepath.Join(sub.Dir, "50%j a|b 'd' $HOME;x")
-	if err := os.Mkdir(sub.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(sub.Dir, 0o755))
 	before := time.Now().Add(-time.Second)
 	id := submit(t, s, sub)
 	st := await(t, s, id, sub, over)
@@ -124,10 +119,7 @@ func TestSlurmJob(t *testing.T) {
 // wantOutput checks the variables and nodes in the output of TestSlurmJob's job.
 func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(sub.Dir, OutputFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(sub.Dir, OutputFile)))(t)
 	lines := strings.Split(string(text), "\n")
 	for _, want := range []string{sub.Dir, "SLURM_JOB_PARTITION=main", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=" + id, "LC_ALL=C"} {
 		if !slices.Contains(lines, want) {
@@ -263,9 +255,7 @@ func (c failures) folderGone(t *testing.T) {
 	if st.Phase != benchrunner.JobWaiting || st.NeverStarts {
 		t.Errorf("a job that waits for a drained node is %+v", st)
 	}
-	if err := os.RemoveAll(sub.Dir); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.RemoveAll(sub.Dir))
 	c.Resume("n1")
 	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobFailed, "FAILED: JobLaunchFailure")
 }
@@ -281,10 +271,7 @@ func (c failures) neverStarts(t *testing.T) {
 	} {
 		sub, o := job(t, "neverstarts", "true"), Options{}
 		tc.change(&sub, &o)
-		s, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New(o))(t)
 		id := submit(t, s, sub)
 		st := await(t, s, id, sub, func(st benchrunner.Status) bool {
 			return slices.Contains(strings.Fields(tc.reasons), st.Reason)
@@ -308,12 +295,9 @@ func (c failures) rejectedAtOnce(t *testing.T) {
 		"unrecognized option '--nosuch=1'":          {Directives: []string{"--nosuch=1"}},
 		"Invalid node name specified":               {Directives: []string{"--nodelist=nosuch"}},
 	} {
-		s, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testutil.Must(New(o))(t)
 		begin := time.Now()
-		_, err = s.Submit(t.Context(), job(t, "rejected", "true"))
+		_, err := s.Submit(t.Context(), job(t, "rejected", "true"))
 		if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%+v: %v, want %q", o, err, words)
 		}
@@ -335,11 +319,8 @@ func (c failures) limitEnforced(t *testing.T) {
 
 func (c failures) partitionDown(t *testing.T) {
 	c.Run("scontrol", "update", "partitionname=main", "state=inactive")
-	s, err := New(Options{Patience: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Submit(t.Context(), job(t, "inactive", "true"))
+	s := testutil.Must(New(Options{Patience: time.Second}))(t)
+	_, err := s.Submit(t.Context(), job(t, "inactive", "true"))
 	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Required partition not available") {
 		t.Errorf("an inactive partition: %v", err)
 	}
@@ -390,10 +371,7 @@ func TestSlurmControllerDown(t *testing.T) {
 	id := submit(t, s, sub)
 	await(t, s, id, sub, running)
 	c.StopController()
-	impatient, err := New(Options{Patience: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	impatient := testutil.Must(New(Options{Patience: time.Millisecond}))(t)
 	if _, err := impatient.Status(t.Context(), map[string]benchrunner.Submission{id: sub}); !errors.Is(err, benchrunner.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "Unable to contact slurm controller") {
 		t.Errorf("Status without a controller: %v", err)
@@ -465,14 +443,9 @@ func TestSlurmWrappedSbatch(t *testing.T) {
 	c, _ := startCluster(t, 1, conf, Options{})
 	bin := t.TempDir()
 	for _, tool := range []string{"squeue", "sacct", "scontrol", "scancel", "sinfo"} {
-		if err := os.Symlink("/usr/bin/"+tool, filepath.Join(bin, tool)); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.Symlink("/usr/bin/"+tool, filepath.Join(bin, tool)))
 	}
-	s, err := New(Options{Bin: bin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New(Options{Bin: bin}))(t)
 	for name, script := range map[string]string{
 		"talks":        "echo 'Welcome. 3 messages'; echo 'sbatch: your quota is nearly used up' >&2; /usr/bin/sbatch \"$@\" || exit; echo 'Have a nice day'",
 		"with-cluster": "id=$(/usr/bin/sbatch \"$@\") && echo \"$id;virtual\"",
@@ -481,9 +454,7 @@ func TestSlurmWrappedSbatch(t *testing.T) {
 		"wrong-code":   "/usr/bin/sbatch \"$@\"; exit 1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/bash\n"+script+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/bash\n"+script+"\n"), 0o755))
 			sub := job(t, name, "true")
 			id := submit(t, s, sub)
 			if got := jobsNamed(c, name); len(got) != 1 || got[0] != id {
@@ -502,10 +473,7 @@ func TestSlurmCapacity(t *testing.T) {
 		}
 	}
 	want(s, benchrunner.Capacity{Nodes: 3, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, Apart: true})
-	tight, err := New(Options{Partition: "tight"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tight := testutil.Must(New(Options{Partition: "tight"}))(t)
 	want(tight, benchrunner.Capacity{Nodes: 2, PPN: 3, Bytes: 2000 << 20, Jobs: 1, Apart: true})
 	c.Drain("n1")
 	want(s, benchrunner.Capacity{Nodes: 2, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, Apart: true})
@@ -514,10 +482,7 @@ func TestSlurmCapacity(t *testing.T) {
 	if _, err := s.Capacity(t.Context()); !errors.Is(err, benchrunner.ErrUnavailable) {
 		t.Errorf("Capacity without nodes: %v", err)
 	}
-	none, err := New(Options{Partition: "nosuch"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := testutil.Must(New(Options{Partition: "nosuch"}))(t)
 	if _, err := none.Capacity(t.Context()); err == nil || !strings.Contains(err.Error(), "Partition nosuch not found") {
 		t.Errorf("Capacity of an unknown partition: %v", err)
 	}
@@ -528,13 +493,8 @@ func TestSlurmInterrupted(t *testing.T) {
 	c, _ := startCluster(t, 1, conf, Options{})
 	bin := t.TempDir()
 	script := "#!/bin/bash\ntouch " + bin + "/began; sleep 1; exec /usr/bin/sbatch \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Options{Bin: bin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755))
+	s := testutil.Must(New(Options{Bin: bin}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for {
@@ -582,14 +542,9 @@ func TestSlurmThousand(t *testing.T) {
 	bin := t.TempDir()
 	for _, tool := range []string{"sbatch", "squeue", "sacct", "scontrol"} {
 		text := "#!/bin/sh\necho " + tool + " >>" + bin + "/calls\nexec /usr/bin/" + tool + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(bin, tool), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(bin, tool), []byte(text), 0o755))
 	}
-	s, err := New(Options{Bin: bin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New(Options{Bin: bin}))(t)
 	jobs := map[string]benchrunner.Submission{}
 	sub := job(t, "many", "true")
 	begin := time.Now()
@@ -598,9 +553,7 @@ func TestSlurmThousand(t *testing.T) {
 		jobs[submit(t, s, sub)] = sub
 	}
 	t.Logf("1000 submissions: %v", time.Since(begin))
-	if err := os.Remove(filepath.Join(bin, "calls")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(bin, "calls")))
 	begin = time.Now()
 	got, err := s.Status(t.Context(), jobs)
 	t.Logf("one question about 1000 jobs: %v", time.Since(begin))

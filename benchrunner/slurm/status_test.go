@@ -11,6 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // TestStatusOfThousand checks that the status of a thousand jobs needs one command.
@@ -24,9 +25,7 @@ func TestStatusOfThousand(t *testing.T) {
 		jobs[id] = sub
 		queue.WriteString(columns(id, "PENDING", "1795268788", "N/A", "N/A", sub.Name, sub.Dir, "Priority"))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "queue"), []byte(queue.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "queue"), []byte(queue.String()), 0o644))
 	for round := 1; round <= 3; round++ {
 		got, err := s.Status(t.Context(), jobs)
 		if err != nil || len(got) != len(jobs) {
@@ -44,9 +43,7 @@ func TestStatusOfThousand(t *testing.T) {
 // write writes a file that the fake commands print.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 // TestLateAccounts checks a job that has left the queue before its row is in the accounts.
@@ -55,10 +52,7 @@ func TestLateAccounts(t *testing.T) {
 	sub := benchrunner.Submission{Name: "job", Dir: "/d"}
 	ask := func() (benchrunner.Status, bool) {
 		t.Helper()
-		all, err := s.Status(t.Context(), map[string]benchrunner.Submission{"7": sub})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testutil.Must(s.Status(t.Context(), map[string]benchrunner.Submission{"7": sub}))(t)
 		st, known := all["7"]
 		return st, known
 	}
@@ -99,19 +93,14 @@ func TestLost(t *testing.T) {
 	jobs := map[string]benchrunner.Submission{"7": {Name: "job", Dir: "/d"}}
 	known := func() bool {
 		t.Helper()
-		all, err := s.Status(t.Context(), jobs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testutil.Must(s.Status(t.Context(), jobs))(t)
 		if st, ok := all["7"]; ok && (st.Phase != benchrunner.JobWaiting || st.Reason == "") {
 			t.Errorf("%+v", st)
 		}
 		return len(all) == 1
 	}
 	pass := func(d time.Duration) {
-		if err := s.options.Sleep(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, s.options.Sleep(t.Context(), d))
 	}
 	if !known() {
 		t.Error("lost at once")
@@ -133,9 +122,7 @@ func TestLost(t *testing.T) {
 	if !known() {
 		t.Error("another job with the same id was lost at once")
 	}
-	if err := os.Remove(filepath.Join(dir, "broken")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(dir, "broken")))
 	pass(61 * time.Second)
 	if known() {
 		t.Error("not lost after a minute")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/internal/testutil"
 )
 
 func TestCheckDirective(t *testing.T) {
@@ -73,10 +74,7 @@ func TestNewRejects(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
-	s, err := New(Options{Partition: "bench", Account: "mpi", QOS: "high", Reservation: "r1", Constraint: "a&b", Exclusive: true, Directives: []string{"--mem=0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New(Options{Partition: "bench", Account: "mpi", QOS: "high", Reservation: "r1", Constraint: "a&b", Exclusive: true, Directives: []string{"--mem=0"}}))(t)
 	got := s.Show(benchrunner.Submission{
 		Name: "c.bcast.r1-1", Dir: "/scratch/a b/50%", Script: "/scratch/a b/50%/job.sh", Nodes: 4, PPN: 2, Limit: 61 * time.Second,
 	})
@@ -225,10 +223,7 @@ func TestSubmitAttempts(t *testing.T) {
 
 func TestNoSlurm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	s, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(New(Options{}))(t)
 	if _, err := s.Submit(t.Context(), job(t, "job", "true")); !errors.Is(err, benchrunner.ErrUnavailable) {
 		t.Errorf("Submit without sbatch: %v", err)
 	}

@@ -48,38 +48,23 @@ var twoHosts = hosts("n1", "n2")
 // sample returns a recorded output.
 func sample(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile("testdata/" + name))(t)
 	return string(text)
 }
 
 func osu(t testing.TB, opt OSUOptions) *OSU {
 	opt.Dir = "/opt/osu"
-	p, err := NewOSU(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testutil.Must(NewOSU(opt))(t)
 }
 
 func imb(t testing.TB, opt IMBOptions) *IMB {
 	opt.Path = "/opt/IMB-MPI1"
-	p, err := NewIMB(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testutil.Must(NewIMB(opt))(t)
 }
 
 func reprompi(t testing.TB, opt ReproMPIOptions) *ReproMPI {
 	opt.Path = "/opt/mpibenchmark"
-	p, err := NewReproMPI(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testutil.Must(NewReproMPI(opt))(t)
 }
 
 func TestNewRejects(t *testing.T) {
@@ -333,10 +318,7 @@ func checkSamples(t *testing.T, pattern string, least int, read func(lines []str
 
 // fuzzRead checks that any output gives one valid outcome for each case.
 func fuzzRead(f *testing.F, pattern string, p benchrunner.Program, s benchrunner.Launch) {
-	names, err := filepath.Glob("testdata/" + pattern)
-	if err != nil {
-		f.Fatal(err)
-	}
+	names := testutil.Must(filepath.Glob("testdata/" + pattern))(f)
 	for _, name := range names {
 		text := sample(f, filepath.Base(name))
 		f.Add([]byte(text), true, false, 0)

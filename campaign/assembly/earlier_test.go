@@ -14,6 +14,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -27,17 +28,11 @@ func finished(t testing.TB, set ...string) string {
 // TestEarlier checks that every problem has the measurements of both earlier campaigns.
 func TestEarlier(t *testing.T) {
 	first, second := finished(t), finished(t, "seed=9", "name=second")
-	from, err := assembly.Earlier([]string{first, second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := testutil.Must(assembly.Earlier([]string{first, second}))(t)
 	cfg := small(t, nil)
 	cfg.From = from
 	c := assemble(t, cfg)
-	contents, err := journal.Read(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(first))(t)
 	for _, p := range c.Problems {
 		if !slices.Equal(p.EarlierNames, []string{"small", "second"}) || len(p.Earlier) != 2 {
 			t.Fatalf("%s has %d campaigns, %q", p.Problem, len(p.Earlier), p.EarlierNames)
@@ -51,10 +46,7 @@ func TestEarlier(t *testing.T) {
 // TestEarlierDifferences checks the warnings about differences from an earlier campaign. An algorithm
 // that is not in the space is left out.
 func TestEarlierDifferences(t *testing.T) {
-	from, err := assembly.Earlier([]string{finished(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := testutil.Must(assembly.Earlier([]string{finished(t)}))(t)
 	removed := coll.Algorithm{Name: "removed"}
 	ms := from[0].Problems[1].Measurements
 	ms[0].Algorithm = removed
@@ -117,16 +109,11 @@ func TestEarlierFaults(t *testing.T) {
 // the earlier campaign was removed.
 func TestEarlierIsInTheJournal(t *testing.T) {
 	first := finished(t)
-	from, err := assembly.Earlier([]string{first})
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := testutil.Must(assembly.Earlier([]string{first}))(t)
 	cfg := small(t, nil, "seed=5")
 	cfg.From = from
 	dir := campaigntest.Run(t, cfg)
-	if err := os.RemoveAll(first); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.RemoveAll(first))
 	c, _, _, err := assembly.Reread(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -7,16 +7,15 @@ import (
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"tutti/internal/testutil"
 )
 
 // TestForecast checks that every job has a limit, a command and a valid shell script, and that its
 // node-hours add up.
 func TestForecast(t *testing.T) {
 	c := connected(t)
-	f, err := c.Forecast(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(c.Forecast(t.Context()))(t)
 	sum, problems := 0.0, map[string]bool{}
 	for _, j := range f.Jobs {
 		sum += j.NodeHours
@@ -42,10 +41,7 @@ func TestForecast(t *testing.T) {
 // TestHours checks that a budget limits the maximum cost: node-hours, or machine time on the largest
 // number of nodes of the grid.
 func TestHours(t *testing.T) {
-	all, err := connected(t).Hours(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testutil.Must(connected(t).Hours(t.Context()))(t)
 	for _, tc := range []struct {
 		set  string
 		want float64
@@ -77,10 +73,7 @@ func TestForecastTooLarge(t *testing.T) {
 // TestLeftOut checks that Hours counts candidates whose buffers exceed the memory of a node, and
 // those that the benchmark program cannot measure.
 func TestLeftOut(t *testing.T) {
-	h, err := connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := testutil.Must(connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context()))(t)
 	var all strings.Builder
 	for _, l := range h.LeftOut {
 		fmt.Fprintln(&all, l)

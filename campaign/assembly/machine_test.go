@@ -13,6 +13,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -31,9 +32,7 @@ func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...
 func connected(t testing.TB, set ...string) *assembly.Campaign {
 	t.Helper()
 	c := fake(t, "local", nil, set...)
-	if err := c.Connect("k7x2m4qa", nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, c.Connect("k7x2m4qa", nil))
 	return c
 }
 
@@ -42,9 +41,7 @@ func commands(t *testing.T) (dir, log string) {
 	t.Helper()
 	dir, log = t.TempDir(), filepath.Join(t.TempDir(), "log")
 	for _, name := range []string{"sbatch", "squeue", "scancel", "sacct", "scontrol", "sinfo", "srun"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >>"+log+"\nexit 1\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >>"+log+"\nexit 1\n"), 0o777))
 	}
 	return dir, log
 }
@@ -64,9 +61,7 @@ func TestConnect(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := fake(t, tc.scheduler, nil, tc.set...)
-			if err := c.Connect("k7x2m4qa", tc.environ); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, c.Connect("k7x2m4qa", tc.environ))
 			for _, p := range c.Problems {
 				if _, ok := p.Runner.(*live.Machine); !ok || p.Runner != c.Problems[0].Runner {
 					t.Errorf("%s is measured by %T %[2]v, want the machine of the library", p.Problem, p.Runner)

@@ -19,6 +19,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -29,19 +30,14 @@ var equalAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == 
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 }
 
 // recorded returns the text of a file of recorded data, its header and its rows.
 func recorded(t testing.TB, name string) (text, header, rows string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(campaigntest.Recorded(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(filepath.Join(campaigntest.Recorded(t), name)))(t)
 	text = string(content)
 	header, rows, _ = strings.Cut(text, "\n")
 	return text, header, rows
@@ -65,11 +61,7 @@ func withData(t testing.TB, text string) *config.Campaign {
 // assemble returns the campaign of a configuration.
 func assemble(t testing.TB, cfg *config.Campaign) *assembly.Campaign {
 	t.Helper()
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return testutil.Must(assembly.New(cfg))(t)
 }
 
 func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
@@ -115,10 +107,7 @@ func TestRecordedRepetitions(t *testing.T) {
 	at := slices.Index(strings.Split(header, ","), "time_us")
 	for _, line := range strings.Split(strings.TrimSuffix(rows, "\n"), "\n") {
 		cells := strings.Split(line, ",")
-		seconds, err := strconv.ParseFloat(cells[at], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seconds := testutil.Must(strconv.ParseFloat(cells[at], 64))(t)
 		for rep, times := range []float64{1, 2, 0.5} {
 			cells[at] = strconv.FormatFloat(seconds*times, 'g', -1, 64)
 			fmt.Fprintf(&text, "%s,%d\n", strings.Join(cells, ","), rep+1)

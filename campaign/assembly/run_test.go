@@ -19,6 +19,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -98,9 +99,7 @@ func TestRereadMoved(t *testing.T) {
 	dir := finished(t)
 	_, want := campaigntest.Reread(t, dir)
 	moved := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.Rename(dir, moved); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Rename(dir, moved))
 	c, got := campaigntest.Reread(t, moved)
 	if c.Config.Output != moved {
 		t.Errorf("the folder is %s, want %s", c.Config.Output, moved)
@@ -120,12 +119,9 @@ func TestRestoreFaults(t *testing.T) {
 		{"unknown criterion", `"criterion":"`, `"criterion":"x`, "campaign of " + dir + ": model.criterion: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			contents, err := journal.Read(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			contents := testutil.Must(journal.Read(dir))(t)
 			contents.Header.Spec = json.RawMessage(strings.Replace(string(contents.Header.Spec), tc.old, tc.new, 1))
-			_, err = assembly.Restore(contents, dir)
+			_, err := assembly.Restore(contents, dir)
 			if !errors.Is(err, assembly.ErrInput) || !matches(tc.want, err.Error()) {
 				t.Errorf("Restore: %v, want bad input like %q", err, tc.want)
 			}
@@ -166,13 +162,10 @@ func TestRunEnds(t *testing.T) {
 // TestResultsOfForeignRecords checks that the error about impossible records names the folder.
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, finished(t))
-	contents, err := journal.Read(c.Config.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(c.Config.Output))(t)
 	at := slices.IndexFunc(contents.Records, func(r journal.Record) bool { return r.Kind == journal.KindTrial })
 	contents.Records[at].Trial.Nodes = 31
-	_, err = c.Results(contents.State())
+	_, err := c.Results(contents.State())
 	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, campaign.ErrLog) || !strings.Contains(err.Error(), "journal of "+c.Config.Output) {
 		t.Errorf("Results: %v, want bad input that names the journal", err)
 	}
@@ -229,14 +222,10 @@ func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assem
 	all := append([]journal.Record{{Kind: journal.KindBatch, Round: 1, Batch: []coll.Candidate{cand}}}, records(cand)...)
 	for _, r := range all {
 		r.Problem = p
-		if err := j.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, j.Append(r))
 	}
 	for _, name := range []string{"first", ".new-first"} {
-		if err := os.MkdirAll(filepath.Join(c.Config.Output, "jobs", name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.MkdirAll(filepath.Join(c.Config.Output, "jobs", name), 0o777))
 	}
 	return c
 }
@@ -291,9 +280,7 @@ func TestWithdraw(t *testing.T) {
 func TestWithdrawKeepsOtherFiles(t *testing.T) {
 	c := started(t, func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} })
 	other := filepath.Join(c.Config.Output, "jobs", "notes")
-	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(other, []byte("mine"), 0o666))
 	if removed, err := c.Withdraw(t.Context()); err != nil || !removed {
 		t.Fatalf("Withdraw = %t, %v", removed, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -16,10 +17,7 @@ import (
 // journalOf returns the journal of a campaign that has measured some problems.
 func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) *journal.Contents {
 	t.Helper()
-	spec, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := testutil.Must(json.Marshal(cfg))(t)
 	contents := &journal.Contents{Header: journal.Header{Spec: spec}}
 	for _, p := range problems {
 		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "exhausted"})
@@ -47,10 +45,7 @@ func TestUnmeasurable(t *testing.T) {
 		}, []coll.Collective{coll.Allreduce, coll.Scan}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := tc.make()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := testutil.Must(tc.make())(t)
 			var got []coll.Collective
 			for _, p := range c.Problems {
 				got = append(got, p.Collective)
@@ -62,9 +57,7 @@ func TestUnmeasurable(t *testing.T) {
 			if strings.Contains(warnings, reason) != (len(got) == 1) || !strings.Contains(warnings, "openmpi exscan: 18 of 18 candidates cannot be measured: osu: OSU has no program for exscan") {
 				t.Errorf("warnings:\n%s", warnings)
 			}
-			if err := c.Connect("id", nil); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, c.Connect("id", nil))
 			h, err := c.Hours(t.Context())
 			if err != nil || len(h.LeftOut) != 2 || !h.LeftOut[0].Whole() || !h.LeftOut[1].Whole() {
 				t.Errorf("left out %v, %v, want scan and exscan", h.LeftOut, err)

@@ -19,10 +19,7 @@ import (
 // candidate.
 func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []coll.Measurement {
 	t.Helper()
-	points, err := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast))(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	ms := testutil.SyntheticMeasurements(points)
 	for i, m := range ms {
@@ -69,10 +66,7 @@ func TestCompare(t *testing.T) {
 		{name: "everything", factor: func(coll.Candidate) float64 { return 0.5 }, algorithms: []string{"halving", "linear", "ring", "tree"}, by: 0.5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := compare("first", earlier, everyNth(noisy(t, 2, tc.factor), 3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := testutil.Must(compare("first", earlier, everyNth(noisy(t, 2, tc.factor), 3)))(t)
 			if tc.sizes {
 				if first, last := f.Sizes[0], f.Sizes[len(f.Sizes)-1]; first.Changed || !last.Changed || math.Abs(last.Factor.Value/tc.by-1) > 0.1 {
 					t.Errorf("sizes: %+v %+v to %+v %+v, want the last changed by %g", first, first.Factor, last, last.Factor, tc.by)
@@ -102,10 +96,7 @@ func TestCompareCounts(t *testing.T) {
 	all := noisy(t, 1, unchanged)
 	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
 	earlier := slices.DeleteFunc(slices.Clone(all), isTree)[:40]
-	f, err := compare("first", earlier, all[:60])
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(compare("first", earlier, all[:60]))(t)
 	if f.Campaign != "first" || f.Earlier != 40 || f.Remeasured+f.New != 60 || f.Remeasured == 0 || f.New == 0 {
 		t.Errorf("%d measured again and %d new of 60, after %d", f.Remeasured, f.New, f.Earlier)
 	}

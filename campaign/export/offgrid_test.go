@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/metrics"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -18,14 +19,8 @@ const recordedData = "../../data/simgrid"
 // offGridRows returns the recorded times of the algorithms that a library can run, as rows.
 func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
-	table, err := preprocess.ReadTable(filepath.Join(recordedData, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := preprocess.ReadNames(filepath.Join(recordedData, "names.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(preprocess.ReadTable(filepath.Join(recordedData, file)))(t)
+	names := testutil.Must(preprocess.ReadNames(filepath.Join(recordedData, "names.csv")))(t)
 	named, _ := names.Translate(table.Measurements(), cat.Library)
 	var rows []selection.Row
 	for _, m := range named {
@@ -56,11 +51,7 @@ func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.
 			slowdowns = append(slowdowns, 1+loss)
 		}
 	}
-	s, err := metrics.Summarize(slowdowns, metrics.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
 // TestOffTheGrid checks rules that were made from powers of two at other numbers of nodes, processes
@@ -85,16 +76,10 @@ func TestOffTheGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			build, err := library.Open(cat, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			build := testutil.Must(library.Open(cat, ""))(t)
 			opt := mpi.FitOptions{MaxLoss: 0.02}
 			on, off := offGridRows(t, tc.data+".csv", cat), offGridRows(t, tc.data+"_np2.csv", cat)
-			sel, err := build.Fit(on, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sel := testutil.Must(build.Fit(on, opt))(t)
 			choose := func(p coll.Point) coll.Algorithm {
 				alg, _ := sel.Select(p)
 				return alg
@@ -107,10 +92,7 @@ func TestOffTheGrid(t *testing.T) {
 			if cannot := len(off) - got.Points; cannot*20 > len(off) {
 				t.Errorf("at %d of %d points the choice cannot run or is not recorded", cannot, len(off))
 			}
-			sel, err = build.Fit(slices.Concat(on, rowsAt(off, between)), opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sel = testutil.Must(build.Fit(slices.Concat(on, rowsAt(off, between)), opt))(t)
 			others := rowsAt(off, func(p coll.Point) bool { return !between(p) })
 			improved := qualityAt(t, others, choose)
 			t.Logf("with 3, 6 and 12 nodes in the grid, elsewhere: %+v", improved)

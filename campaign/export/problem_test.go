@@ -9,6 +9,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/metrics"
 	"tutti/report"
@@ -27,11 +28,7 @@ func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) exp
 
 func factsOf(t testing.TB, p export.Concluded) report.ProblemFacts {
 	t.Helper()
-	f, err := export.ProblemFacts(p.Problem, p.Result, p.Conclusion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return testutil.Must(export.ProblemFacts(p.Problem, p.Result, p.Conclusion))(t)
 }
 
 // removeTruth removes the recorded truth from the problems.
@@ -115,9 +112,7 @@ func TestScoresOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.MadeOpenMPI.Put(t, dir)
 	const one = "collective,algorithm,nodes,ppn,msg_bytes,time_us\nbcast,binomial,2,1,8,3\nbcast,library_default,2,1,8,4\n"
-	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(one), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(one), 0o666))
 	f := factsOf(t, concludedFirst(t, file, nil))
 	if len(f.Scores) != 2 || f.Scores[0].Points != 1 || f.Scores[0].Slowdown != 1 || math.Abs(f.Scores[1].Slowdown-4./3) > 1e-9 {
 		t.Errorf("scores %+v", f.Scores)

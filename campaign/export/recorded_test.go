@@ -12,6 +12,7 @@ import (
 	"tutti/activelearn"
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/report"
 	"tutti/verify"
@@ -34,10 +35,7 @@ func TestAddJournal(t *testing.T) {
 		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Trial: &coll.Trial{
 			Measurement: coll.Measurement{Candidate: ring, Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
 	}
-	verification, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
-	if err != nil {
-		t.Fatal(err)
-	}
+	verification := testutil.Must(verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record())(t)
 	records := []journal.Record{
 		jobRecord(bcast, "a", coll.JobIntended, "", ""),
 		trial(1, coll.TrialFailed), trial(2, coll.TrialFailed),
@@ -48,9 +46,7 @@ func TestAddJournal(t *testing.T) {
 		verification,
 	}
 	var f report.Facts
-	if err := export.AddJournal(&f, journal.Replay(records), []string{"mpich"}, 2); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, export.AddJournal(&f, journal.Replay(records), []string{"mpich"}, 2))
 	want := []report.MachineTimeFacts{
 		{Library: "mpich", Collective: "bcast", Jobs: 3, Queue: 30, Launch: 6, Warmup: 12, Measure: 18, Idle: 24},
 		{Library: "mpich", Jobs: 1, Queue: 10, Launch: 2, Warmup: 4, Measure: 6, Idle: 8},
@@ -71,9 +67,7 @@ func TestAddJournal(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	if err := export.AddJournal(&none, journal.Replay([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, export.AddJournal(&none, journal.Replay([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2))
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
 		t.Errorf("a journal without such records (-want +got):\n%s", d)
 	}
@@ -96,9 +90,7 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 	first := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
 	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
-	if err := export.AddJournal(&f, journal.Replay([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, export.AddJournal(&f, journal.Replay([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2))
 	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
 		t.Fatalf("reasons of %d rounds and of a problem without rounds: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
 	}
@@ -117,17 +109,11 @@ func TestAddJournalReasons(t *testing.T) {
 // impossible entries are an error.
 func TestAddJournalVerifications(t *testing.T) {
 	pass := func(library string) journal.Record {
-		r, err := verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return testutil.Must(verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record())(t)
 	}
 	state := journal.Replay([]journal.Record{pass("openmpi"), pass("mpich")})
 	var f report.Facts
-	if err := export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2))
 	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
 		t.Errorf("verifications %+v", f.Verification)
 	}

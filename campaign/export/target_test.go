@@ -14,6 +14,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -24,16 +25,10 @@ import (
 func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
 	t.Helper()
 	c, conclusions := concluded(t, dir)
-	releases, err := export.Releases(c, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	releases := testutil.Must(export.Releases(c, given))(t)
 	var out []*export.Target
 	for _, r := range releases {
-		target, err := conclusions.For(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := testutil.Must(conclusions.For(r))(t)
 		out = append(out, target)
 	}
 	return conclusions, out
@@ -42,9 +37,7 @@ func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []
 func csvOf(t *testing.T, c *export.Conclusions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := c.WriteSelection(&b); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, c.WriteSelection(&b))
 	return b.Bytes()
 }
 
@@ -88,10 +81,7 @@ func TestOtherReleases(t *testing.T) {
 // TestDocumentRoundTrip checks that a parsed document selects the same algorithms at every point.
 func TestDocumentRoundTrip(t *testing.T) {
 	conclusions, all := targets(t, small(t))
-	text, err := conclusions.Document(all).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(conclusions.Document(all).Bytes())(t)
 	doc, err := selection.ParseDocument(text)
 	if err != nil || doc.Campaign != "small" || len(doc.Libraries) != 2 {
 		t.Fatalf("document of %q with %d libraries, %v", doc.Campaign, len(doc.Libraries), err)
@@ -148,10 +138,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 	if err != nil {
 		t.Fatal(err)
 	}
-	build, err := lib.Open(cat, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	build := testutil.Must(lib.Open(cat, ""))(t)
 	var x mpi.Export
 	tuned := 0
 	for _, r := range rows {
@@ -163,10 +150,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 			tuned++
 		}
 	}
-	sel, err := build.Fit(rows, mpi.FitOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(build.Fit(rows, mpi.FitOptions{}))(t)
 	for _, r := range rows {
 		if alg, _ := sel.Select(r.Point); alg != r.Options[0].Algorithm {
 			t.Fatalf("%v: the selection says %v, want %v", r.Point, alg, r.Options[0].Algorithm)
@@ -236,9 +220,7 @@ func TestNoModule(t *testing.T) {
 // writeTo writes the files of a release into a folder, which it creates.
 func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	x, _, err := of.Write(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -260,10 +242,7 @@ func TestPlacementIsExported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		module, err := all[0].WriteModule(out, x.Setup, "c")
-		if err != nil {
-			t.Fatal(err)
-		}
+		module := testutil.Must(all[0].WriteModule(out, x.Setup, "c"))(t)
 		facts := written(t, dir, dir)
 		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {
 			if strings.Contains(string(campaigntest.Read(t, path)), "Measured with ranks in cyclic order") != known {
@@ -281,9 +260,7 @@ func TestPlacementIsExported(t *testing.T) {
 func setCyclic(t *testing.T, journal string) {
 	t.Helper()
 	text := bytes.ReplaceAll(campaigntest.Read(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
-	if err := os.WriteFile(journal, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(journal, text, 0o666))
 }
 
 // TestReleaseFaults checks that errors about releases name the flag.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/campaign/export"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 )
@@ -39,11 +40,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func written(t *testing.T, dir, to string) report.Facts {
 	t.Helper()
 	_, conclusions := concluded(t, dir)
-	facts, err := conclusions.Write(to, by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return facts
+	return testutil.Must(conclusions.Write(to, by))(t)
 }
 
 // TestWriteSame checks that the files depend on the journal alone, not on the folder or the number of

@@ -10,6 +10,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/pairs"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 // prints is a benchmark program that prints the output of a launch, which may end early. The
@@ -45,9 +46,7 @@ runner: {kind: local, ppn: 4}
 benchmark: {program: native}
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	return dir
 }
@@ -55,18 +54,9 @@ benchmark: {program: native}
 // discovery loads the campaign and opens its discovery, like a new process.
 func discovery(t *testing.T, dir string) *pairs.Discovery {
 	t.Helper()
-	cfg, err := config.Load(filepath.Join(dir, "c.yaml"), config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := pairs.Open(c, pairs.Options{Version: "test", Environ: os.Environ()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := testutil.Must(config.Load(filepath.Join(dir, "c.yaml"), config.Layers{}))(t)
+	c := testutil.Must(assembly.New(cfg))(t)
+	d := testutil.Must(pairs.Open(c, pairs.Options{Version: "test", Environ: os.Environ()}))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -74,10 +64,7 @@ func discovery(t *testing.T, dir string) *pairs.Discovery {
 // begun returns the number of launches of the program.
 func begun(t *testing.T, dir string) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(dir, "ledger")))(t)
 	return strings.Count(string(text), "x")
 }
 
@@ -86,19 +73,10 @@ func TestMeasureOnce(t *testing.T) {
 	dir := machine(t, ranks+"; "+ends)
 	for range 2 {
 		d := discovery(t, dir)
-		if err := d.Measure(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		found, err := d.Found()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := found.Write(d.Dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, d.Measure(t.Context()))
+		found := testutil.Must(d.Found())(t)
+		testutil.NoError(t, found.Write(d.Dir))
+		testutil.NoError(t, d.Close())
 		if n := begun(t, dir); n != 2 { // one launch for pairs and one for examples
 			t.Errorf("%d starts, want 2", n)
 		}
@@ -118,16 +96,11 @@ func TestMeasureDies(t *testing.T) {
 		if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "broken") {
 			t.Errorf("error %v, want one with the program's words", err)
 		}
-		found, err := d.Found()
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := testutil.Must(d.Found())(t)
 		if gaps := strings.Join(found.Tree.Gaps, "; "); !strings.Contains(gaps, "the launch ended before all pairs were measured") {
 			t.Errorf("gaps %s", gaps)
 		}
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, d.Close())
 		if n := begun(t, dir); n != i+1 {
 			t.Errorf("%d starts, want %d", n, i+1)
 		}

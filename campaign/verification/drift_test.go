@@ -15,6 +15,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/verification"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -36,15 +37,9 @@ func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)
 		jnl := filepath.Join(dir, journal.FileName)
-		before, err := os.ReadFile(jnl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := testutil.Must(os.ReadFile(jnl))(t)
 		c, results := campaigntest.Reread(t, dir)
-		p, err := verification.MeasureDrift(t.Context(), c, results, 20, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := testutil.Must(verification.MeasureDrift(t.Context(), c, results, 20, nil))(t)
 		if p.Candidates != 20 || p.Failed != 0 {
 			t.Errorf("factor %g: %d measured again, %d failed, want 20", factor, p.Candidates, p.Failed)
 		}
@@ -64,10 +59,7 @@ func TestDriftEveryProblem(t *testing.T) {
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
 		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
 	}
-	none, err := c.Results(&journal.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := testutil.Must(c.Results(&journal.State{}))(t)
 	results[0] = none[0]
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 6, nil); err != nil || p.Candidates != 3 {
 		t.Errorf("of one problem: %+v, %v, want half of the candidates", p, err)
@@ -137,9 +129,7 @@ func TestDriftLive(t *testing.T) {
 		t.Errorf("a machine whose times never change: %+v, %v", p, err)
 	}
 	checkRemoved()
-	if err := os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o777))
 	c, results = campaigntest.Reread(t, out)
 	if _, err := verification.MeasureDrift(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
 		t.Errorf("a broken launcher: %v", err)

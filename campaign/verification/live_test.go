@@ -10,6 +10,7 @@ import (
 
 	"tutti/campaign/verification"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/verify"
 )
@@ -30,9 +31,7 @@ func TestLive(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	hideCompilers(t)
 	o := open(t, dir)
-	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))
 	var warnings []string
 	_, result, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Warn: func(text string) { warnings = append(warnings, text) }})
 	if err != nil {
@@ -67,14 +66,9 @@ func hideCompilers(t *testing.T) {
 			}
 		}
 	}
-	compilers, err := filepath.Glob(filepath.Join(folder, "*mpicc*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	compilers := testutil.Must(filepath.Glob(filepath.Join(folder, "*mpicc*")))(t)
 	for _, path := range compilers {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.Remove(path))
 	}
 	t.Setenv("PATH", folder)
 }
@@ -82,10 +76,7 @@ func hideCompilers(t *testing.T) {
 // checkForced checks that some launch scripts load the rules.
 func checkForced(t *testing.T, jobs, rules string) {
 	t.Helper()
-	scripts, err := filepath.Glob(filepath.Join(jobs, "*verify*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := testutil.Must(filepath.Glob(filepath.Join(jobs, "*verify*", "*")))(t)
 	tuned := 0
 	for _, path := range scripts {
 		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), rules) {
@@ -104,9 +95,7 @@ func TestBadCompiler(t *testing.T) {
 	}
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	o := open(t, dir)
-	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))
 	_, _, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Compilers: map[string]string{"openmpi": "/none/mpicc"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "probe that checks whether the library obeys its files: ") || !strings.Contains(err.Error(), "/none/mpicc") {
 		t.Errorf("error %v, want one about the compiler", err)

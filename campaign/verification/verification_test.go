@@ -15,6 +15,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/campaign/verification"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/report"
@@ -61,10 +62,7 @@ func open(t testing.TB, dir string) openCampaign {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = jnl.Close() }) // an error if the test closed it
-	c, err := assembly.Restore(contents, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(assembly.Restore(contents, dir))(t)
 	return openCampaign{c, jnl, contents.State()}
 }
 
@@ -87,13 +85,8 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := p.Write(by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.journal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	facts := testutil.Must(p.Write(by))(t)
+	testutil.NoError(t, o.journal.Close())
 	return result, facts
 }
 
@@ -146,33 +139,21 @@ func TestFilesOfPasses(t *testing.T) {
 	rules := filepath.Join(dir, "openmpi.rules")
 	var inodes []uint64 // of the rules; every write makes a new file
 	recordInode := func() {
-		info, err := os.Stat(rules)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := testutil.Must(os.Stat(rules))(t)
 		if inode := info.Sys().(*syscall.Stat_t).Ino; len(inodes) == 0 || inodes[len(inodes)-1] != inode {
 			inodes = append(inodes, inode)
 		}
 	}
 	o := open(t, dir)
-	p, err := verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { recordInode() }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { recordInode() }}))(t)
 	o.campaign.Spec.Learner.Scaling = "none" // an unknown scaling: no model can be trained now
-	result, err := p.Verify(t.Context(), o.campaign.Config.Libraries[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := testutil.Must(p.Verify(t.Context(), o.campaign.Config.Libraries[0]))(t)
 	if result.Passes < 2 || len(inodes) != result.Passes {
 		t.Errorf("the rules were written %d times in %d passes", len(inodes), result.Passes)
 	}
 	settings := filepath.Join(dir, "openmpi.env")
 	before := campaigntest.Read(t, settings)
-	facts, err := p.Write(by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	facts := testutil.Must(p.Write(by))(t)
 	after := campaigntest.Read(t, settings)
 	if !bytes.Contains(before, []byte("# Not verified:")) || bytes.Contains(after, []byte("# Not verified:")) || facts.Unverified() != "" {
 		t.Errorf("the settings do not go from unverified to verified: %s\n%s\nreport: %q", before, after, facts.Unverified())
@@ -214,9 +195,7 @@ func TestResume(t *testing.T) {
 		at := before + 1 + i*(len(lines)-before-2)/cuts
 		cut := slices.Concat(bytes.Join(lines[:at], nil), lines[at][:len(lines[at])/2])
 		again := t.TempDir()
-		if err := os.WriteFile(filepath.Join(again, journal.FileName), cut, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(again, journal.FileName), cut, 0o666))
 		verifyAndWrite(t, again, verification.Options{Rules: quick()})
 		for _, name := range files {
 			if !bytes.Equal(campaigntest.Read(t, filepath.Join(dir, name)), campaigntest.Read(t, filepath.Join(again, name))) {
@@ -248,9 +227,7 @@ func TestBudget(t *testing.T) {
 	if !errors.Is(err, verify.ErrBudget) || result.Ended || result.Trials == 0 {
 		t.Fatalf("after %d trials, ended %t: %v, want %v", result.Trials, result.Ended, err, verify.ErrBudget)
 	}
-	if err := o.journal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, o.journal.Close())
 	if more, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()}); !more.Proved() || more.Sessions != 1 || more.Trials <= result.Trials {
 		t.Errorf("resumed: proved %t, session %d, %d trials after %d", more.Proved(), more.Sessions, more.Trials, result.Trials)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -22,11 +23,7 @@ func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return testutil.Must(os.ReadFile(path))(t)
 }
 
 // TestEvaluateKeep checks that a run continues from a file of outcomes, and that a file with a
@@ -41,9 +38,7 @@ func TestEvaluateKeep(t *testing.T) {
 		t.Errorf("the second run differs: %s%s%s%s", first, progress, again, none)
 	}
 	content := readFile(t, keep)
-	if err := os.WriteFile(keep, append(content, "broken\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(keep, append(content, "broken\n"...), 0o600))
 	if _, stderr := mustRun(t, exitFailed, args...); !strings.Contains(stderr, "o.jsonl: line 4: ") {
 		t.Errorf("a broken file: %s", stderr)
 	}
@@ -54,9 +49,7 @@ func TestEvaluateKeep(t *testing.T) {
 // TestCalibrateKeepRefuses checks that a file that calibrate did not write stays unchanged.
 func TestCalibrateKeepRefuses(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(keep, []byte("notes of mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(keep, []byte("notes of mine"), 0o600))
 	data := filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv")
 	_, stderr := mustRun(t, exitFailed, "calibrate", "--data", data, "--keep", keep)
 	if !strings.Contains(stderr, "no file of calibrations") || string(readFile(t, keep)) != "notes of mine" {
@@ -96,9 +89,7 @@ func TestCluster(t *testing.T) {
 		t.Errorf("output:\n%s", out)
 	}
 	matrix := filepath.Join(t.TempDir(), "m.csv")
-	if err := os.WriteFile(matrix, []byte("0,1,4\n1,0,6\n4,6,0\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(matrix, []byte("0,1,4\n1,0,6\n4,6,0\n"), 0o600))
 	if out, _ := mustRun(t, exitDone, "cluster", "--matrix", matrix); out != "1\n5\n" {
 		t.Errorf("heights %q, want 1 and the average of 4 and 6", out)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -17,9 +18,7 @@ func onlineArgs(t *testing.T, more ...string) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "app.csv")
 	text := "collective,nodes,ppn,msg_bytes,calls,seconds\nallreduce,16,1,65536,200,1.5\nallreduce,16,1,8,100,0.1\n"
-	if err := os.WriteFile(trace, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(trace, []byte(text), 0o600))
 	data := campaigntest.Recorded(t)
 	return append([]string{
 		"online", "--trace", trace, "--data", filepath.Join(data, "C_allreduce.csv"),
@@ -50,9 +49,7 @@ func TestOnline(t *testing.T) {
 		Policy string
 		Runs   []struct{ Seconds, Best_seconds, Tuned_over_best float64 }
 	}
-	if err := json.Unmarshal([]byte(lines[1]), &o); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal([]byte(lines[1]), &o))
 	if o.Policy != "tutti" || len(o.Runs) != 2 || o.Runs[0].Seconds < o.Runs[0].Best_seconds || o.Runs[1].Tuned_over_best > 1.02 {
 		t.Errorf("earlier measurements did not help: %+v", o)
 	}

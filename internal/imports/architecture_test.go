@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 const root = "../.."
@@ -82,9 +84,6 @@ func cutLast(s string) (before, after string, found bool) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(root, name)))(t)
 	return string(text)
 }

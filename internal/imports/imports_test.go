@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
 )
 
 const module = "tutti"
@@ -35,10 +37,7 @@ type pkg struct {
 func (p pkg) folder() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
 func TestImports(t *testing.T) {
-	packages, err := list()
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := testutil.Must(list())(t)
 	if len(packages) < 10 {
 		t.Fatalf("go list returns %d packages, want the whole module", len(packages))
 	}

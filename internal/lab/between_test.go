@@ -34,10 +34,7 @@ func recordedSet(t *testing.T, name string) Set {
 // defaultQuality returns the metrics of a library's default choices.
 func defaultQuality(t *testing.T, truth []coll.Measurement, machine, library string) metrics.Summary {
 	t.Helper()
-	defaults, err := preprocess.ReadDefaults(filepath.Join(recorded, "defaults.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	defaults := testutil.Must(preprocess.ReadDefaults(filepath.Join(recorded, "defaults.csv")))(t)
 	best := map[coll.Point]float64{}
 	for _, m := range truth {
 		if b, known := best[m.Point]; !known || m.Seconds < b {
@@ -53,11 +50,7 @@ func defaultQuality(t *testing.T, truth []coll.Measurement, machine, library str
 
 func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	t.Helper()
-	sum, err := metrics.Summarize(slowdowns, metrics.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sum
+	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
 // TestBetweenPowersOfTwo checks selections between powers of two. The campaign measures only
@@ -118,30 +111,15 @@ type between struct {
 
 func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) between {
 	t.Helper()
-	res, err := (entry{grid, "regret", seed}).replayed(context.Background(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testutil.Must((entry{grid, "regret", seed}).replayed(context.Background(), opt))(t)
 	ms := res.Ledger.Measurements()
 	quality := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
-		l, err := learner.Fit(grid.data(ms), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		compared, err := l.Compare(off.Truth)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := testutil.Must(learner.Fit(grid.data(ms), o))(t)
+		compared := testutil.Must(l.Compare(off.Truth))(t)
 		return summary(t, compared.Slowdowns)
 	}
-	machine, err := grid.machine(opt.replay(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	random, err := randomOrder(context.Background(), grid, machine, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine := testutil.Must(grid.machine(opt.replay(seed)))(t)
+	random := testutil.Must(randomOrder(context.Background(), grid, machine, seed))(t)
 	return between{len(ms), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
 }
 
@@ -152,18 +130,9 @@ func TestStopsLikeTheCampaign(t *testing.T) {
 	opt.Trees, opt.Tail = 10, 0.1
 	const seed = 4 // its last round has outliers
 	e := entry{recordedSet(t, "D_allgather"), "regret", seed}
-	c, err := e.calibrate(context.Background(), opt, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	machine, err := e.set.machine(opt.replay(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := e.predictedCampaign(context.Background(), machine, opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(e.calibrate(context.Background(), opt, true))(t)
+	machine := testutil.Must(e.set.machine(opt.replay(seed)))(t)
+	res := testutil.Must(e.predictedCampaign(context.Background(), machine, opt, nil))(t)
 	last := res.Evaluations[len(res.Evaluations)-1]
 	if !c.Stopped || res.Stop != activelearn.Converged || c.StopSeconds != last.MachineSeconds || last.Outliers != 0 {
 		t.Errorf("seed %d: the replay stopped after %g s, the campaign (%s) after %g s with %d outliers", seed, c.StopSeconds, res.Stop, last.MachineSeconds, last.Outliers)

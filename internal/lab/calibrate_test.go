@@ -24,11 +24,7 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 	for i := range ms {
 		ms[i].CostSeconds = 100 * ms[i].Seconds
 	}
-	set, err := lab.NewSet("synthetic", change(ms))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return testutil.Must(lab.NewSet("synthetic", change(ms)))(t)
 }
 
 // TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no
@@ -47,10 +43,7 @@ func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	})
 	opt := lab.DefaultOptions()
 	opt.Trees = 10
-	c, err := lab.Calibrate(context.Background(), set, "regret", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(lab.Calibrate(context.Background(), set, "regret", 1, opt))(t)
 	if !c.Stopped || c.Mistakes >= 0.05 || c.Evaluations < 2 {
 		t.Errorf("%+v", c)
 	}
@@ -68,10 +61,7 @@ func TestDisturbedJobs(t *testing.T) {
 	opt.JobNoise = 0.1
 	stopped, right := 0, 0
 	for _, seed := range lab.Seeds(1, 6) {
-		c, err := lab.Calibrate(context.Background(), sets[0], "regret", seed, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := testutil.Must(lab.Calibrate(context.Background(), sets[0], "regret", seed, opt))(t)
 		if c.Stopped {
 			stopped++
 		}
@@ -91,10 +81,7 @@ func TestCalibrations(t *testing.T) {
 	opt := lab.DefaultOptions()
 	opt.Trees, opt.Batch.Candidates = 10, 20
 	design := lab.CalibrationDesign{Sets: []lab.Set{set}, Strategy: "random", Seeds: lab.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
-	first, err := lab.Calibrations(context.Background(), design, opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := testutil.Must(lab.Calibrations(context.Background(), design, opt, nil))(t)
 	for _, c := range first {
 		if c.Evaluations == 0 || c.Covered > c.Evaluations || !c.Stopped || c.StopShare <= 0 || c.StopShare > 1 || c.FirstSeconds == 0 {
 			t.Errorf("calibration %+v", c)
@@ -124,9 +111,7 @@ func TestWriteCalibration(t *testing.T) {
 		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, ConvergedSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
 	}
 	var b strings.Builder
-	if err := lab.WriteCalibration(&b, all); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, lab.WriteCalibration(&b, all))
 	rows := map[string][]string{}
 	for _, line := range strings.Split(b.String(), "\n") {
 		fields := strings.Split(strings.ReplaceAll(line, " %", "%"), "  ")

@@ -11,6 +11,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
+	"tutti/internal/testutil"
 	"tutti/surrogate/learner"
 )
 
@@ -22,10 +23,7 @@ func TestContenders(t *testing.T) {
 	plain := replay(t, s, "uncertainty", 1, opt)
 	opt.Model, opt.Selected = learner.GaussianProcess, true
 	names := []string{"fact", "uncertainty", "own-stop"}
-	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, names, lab.Seeds(1, 1)), opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testutil.Must(lab.Compare(context.Background(), design([]lab.Set{s}, names, lab.Seeds(1, 1)), opt, nil))(t)
 	plain.Strategy = "fact"
 	if diff := cmp.Diff(lines(t, []lab.Outcome{plain}), lines(t, all[:1])); diff != "" {
 		t.Error(diff)
@@ -35,10 +33,7 @@ func TestContenders(t *testing.T) {
 		t.Error("the model and the initial design change nothing")
 	}
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
-	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
 	if got := all[2]; got.MachineSeconds != c.StopSeconds || got.Converged != (c.Stopped && c.Good) || got.Slowdown != c.Slowdown {
 		t.Errorf("own-stop %+v, calibration %+v", got, c)
 	}
@@ -61,17 +56,11 @@ func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare, opt.Criteria.Mistakes = 0, 1e-4
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
-	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
 	if c.Stopped || c.ConvergedSeconds == 0 {
 		t.Fatalf("calibration %+v: want one that ended at the limit", c)
 	}
-	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, []string{"own-stop"}, lab.Seeds(1, 1)), opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testutil.Must(lab.Compare(context.Background(), design([]lab.Set{s}, []string{"own-stop"}, lab.Seeds(1, 1)), opt, nil))(t)
 	if got := all[0]; got.MachineSeconds <= c.StopSeconds || got.Stop != "right" || !got.Converged {
 		t.Errorf("own-stop %+v, the calibration ended after %g s", got, c.StopSeconds)
 	}

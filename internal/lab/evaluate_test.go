@@ -30,20 +30,13 @@ func small(t testing.TB, c coll.Collective) []coll.Measurement {
 	for size := int64(64); size <= 1<<21; size *= 8 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	points, err := g.Points(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := testutil.Must(g.Points(c))(t)
 	return testutil.SyntheticMeasurements(points)
 }
 
 func set(t testing.TB, data string, c coll.Collective) lab.Set {
 	t.Helper()
-	s, err := lab.NewSet(data, small(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(lab.NewSet(data, small(t, c)))(t)
 }
 
 func options() lab.Options {
@@ -63,9 +56,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 	var b bytes.Buffer
 	for _, o := range outcomes {
 		o.WallSeconds = 0
-		if err := json.NewEncoder(&b).Encode(o); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, json.NewEncoder(&b).Encode(o))
 	}
 	return b.String()
 }
@@ -112,10 +103,7 @@ func TestCompareIsIndependentOfWorkers(t *testing.T) {
 
 func TestCompareOrder(t *testing.T) {
 	sets := []lab.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
-	outcomes, err := lab.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, lab.Seeds(7, 2)), options(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := testutil.Must(lab.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, lab.Seeds(7, 2)), options(), nil))(t)
 	var got []string
 	for _, o := range outcomes {
 		got = append(got, strings.Join([]string{o.Data, o.Strategy, string(rune('0' + o.Seed))}, " "))
@@ -141,14 +129,9 @@ func TestFieldNames(t *testing.T) {
 		{o.At[0], "accuracy machine_seconds machine_share mistakes p95_slowdown r2 share slowdown worst_slowdown"},
 		{o.Curve[0], "accuracy machine_seconds machine_share mistakes point_share round slowdown"},
 	} {
-		text, err := json.Marshal(tc.v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testutil.Must(json.Marshal(tc.v))(t)
 		fields := map[string]any{}
-		if err := json.Unmarshal(text, &fields); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, json.Unmarshal(text, &fields))
 		if got := strings.Join(slices.Sorted(maps.Keys(fields)), " "); got != tc.want {
 			t.Errorf("%T has fields %s, want %s", tc.v, got, tc.want)
 		}
@@ -227,16 +210,10 @@ func TestMarks(t *testing.T) {
 // TestLaunchPrice checks that measuring everything costs one launch more for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
-	free, err := s.Exhaustive(options().Launch, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := testutil.Must(s.Exhaustive(options().Launch, 0))(t)
 	opt := options()
 	opt.Launch.Seconds = 2
-	paid, err := s.Exhaustive(opt.Launch, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paid := testutil.Must(s.Exhaustive(opt.Launch, 0))(t)
 	if want := free + 2*float64(s.Space.Size()); paid < want*0.999999 || paid > want*1.000001 {
 		t.Errorf("measuring everything takes %g s, want %g", paid, want)
 	}
@@ -251,10 +228,7 @@ func TestConcurrentLaunches(t *testing.T) {
 		widest = max(widest, p.Nodes)
 	}
 	launch := benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 1}
-	one, err := s.Exhaustive(launch, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := testutil.Must(s.Exhaustive(launch, 0))(t)
 	concurrent, err := s.Exhaustive(launch, widest)
 	if err != nil || !(concurrent < one) {
 		t.Errorf("%g s with concurrent launches, %v; %g s one after another", concurrent, err, one)
@@ -316,14 +290,8 @@ func TestSetOfRepetitions(t *testing.T) {
 			runs = append(runs, r)
 		}
 	}
-	s, err := lab.NewSet("runs", runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	once, err := lab.NewSet("once", small(t, coll.Bcast))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(lab.NewSet("runs", runs))(t)
+	once := testutil.Must(lab.NewSet("once", small(t, coll.Bcast)))(t)
 	if !slices.Equal(s.Truth, once.Truth) {
 		t.Error("the truth is not that of the repetitions of factor 1, the medians")
 	}
@@ -349,13 +317,8 @@ func TestJobNoise(t *testing.T) {
 	opt := options()
 	quiet := replay(t, s, "regret", 1, opt)
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
-	file, err := lab.OpenOutcomes(path, opt, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	file := testutil.Must(lab.OpenOutcomes(path, opt, 0))(t)
+	testutil.NoError(t, file.Close())
 	opt.JobNoise = 0.5
 	disturbed := replay(t, s, "regret", 1, opt)
 	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
@@ -373,16 +336,9 @@ func TestJobNoise(t *testing.T) {
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mixed.csv")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := preprocess.WriteTable(f, slices.Concat(small(t, coll.Reduce), small(t, coll.Bcast))); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(os.Create(path))(t)
+	testutil.NoError(t, preprocess.WriteTable(f, slices.Concat(small(t, coll.Reduce), small(t, coll.Bcast))))
+	testutil.NoError(t, f.Close())
 	sets, warnings, err := lab.Load([]string{path})
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("Load = %v, warnings %v", err, warnings)
@@ -468,9 +424,7 @@ func fixedOutcomes() []lab.Outcome {
 
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := lab.WriteText(&b, fixedOutcomes()); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, lab.WriteText(&b, fixedOutcomes()))
 	testutil.CheckGolden(t, "text.golden", b.Bytes())
 }
 

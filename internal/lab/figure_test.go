@@ -12,6 +12,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lab"
+	"tutti/internal/testutil"
 )
 
 func draw(t *testing.T, name string, workers int) lab.Figure {
@@ -19,25 +20,15 @@ func draw(t *testing.T, name string, workers int) lab.Figure {
 	opt := options()
 	opt.Workers = workers
 	sets := []lab.Set{set(t, "one", coll.Bcast), set(t, "two_reduce", coll.Reduce)}
-	f, err := lab.Draw(context.Background(), name, sets, lab.Seeds(1, 2), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return testutil.Must(lab.Draw(context.Background(), name, sets, lab.Seeds(1, 2), opt))(t)
 }
 
 // table returns the rows of a figure's CSV. Rows of different lengths are an error.
 func table(t *testing.T, f lab.Figure) [][]string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	testutil.NoError(t, f.WriteCSV(&b))
+	return testutil.Must(csv.NewReader(&b).ReadAll())(t)
 }
 
 func column(rows [][]string, name string) int { return slices.Index(rows[0], name) }
@@ -56,13 +47,8 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s has %d rows", f.Name, len(rows))
 			}
 			var picture bytes.Buffer
-			if err := f.WritePNG(&picture); err != nil {
-				t.Fatal(err)
-			}
-			image, err := png.Decode(&picture)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, f.WritePNG(&picture))
+			image := testutil.Must(png.Decode(&picture))(t)
 			if size := image.Bounds().Size(); size.X < 600 || size.Y < 400 {
 				t.Errorf("PNG of %v pixels, want 600x400 at least", size)
 			}
@@ -77,10 +63,7 @@ func TestMoreTrainingIsBetter(t *testing.T) {
 	mean := map[string]float64{}
 	for _, r := range rows[1:] {
 		if r[column(rows, "data")] == "all" && r[column(rows, "metric")] == "slowdown" {
-			v, err := strconv.ParseFloat(r[column(rows, "mean")], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := testutil.Must(strconv.ParseFloat(r[column(rows, "mean")], 64))(t)
 			mean[r[column(rows, "share_percent")]] = v
 		}
 	}
@@ -95,10 +78,7 @@ func TestCollectionTime(t *testing.T) {
 	rows := table(t, draw(t, "fig8", 2))
 	want := 0.0
 	for _, c := range []coll.Collective{coll.Bcast, coll.Reduce} {
-		seconds, err := set(t, "x", c).Exhaustive(options().Launch, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seconds := testutil.Must(set(t, "x", c).Exhaustive(options().Launch, 0))(t)
 		want += seconds
 	}
 	rowsAt100 := 0

@@ -8,6 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lab"
+	"tutti/internal/testutil"
 	"tutti/surrogate/learner"
 )
 
@@ -20,11 +21,7 @@ func TestCompareModels(t *testing.T) {
 	design := lab.ModelDesign{Sets: []lab.Set{set}, Strategy: "regret", Seeds: lab.Seeds(1, 2), Sizes: []int{12, 40, 1 << 20}}
 	compare := func() []lab.ModelLoss {
 		t.Helper()
-		all, err := lab.CompareModels(context.Background(), design, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
+		return testutil.Must(lab.CompareModels(context.Background(), design, opt))(t)
 	}
 	first := compare()
 	if want := 2 * 2 * len(learner.Models()); len(first) != want {
@@ -45,9 +42,7 @@ func TestCompareModels(t *testing.T) {
 		t.Errorf("with two workers %+v, with one %+v", again, first)
 	}
 	var b strings.Builder
-	if err := lab.WriteModels(&b, first); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, lab.WriteModels(&b, first))
 	if got := strings.Count(b.String(), "synthetic"); got != 1 {
 		t.Errorf("%d rows of one set:\n%s", got, b.String())
 	}

@@ -23,21 +23,13 @@ func line(sizes int, algorithms []coll.Algorithm) *coll.Space {
 // makeRival returns a strategy with small forests.
 func makeRival(t *testing.T, name string, seed uint64, same bool) activelearn.Strategy {
 	t.Helper()
-	s, err := strategies{name, forest.Options{Trees: 20}, same}.new(activelearn.Options{Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(strategies{name, forest.Options{Trees: 20}, same}.new(activelearn.Options{Seed: seed}))(t)
 }
 
 // askRival returns the batch of a round from a strategy.
 func askRival(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
-	batch, err := s.Ask(activelearn.State{Round: round, Want: want, Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return batch
+	return testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
 }
 
 // record records the times of candidates in a ledger.
@@ -47,9 +39,7 @@ func record(t *testing.T, l *activelearn.Ledger, seconds func(coll.Candidate) fl
 	for _, c := range candidates {
 		ms = append(ms, coll.Measurement{Candidate: c, Seconds: seconds(c), CostSeconds: 1e-3})
 	}
-	if err := recordAll(l, ms); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, recordAll(l, ms))
 }
 
 func bySize(c coll.Candidate) float64 { return 1e-6 * (1 + float64(c.MsgBytes)/1000) }
@@ -128,9 +118,7 @@ func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
 		record(t, l, bySize, space.At(3*i)...)
 	}
 	first := askRival(t, makeRival(t, "jackknife", 1, false), l, 2, 1)[0]
-	if err := l.Pend(first); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Pend(first))
 	if next := askRival(t, makeRival(t, "jackknife", 1, false), l, 2, 1)[0]; next.Algorithm == first.Algorithm && neighbours(next.Point, first.Point) {
 		t.Errorf("next to %v the choice is %v", first, next)
 	}
@@ -140,14 +128,8 @@ func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
 // poisson cannot handle negative values such as logarithms of times.
 func TestJackknifeTakesEveryCriterion(t *testing.T) {
 	for _, name := range []string{"squared_error", "absolute_error", "friedman_mse", "poisson"} {
-		criterion, err := forest.ParseCriterion(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := strategies{name: "jackknife", forest: forest.Options{Trees: 20, Criterion: criterion}}.new(activelearn.Options{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		criterion := testutil.Must(forest.ParseCriterion(name))(t)
+		s := testutil.Must(strategies{name: "jackknife", forest: forest.Options{Trees: 20, Criterion: criterion}}.new(activelearn.Options{Seed: 1}))(t)
 		space := line(8, testutil.SyntheticAlgorithms())
 		l := activelearn.NewLedger(space)
 		record(t, l, bySize, slices.Concat(space.At(0), space.At(4), space.At(7))...)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -49,10 +50,7 @@ func TestAboveRanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alg, err := coll.ParseAlgorithm(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alg := testutil.Must(coll.ParseAlgorithm(text))(t)
 		if got := fmt.Sprint(cat.Ranges(coll.Bcast, alg)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
@@ -84,18 +82,9 @@ allreduce ranks 8-8 ppn 2-2 bytes 1048576-1048576 openmpi.segmented_ring(segsize
 			Point:   coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},
 			Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2e-3}, {Algorithm: mpilibrarytest.Algorithm(t, tc.algorithm), Seconds: 1e-3}},
 		}}
-		b, err := lib.Open(cat, "/lib/libtutti.so")
-		if err != nil {
-			t.Fatal(err)
-		}
-		sel, err := b.Fit(rows, mpi.FitOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := b.Export(sel, "/tuned")
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testutil.Must(lib.Open(cat, "/lib/libtutti.so"))(t)
+		sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+		x := testutil.Must(b.Export(sel, "/tuned"))(t)
 		if text := string(x.Files[0].Content); !strings.HasPrefix(text, want[i]+"end ") {
 			t.Errorf("table\n%swant\n%s", text, want[i])
 		}

@@ -62,14 +62,8 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 			}
 		}
 	}
-	b, err := lib.Open(cat, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sel, err := b.Fit(rows, mpi.FitOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testutil.Must(lib.Open(cat, ""))(t)
+	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
 	x, err := b.Export(sel, dir)
 	if err == nil {
 		err = b.Replay(x, sel, rows)
@@ -231,9 +225,7 @@ func TestLiveSanitized(t *testing.T) {
 			}
 			program := sanitized(t, b.tools.Compiler, dir, testutil.FuzzProgram, libs...)
 			quiet := filepath.Join(dir, "quiet")
-			if err := os.WriteFile(quiet, []byte("leak:"+strings.ReplaceAll(libraryFrames, " ", "\nleak:")+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(quiet, []byte("leak:"+strings.ReplaceAll(libraryFrames, " ", "\nleak:")+"\n"), 0o666))
 			env := append([]string{
 				"ASAN_OPTIONS=log_path=" + dir + "/found", "UBSAN_OPTIONS=print_stacktrace=1:log_path=" + dir + "/found",
 				"LSAN_OPTIONS=exitcode=0:print_suppressions=0:suppressions=" + quiet,
@@ -253,16 +245,10 @@ func TestLiveSanitized(t *testing.T) {
 // findings returns the findings of the sanitizers without leaks in libraries that are already unloaded.
 func findings(t *testing.T, pattern string) string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testutil.Must(filepath.Glob(pattern))(t)
 	found := ""
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testutil.Must(os.ReadFile(name))(t)
 		for _, part := range strings.Split(string(text), "\n\n") {
 			leak := strings.Contains(part, "leak of") && !strings.Contains(part, "libtutti") && !strings.Contains(part, "fuzz")
 			if !leak && !strings.Contains(part, "ERROR: LeakSanitizer") && !strings.Contains(part, "SUMMARY") {
@@ -278,10 +264,7 @@ func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...st
 	t.Helper()
 	p.Flags = append(slices.Clone(p.Flags), "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-Wl,--no-as-needed")
 	p.Libs = append(slices.Clone(libs), p.Libs...)
-	built, err := csource.Build(t.Context(), p, compiler, filepath.Join(dir, p.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := testutil.Must(csource.Build(t.Context(), p, compiler, filepath.Join(dir, p.Name)))(t)
 	return built.Path
 }
 
@@ -292,18 +275,9 @@ func exploreAll(t *testing.T, release, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := lib.Open(cat, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "tutti.table"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := libtutti.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testutil.Must(lib.Open(cat, ""))(t)
+	text := testutil.Must(os.ReadFile(filepath.Join(dir, "tutti.table")))(t)
+	base := testutil.Must(libtutti.Parse(text))(t)
 	var mixes []libtutti.Mix
 	for _, c := range coll.Collectives() {
 		if c != coll.Alltoallv {
@@ -325,10 +299,7 @@ func mustRead(t *testing.T, env []string) string {
 	t.Helper()
 	for _, v := range env {
 		if path, ok := strings.CutPrefix(v, "TUTTI_TABLE="); ok {
-			text, err := os.ReadFile(filepath.Clean(path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testutil.Must(os.ReadFile(filepath.Clean(path)))(t)
 			return string(text)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -107,13 +108,9 @@ func TestIdentify(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "libmpi.so.12")
-			if err := os.WriteFile(path, []byte(tc.content), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(path, []byte(tc.content), 0o644))
 			link := filepath.Join(filepath.Dir(path), "libmpi.so")
-			if err := os.Symlink("libmpi.so.12", link); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.Symlink("libmpi.so.12", link))
 			got, err := libraries.Identify(link)
 			if tc.version == "" && !errors.Is(err, mpi.ErrNoVersion) || tc.version != "" && err != nil {
 				t.Errorf("error %v", err)
@@ -149,9 +146,7 @@ func FuzzRecognise(f *testing.F) {
 			if r == nil {
 				continue
 			}
-			if err := mpi.BinaryTexts(strings.NewReader(content), r.See); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, mpi.BinaryTexts(strings.NewReader(content), r.See))
 			name := r.Name()
 			if !utf8.ValidString(name) || len(name) > 80 || strings.ContainsFunc(name, unicode.IsControl) {
 				t.Errorf("name %q cannot be shown", name)

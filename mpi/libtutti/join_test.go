@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // one returns a table that selects an algorithm for all broadcasts.
@@ -17,14 +18,8 @@ func one(name string) Table {
 // A joined table selects for each order what the table of this order does, and nothing for other orders.
 // Formatting and parsing does not change it.
 func TestJoin(t *testing.T) {
-	joined, err := Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := Parse(joined.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")}))(t)
+	read := testutil.Must(Parse(joined.Bytes()))(t)
 	for _, tc := range []struct {
 		orders []coll.Order
 		want   string
@@ -41,10 +36,7 @@ func TestJoinRefuses(t *testing.T) {
 	other, exploring := one("binomial"), one("binomial")
 	other.For = "MPI 2"
 	exploring.Mixes = []Mix{MixForAll(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
-	joined, err := Join(OrderTable{coll.Block, one("binomial")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}))(t)
 	for name, tables := range map[string][]OrderTable{
 		"one order twice":     {{coll.Block, one("binomial")}, {coll.Block, one("two_level")}},
 		"two MPI libraries":   {{coll.Block, one("binomial")}, {coll.Cyclic, other}},

@@ -56,10 +56,7 @@ func TestRanges(t *testing.T) {
 	}
 	for _, cat := range releases() {
 		for _, tc := range tests {
-			alg, err := coll.ParseAlgorithm(tc.algorithm)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alg := testutil.Must(coll.ParseAlgorithm(tc.algorithm))(t)
 			if got := fmt.Sprint(cat.Ranges(tc.collective, alg)); got != tc.want {
 				t.Errorf("%s %s %s: %s, want %s", cat.Version, tc.collective, alg, got, tc.want)
 			}
@@ -92,10 +89,7 @@ func TestSize(t *testing.T) {
 func sampleTable(t testing.TB) Table {
 	t.Helper()
 	b := build{library: Library.(*library), cat: releases()[0]}
-	sel, err := b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), mpi.FitOptions{MaxLoss: 0.2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), mpi.FitOptions{MaxLoss: 0.2}))(t)
 	table, _, err := b.table(sel.Trees)
 	if err != nil {
 		t.Fatal(err)
@@ -107,10 +101,7 @@ func TestGolden(t *testing.T) {
 	table := sampleTable(t)
 	text := table.Bytes("of the tests")
 	testutil.CheckGolden(t, "tutti.table", text)
-	back, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := testutil.Must(Parse(text))(t)
 	if d := cmp.Diff(table, back, cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })); d != "" {
 		t.Errorf("read back (-written +read):\n%s", d)
 	}
@@ -172,10 +163,7 @@ explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300
 
 // A table with algorithms of the MPI library is parsed and written again, without unused activations.
 func TestParseActivations(t *testing.T) {
-	table, err := Parse(sealed(withActivations))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(Parse(sealed(withActivations)))(t)
 	unused := strings.Replace(withActivations, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)
 	if got := string(table.Bytes()); got != string(sealed(unused)) {
 		t.Errorf("written again:\n%swant\n%s", got, sealed(unused))

@@ -114,10 +114,7 @@ func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.A
 	if alg.IsDefault() {
 		return alg
 	}
-	e, err := releases()[0].Lookup(c, alg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := testutil.Must(releases()[0].Lookup(c, alg))(t)
 	p := coll.Point{Collective: c, Nodes: ranks, PPN: 1}
 	for _, r := range []mpi.Requirement{mpi.PowerOfTwo, mpi.Even} {
 		if e.Has(r) && !r.Holds(p) {

@@ -53,20 +53,11 @@ func TestCompositions(t *testing.T) {
 
 // The files differ from the library's own trees only in the collective.
 func TestCompositionFiles(t *testing.T) {
-	lib, err := embeddedTree("4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 2, PPN: 2}, 4096, "alpha(inter=reduce_scatter_allgather)")
-	f, err := mpi.Force(Library, release(t, "4.0.2"), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(mpi.Force(Library, release(t, "4.0.2"), c))(t)
 	for i, own := range []treeObject{lib.Device, lib.Tree} {
-		tree, err := parseTree(f.Env[i].File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testutil.Must(parseTree(f.Env[i].File))(t)
 		if len(tree) != len(own) {
 			t.Fatalf("%s: %d collectives, want %d", f.Env[i].Name, len(tree), len(own))
 		}
@@ -81,10 +72,7 @@ func TestCompositionFiles(t *testing.T) {
 // functions returns the functions of the library that implement algorithms of blocking collectives.
 func functions(t *testing.T) []string {
 	t.Helper()
-	lib, err := embeddedTree("4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	return slices.DeleteFunc(lib.Leaves, func(name string) bool {
 		return strings.HasPrefix(name, "MPIR_I") || strings.HasPrefix(name, "MPIR_Neighbor") || strings.Contains(name, "_inter_")
 	})
@@ -148,9 +136,7 @@ func settings(t *testing.T, list []mpi.Var) []string {
 	for _, v := range list {
 		if v.File != nil {
 			v.Value = filepath.Join(dir, v.Name)
-			if err := os.WriteFile(v.Value, v.File, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(v.Value, v.File, 0o644))
 		}
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -20,10 +20,7 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 		if c.Algorithm.IsDefault() {
 			return false
 		}
-		e, err := cat.Lookup(c.Collective, c.Algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testutil.Must(cat.Lookup(c.Collective, c.Algorithm))(t)
 		return composes(e)
 	})
 }

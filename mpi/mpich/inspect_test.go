@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -82,9 +83,7 @@ func TestInspect(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "libmpich.so")
-			if err := os.WriteFile(path, []byte("\x7fELF\x00"+strings.Join(tc.texts, "\x00")+"\x00"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(path, []byte("\x7fELF\x00"+strings.Join(tc.texts, "\x00")+"\x00"), 0o644))
 			got := Library.Inspect(t.Context(), mpi.Installed{Version: tc.version, File: path})
 			if got.Device != tc.device || got.Checks != tc.checks || (got.Fault == "") != (tc.fault == "") || !strings.Contains(got.Fault, tc.fault) {
 				t.Errorf("got %+v, want device %q, checks %q, fault %q", got, tc.device, tc.checks, tc.fault)

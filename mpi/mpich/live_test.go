@@ -24,18 +24,12 @@ var toolchain = testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mp
 // installed returns the library that a program is linked with.
 func installed(t *testing.T, prog string) build {
 	t.Helper()
-	out, err := exec.Command("ldd", prog).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := testutil.Must(exec.Command("ldd", prog).Output())(t)
 	path := regexp.MustCompile(`libmpich\.so\S* => (\S+)`).FindSubmatch(out)
 	if path == nil {
 		t.Fatalf("no libmpich in\n%s", out)
 	}
-	lib, err := readLibraryTree(string(path[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := testutil.Must(readLibraryTree(string(path[1])))(t)
 	for _, cat := range releases() {
 		if cat.Version == lib.Version {
 			return build{lib, cat}
@@ -111,20 +105,14 @@ func TestLiveSelection(t *testing.T) {
 	b := installed(t, prog)
 	rows := layered(b.cat)
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-	tree, err := parseTree(x.Loaded(coll.Layout{}, flatFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(parseTree(x.Loaded(coll.Layout{}, flatFile)))(t)
 	env := mpilibrarytest.Sourced(t, b, sel)
 	seen := map[string]bool{}
 	for i, r := range rows {
 		if i%5 > 2 { // some are enough, with all four algorithms among them
 			continue
 		}
-		want, err := reach(tree, signatureAt(r.Point))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testutil.Must(reach(tree, signatureAt(r.Point)))(t)
 		got, out := ran(t, env, r.Point, prog)
 		if got != want.Name {
 			t.Errorf("%v: %s ran, want %s:\n%s", r.Point, got, want.Name, out)

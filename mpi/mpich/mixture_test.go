@@ -20,10 +20,7 @@ func row(t testing.TB, p coll.Point, list times) selection.Row {
 	t.Helper()
 	r := selection.Row{Point: p}
 	for name, seconds := range list {
-		a, err := coll.ParseAlgorithm(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(coll.ParseAlgorithm(name))(t)
 		r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: seconds})
 	}
 	slices.SortFunc(r.Options, func(a, b selection.Option) int { return coll.CompareAlgorithms(a.Algorithm, b.Algorithm) })
@@ -182,10 +179,7 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) != nil || turn%3 == 0 {
 						continue
 					}
-					e, err := cat.Lookup(c, a)
-					if err != nil {
-						t.Fatal(err)
-					}
+					e := testutil.Must(cat.Lookup(c, a))(t)
 					seconds := 2 + float64((n+turn)%5)/10
 					if composes(e) == (turn%3 == 1) {
 						seconds--
@@ -249,19 +243,11 @@ func TestLiveMixture(t *testing.T) {
 func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()
 	f := files{device: b.lib.Device}
-	var err error
-	if f.flat, err = parseTree(x.Loaded(coll.Layout{}, flatFile)); err != nil {
-		t.Fatal(err)
-	}
+	f.flat = testutil.Must(parseTree(x.Loaded(coll.Layout{}, flatFile)))(t)
 	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
-		if f.device, err = parseTree(text); err != nil {
-			t.Fatal(err)
-		}
+		f.device = testutil.Must(parseTree(text))(t)
 	}
-	r, err := b.route(f, signatureAt(p))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testutil.Must(b.route(f, signatureAt(p)))(t)
 	var names []string
 	if r.flat.Name != "" {
 		names = append(names, r.flat.Name)

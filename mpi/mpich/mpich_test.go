@@ -21,10 +21,7 @@ import (
 // known returns the build of 4.0.2 with the embedded trees.
 func known(t testing.TB) build {
 	t.Helper()
-	lib, err := embeddedTree("4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	return build{lib, release(t, "4.0.2")}
 }
 
@@ -194,15 +191,10 @@ func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
 	}
-	tree, err := os.ReadFile("trees/4.0.2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(os.ReadFile("trees/4.0.2.json"))(t)
 	texts := []string{"Thu Apr  7 12:34:45 CDT 2022", "4.0.2", strings.TrimSpace(string(tree))}
 	path := filepath.Join(t.TempDir(), "libmpich.so")
-	if err := os.WriteFile(path, []byte(strings.Join(texts, "\x00")+"\x00"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(strings.Join(texts, "\x00")+"\x00"), 0o666))
 	if _, err := Library.Open(release(t, "4.0.2"), path); err != nil {
 		t.Error(err)
 	}
@@ -269,18 +261,9 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	b := known(t)
-	sel, err := b.Fit(rows, mpi.FitOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := b.Export(sel, "/home/me/my runs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snippet, err := x.Setup.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+	x := testutil.Must(b.Export(sel, "/home/me/my runs"))(t)
+	snippet := testutil.Must(x.Setup.Shell())(t)
 	testutil.CheckGolden(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))
 	testutil.CheckGolden(t, "bcast.ch4.json", x.Loaded(coll.Layout{}, deviceFile))
 	testutil.CheckGolden(t, "bcast.env", snippet)

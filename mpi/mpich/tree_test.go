@@ -9,25 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
 )
 
 func TestReadLibrary(t *testing.T) {
-	want, err := embeddedTree("4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	device, err := os.ReadFile("trees/4.0.2.ch4.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := os.ReadFile("trees/4.0.2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := os.ReadFile("trees/4.0.2.names")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testutil.Must(embeddedTree("4.0.2"))(t)
+	device := testutil.Must(os.ReadFile("trees/4.0.2.ch4.json"))(t)
+	tree := testutil.Must(os.ReadFile("trees/4.0.2.json"))(t)
+	names := testutil.Must(os.ReadFile("trees/4.0.2.names"))(t)
 	var lib bytes.Buffer
 	lib.WriteString("\x7fELF\x00{\"collective=bcast\":{\"algorithm=MPIDI_POSIX_x\":{}}}\x00\x81\x97")
 	lib.Write(bytes.TrimSpace(device))
@@ -39,13 +29,8 @@ func TestReadLibrary(t *testing.T) {
 	lib.WriteString("\x00Thu Apr  7 12:34:45 CDT 2022\x004.0.2\x00\x00127.0.0.1\x00")
 	lib.Write(bytes.ReplaceAll(names, []byte("\n"), []byte("\x00")))
 	path := filepath.Join(t.TempDir(), "libmpich.so")
-	if err := os.WriteFile(path, lib.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := readLibraryTree(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, lib.Bytes(), 0o644))
+	got := testutil.Must(readLibraryTree(path))(t)
 	want.Source, want.Transport, want.Asserts, want.Posix = path, "ch4:ofi", true, true
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-embedded +read):\n%s", d)
@@ -57,9 +42,7 @@ func TestLibraryRefuses(t *testing.T) {
 		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
 	}
 	path := filepath.Join(t.TempDir(), "libother.so")
-	if err := os.WriteFile(path, []byte("CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00ch4\x00ch3:nemesis"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte("CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00ch4\x00ch3:nemesis"), 0o644))
 	lib, err := readLibraryTree(path)
 	if !errors.Is(err, errNoTree) || !strings.Contains(err.Error(), path) {
 		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
@@ -107,10 +90,7 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	tree, err := os.ReadFile("trees/4.0.2.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	tree := testutil.Must(os.ReadFile("trees/4.0.2.json"))(f)
 	f.Add(tree)
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Add([]byte(`{"a\`))

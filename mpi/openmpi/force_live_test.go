@@ -21,10 +21,7 @@ func TestLiveNumbers(t *testing.T) {
 			continue
 		}
 		f := mpilibrarytest.Force(t, Library, cat, c)
-		e, err := cat.Lookup(c.Collective, c.Algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testutil.Must(cat.Lookup(c.Collective, c.Algorithm))(t)
 		if e.ID%4 != 2 || e.ID > 2 && !testutil.AllCases() { // some are enough: each start takes half a second
 			continue
 		}

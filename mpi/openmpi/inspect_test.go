@@ -10,16 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
 // recorded returns the output of the ompi_info of 4.1.4.
 func recorded(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/ompi-info-4.1.4.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile("testdata/ompi-info-4.1.4.txt"))(t)
 	return string(text)
 }
 

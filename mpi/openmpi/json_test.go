@@ -43,14 +43,8 @@ func TestJSONGolden(t *testing.T) {
 	for _, f := range x.Files {
 		testutil.CheckGolden(t, "newer."+path.Base(f.Name), f.Content)
 	}
-	x, err := b.Export(sel, "/dir")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snippet, err := x.Setup.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	x = testutil.Must(b.Export(sel, "/dir"))(t)
+	snippet := testutil.Must(x.Setup.Shell())(t)
 	testutil.CheckGolden(t, "newer.openmpi.env", snippet)
 }
 
@@ -73,14 +67,8 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
 		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
-		back, err := parseJSON(x.Loaded(coll.Layout{}, fileVariable))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rules, err := b.bundle(sel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := testutil.Must(parseJSON(x.Loaded(coll.Layout{}, fileVariable)))(t)
+		rules := testutil.Must(b.bundle(sel))(t)
 		checked := 0
 		for _, c := range rules.rules {
 			for _, block := range c.Blocks {
@@ -190,10 +178,7 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := distributionRows()
 	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-	rules, err := b.bundle(sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := testutil.Must(b.bundle(sel))(t)
 	rules.inCommonFile = nil // the layouts fall to the rules for everybody
 	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("Replay = %v", err)
@@ -222,10 +207,7 @@ func TestRadix(t *testing.T) {
 			}
 		}
 		rows[0].Options[0].Algorithm = coll.Algorithm{Name: name}
-		sel, err := b.Fit(rows, mpi.FitOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
 		if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "want a radix of 2 or more") {
 			t.Errorf("%s without a radix: %v", name, err)
 		}
@@ -281,10 +263,7 @@ func FuzzParseJSON(f *testing.F) {
 // TestMaxRequests checks that only the files of releases that read the limit contain it.
 func TestMaxRequests(t *testing.T) {
 	p := coll.Point{Collective: coll.Alltoall, Nodes: 4, PPN: 2, MsgBytes: 64}
-	limited, err := coll.ParseAlgorithm("linear_sync(max_requests=8)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	limited := testutil.Must(coll.ParseAlgorithm("linear_sync(max_requests=8)"))(t)
 	rows := []selection.Row{{Point: p, Options: []selection.Option{{Algorithm: limited, Seconds: 1}}}}
 	for _, version := range []string{"5.0.6", "5.0.7", "5.0.9", "6.0.x"} {
 		known := "5.0.9"
@@ -293,10 +272,7 @@ func TestMaxRequests(t *testing.T) {
 		}
 		b := build{release(t, known).As(version)}
 		if version == "5.0.6" {
-			sel, err := b.Fit(rows, mpi.FitOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
 			if _, err := b.Export(sel, "/dir"); !errors.Is(err, errVersion) {
 				t.Errorf("5.0.6: %v, want errVersion", err)
 			}

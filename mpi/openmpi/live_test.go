@@ -32,16 +32,10 @@ func traced(t *testing.T, env []string, p coll.Point, args ...string) (out strin
 	dir := t.TempDir()
 	const script = `[ "$OMPI_COMM_WORLD_RANK" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT="$0/log"; exec "$@"`
 	out = launch(t, env, p.Ranks(), append([]string{"sh", "-c", script, dir}, args...)...)
-	logs, err := filepath.Glob(filepath.Join(dir, "log*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	logs := testutil.Must(filepath.Glob(filepath.Join(dir, "log*")))(t)
 	form := regexp.MustCompile(`binding file \S*mca_coll_tuned\.so .*normal symbol .ompi_coll_base_` + string(p.Collective) + `_intra_(\w+)'`)
 	for _, name := range logs {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testutil.Must(os.ReadFile(name))(t)
 		for _, m := range form.FindAllSubmatch(text, -1) {
 			called = append(called, string(m[1]))
 		}
@@ -121,13 +115,9 @@ var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Ranks
 func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "it's $HOME")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(dir, 0o755))
 	x = build{release(t, "4.1.4")}.files(rules, dir)
-	if err := x.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, x.Write(dir))
 	return dir, x
 }
 
@@ -180,10 +170,7 @@ func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		sel, err := b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}))(t)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
 	}
 }

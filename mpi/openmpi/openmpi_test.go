@@ -65,17 +65,11 @@ func TestGolden(t *testing.T) {
 	for _, f := range x.Files {
 		testutil.CheckGolden(t, path.Base(f.Name), f.Content)
 	}
-	x, err := b.Export(sel, "/home/me/my runs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x = testutil.Must(b.Export(sel, "/home/me/my runs"))(t)
 	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.env", "layouts/2x6.rules", "layouts/12x1.rules"}, x.Names()); d != "" {
 		t.Error(d)
 	}
-	snippet, err := x.Setup.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
+	snippet := testutil.Must(x.Setup.Shell())(t)
 	testutil.CheckGolden(t, "layouts.env", snippet)
 	want := []selection.Conflict{
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
@@ -137,10 +131,7 @@ func TestOneRowForAllSizes(t *testing.T) {
 			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
 				b := build{release(t, version)}
 				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
-				find, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
-				if err != nil {
-					t.Fatal(err)
-				}
+				find := testutil.Must(b.reader(x.Loaded(coll.Layout{}, fileVariable)))(t)
 				p := coll.Point{Collective: c, Nodes: 1, PPN: 4}
 				first := find(p)
 				if (first.Algorithm != 0) != tuned {
@@ -171,10 +162,7 @@ func TestEmptyMessages(t *testing.T) {
 		}
 		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, l := range append(x.Setup.Layouts, selection.LayoutSettings{}) {
-			find, err := b.reader(x.Loaded(l.Layout, fileVariable))
-			if err != nil {
-				t.Fatal(err)
-			}
+			find := testutil.Must(b.reader(x.Loaded(l.Layout, fileVariable)))(t)
 			for _, r := range rows {
 				p := r.Point
 				p.MsgBytes = 0
@@ -190,10 +178,7 @@ func TestExportRefuses(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
-		sel, err := b.Fit(rows, mpi.FitOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
 		if _, err := b.Export(sel, "/dir"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -220,10 +205,7 @@ func TestTwoRanks(t *testing.T) {
 		rows = append(rows, r)
 	}
 	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-	back, err := parse(x.Loaded(coll.Layout{}, fileVariable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := testutil.Must(parse(x.Loaded(coll.Layout{}, fileVariable)))(t)
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
 		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
 			t.Errorf("%d ranks: algorithm %d, want %d", n, got.Algorithm, want)
@@ -235,10 +217,7 @@ func TestReplayFindsWrongRules(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	rows := mpilibrarytest.Rows(b.cat, 1, 0)
 	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-	rules, err := b.bundle(sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := testutil.Must(b.bundle(sel))(t)
 	rules.rules[0].Blocks[1].Rules[1].Algorithm++
 	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("changed algorithm: %v", err)

@@ -54,10 +54,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, tc := range tests {
 		_, x := mpilibrarytest.FitAndExport(t, tc.build, tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
-		snippet, err := x.Setup.Shell()
-		if err != nil {
-			t.Fatal(err)
-		}
+		snippet := testutil.Must(x.Setup.Shell())(t)
 		testutil.CheckGolden(t, x.Snippet, snippet)
 	}
 }

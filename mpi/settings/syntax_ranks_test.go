@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
@@ -36,10 +37,7 @@ func TestRankRulesFollowTree(t *testing.T) {
 			var rules rankRules
 			for _, s := range x.Setup.Settings {
 				if s.Name == b.lib.variables[tree.Collective].name {
-					var err error
-					if rules, err = parseRankRules(s.Value); err != nil {
-						t.Fatal(err)
-					}
+					rules = testutil.Must(parseRankRules(s.Value))(t)
 				}
 			}
 			checked += checkBounds(t, b, tree, rules)
@@ -63,10 +61,7 @@ func checkBounds(t *testing.T, b build, tree *selection.Tree, rules rankRules) i
 					}
 					want := 0
 					if alg, _ := tree.Lookup(n, 1, bytes); !alg.IsDefault() {
-						e, err := b.cat.Lookup(tree.Collective, alg)
-						if err != nil {
-							t.Fatal(err)
-						}
+						e := testutil.Must(b.cat.Lookup(tree.Collective, alg))(t)
 						want = e.ID
 					}
 					if got := rules.find(n, bytes); got != want {
@@ -84,10 +79,7 @@ func TestRankRulesExportErrors(t *testing.T) {
 	b := intel(t)
 	rows := intelRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel, err := b.Fit(rows, mpi.FitOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
@@ -108,10 +100,7 @@ func TestRankRulesReplayErrors(t *testing.T) {
 
 // The value has forms of the documentation; its last rule is for all other messages.
 func TestParseRankRules(t *testing.T) {
-	rules, err := parseRankRules("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := testutil.Must(parseRankRules("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3"))(t)
 	tests := []struct {
 		ranks int
 		bytes int64
@@ -159,10 +148,7 @@ func TestRankRulesString(t *testing.T) {
 	if got := all.String(); got != want {
 		t.Errorf("String() = %s, want %s", got, want)
 	}
-	back, err := parseRankRules(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := testutil.Must(parseRankRules(want))(t)
 	if d := cmp.Diff(rankRules{all[0], all[2], all[1]}, back, cmp.AllowUnexported(rankRule{})); d != "" {
 		t.Error(d)
 	}

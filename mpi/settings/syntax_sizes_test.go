@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
@@ -45,10 +46,7 @@ func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Sel
 	t.Helper()
 	for _, l := range sel.Layouts {
 		for i, tree := range l.Trees {
-			ranges, err := parseSizeRanges(s.For(l.Layout)[i].Value, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ranges := testutil.Must(parseSizeRanges(s.For(l.Layout)[i].Value, 32))(t)
 			bands := tree.Comms[0].PPNs[0].Bands
 			for _, band := range bands {
 				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
@@ -59,10 +57,7 @@ func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Sel
 					if alg.IsDefault() { // below the tuned sizes
 						alg = bands[1].Algorithm
 					}
-					want, err := b.cat.Lookup(tree.Collective, alg)
-					if err != nil {
-						t.Fatal(err)
-					}
+					want := testutil.Must(b.cat.Lookup(tree.Collective, alg))(t)
 					if got := ranges.find(bytes); bytes >= 0 && got != want.ID {
 						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, bytes, got, want.ID)
 					}
@@ -114,17 +109,11 @@ func TestSizeRangesExportErrors(t *testing.T) {
 	b := mvapich(t)
 	rows := mvapichRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02}))(t)
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
-	common, err := selection.FitAll(mvapichRows(), b.lib.Size, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	common := testutil.Must(selection.FitAll(mvapichRows(), b.lib.Size, 0))(t)
 	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
 	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
 		t.Errorf("a selection for all layouts: %v", err)
@@ -147,10 +136,7 @@ func TestSizeRangesReplayErrors(t *testing.T) {
 }
 
 func TestParseSizeRanges(t *testing.T) {
-	ranges, err := parseSizeRanges("2:0-1024,1:1025-8192,3:8193-+", 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranges := testutil.Must(parseSizeRanges("2:0-1024,1:1025-8192,3:8193-+", 32))(t)
 	for size, want := range map[int64]int{0: 2, 1024: 2, 1025: 1, 8192: 1, 8193: 3, 1 << 40: 3} {
 		if got := ranges.find(size); got != want {
 			t.Errorf("find(%d) = %d, want %d", size, got, want)

@@ -19,10 +19,7 @@ import (
 // serve starts an HTTP server on loopback for the API of a backend.
 func serve(t *testing.T, b api.Backend, o api.Options) *httptest.Server {
 	t.Helper()
-	a, err := api.New(b, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(api.New(b, o))(t)
 	s := httptest.NewServer(a)
 	t.Cleanup(func() { a.Close(); s.Close() })
 	return s
@@ -37,10 +34,7 @@ type answer struct {
 // ask sends one request without following redirects. Headers have the form "Name: value".
 func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ...string) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testutil.Must(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body)))(t)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -53,39 +47,22 @@ func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ..
 		r.Header.Set(name, value)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := testutil.Must(client.Do(r))(t)
 	defer resp.Body.Close()
-	content, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(io.ReadAll(resp.Body))(t)
 	return answer{resp.StatusCode, resp.Header, string(content)}
 }
 
 // TestOpenAPI checks that docs/openapi.json is the OpenAPI document. go test -update writes the file.
 func TestOpenAPI(t *testing.T) {
-	a, err := api.New(newFake(), api.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := a.OpenAPI()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(api.New(newFake(), api.Options{Version: "test"}))(t)
+	content := testutil.Must(a.OpenAPI())(t)
 	var document map[string]any
-	if err := json.Unmarshal(content, &document); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(content, &document))
 	if v := document["openapi"]; v != "3.1.0" {
 		t.Errorf("openapi %v, want 3.1.0", v)
 	}
-	content, err = json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content = testutil.Must(json.MarshalIndent(document, "", "  "))(t)
 	testutil.CheckGolden(t, "../../../docs/openapi.json", append(content, '\n'))
 	served := ask(t, serve(t, newFake(), api.Options{Version: "test"}), "GET", "/api/v1/openapi.json", "")
 	if served.status != http.StatusOK || !json.Valid([]byte(served.body)) {
@@ -181,9 +158,7 @@ func TestIdempotencyKey(t *testing.T) {
 	post := func(body string) (answer, service.Campaign) {
 		got := ask(t, s, "POST", "/api/v1/campaigns", body, "Idempotency-Key: k1")
 		var c service.Campaign
-		if err := json.Unmarshal([]byte(got.body), &c); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, json.Unmarshal([]byte(got.body), &c))
 		return got, c
 	}
 	first, made := post(`{"base":"small","name":"a"}`)

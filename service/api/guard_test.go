@@ -30,9 +30,7 @@ func someTokens(t *testing.T) *api.TokenStore {
 	sum := func(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	content := fmt.Sprintf(`{"tokens":[{"name":"grafana","role":"read","sha256":%q},{"name":"anna","role":"operate","sha256":%q}]}`, sum("look"), sum("do"))
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return openTokens(t, path)
 }
 
@@ -153,9 +151,7 @@ func TestLogin(t *testing.T) {
 	if got := ask(t, s, "POST", "/logout", "", header); got.status != 303 || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("logout: %d, cookie %q", got.status, got.header.Get("Set-Cookie"))
 	}
-	if err := store.Revoke("anna"); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, store.Revoke("anna"))
 	if got := ask(t, s, "GET", "/api/v1/me", "", header); got.status != 401 {
 		t.Errorf("cookie of a revoked token: %d, want 401", got.status)
 	}
@@ -218,11 +214,7 @@ func TestCookieBehindProxy(t *testing.T) {
 
 func parseURL(t *testing.T, text string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return testutil.Must(url.Parse(text))(t)
 }
 
 func TestLoginRefuses(t *testing.T) {
@@ -392,10 +384,7 @@ func TestSlowHeader(t *testing.T) {
 		t.Skip("waits for a limit of 5 s")
 	}
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(net.Dial("tcp", addr))(t)
 	defer c.Close()
 	io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	begin := time.Now()

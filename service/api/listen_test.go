@@ -26,39 +26,22 @@ import (
 // certificate writes a self-signed certificate for loopback and returns the paths of its files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := testutil.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := testutil.Must(x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private))(t)
+	secret := testutil.Must(x509.MarshalPKCS8PrivateKey(private))(t)
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }
 
 func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.Options) (a *api.API, bound string) {
 	t.Helper()
-	l, err := api.Listen(addr, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err = api.New(newFake(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(api.Listen(addr, options))(t)
+	a = testutil.Must(api.New(newFake(), o))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, l) }()
@@ -123,10 +106,7 @@ func TestListen(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tutti.sock")
-	l, err := api.Listen("unix:"+path, api.ListenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testutil.Must(api.Listen("unix:"+path, api.ListenOptions{}))(t)
 	about, err := os.Lstat(path)
 	if err != nil || about.Mode().Perm() != 0o600 || about.Mode()&os.ModeSocket == 0 {
 		t.Errorf("socket: %v, %v, want mode 0600", about, err)
@@ -134,17 +114,12 @@ func TestUnixSocket(t *testing.T) {
 	if _, err := api.Listen("unix:"+path, api.ListenOptions{}); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second service on the socket: %v, want that it is in use", err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, l.Close())
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left in the folder: %v", left)
 	}
 	// Listen replaces the socket of a killed service.
-	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead := testutil.Must(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
 	_, _ = listenAndServe(t, "unix:"+path, api.ListenOptions{}, api.Options{})
@@ -152,10 +127,7 @@ func TestUnixSocket(t *testing.T) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 	defer client.CloseIdleConnections()
-	resp, err := client.Get("http://any.name/api/v1/version")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := testutil.Must(client.Get("http://any.name/api/v1/version"))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != 200 {
 		t.Errorf("through the socket: %s", resp.Status)
@@ -176,10 +148,7 @@ func TestTLS(t *testing.T) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	defer client.CloseIdleConnections()
-	resp, err := client.Post("https://"+addr+"/login", "application/x-www-form-urlencoded", strings.NewReader("token=do"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := testutil.Must(client.Post("https://"+addr+"/login", "application/x-www-form-urlencoded", strings.NewReader("token=do")))(t)
 	defer resp.Body.Close()
 	if cookie := resp.Header.Get("Set-Cookie"); resp.StatusCode != 303 || !strings.Contains(cookie, "Secure") {
 		t.Errorf("login: %s, cookie %q, want Secure", resp.Status, cookie)
@@ -200,10 +169,7 @@ func TestTLS(t *testing.T) {
 // TestConnectionLimit checks that a connection above the limit waits until another one is closed.
 func TestConnectionLimit(t *testing.T) {
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
-	first, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := testutil.Must(net.Dial("tcp", addr))(t)
 	defer first.Close()
 	request := func(c net.Conn, limit time.Duration) error {
 		_ = c.SetDeadline(time.Now().Add(limit))
@@ -216,10 +182,7 @@ func TestConnectionLimit(t *testing.T) {
 	if err := request(first, testutil.HangTimeout); err != nil {
 		t.Fatalf("first connection: %v", err)
 	}
-	second, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := testutil.Must(net.Dial("tcp", addr))(t)
 	defer second.Close()
 	if err := request(second, 200*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("second connection: %v, want that it waits", err)

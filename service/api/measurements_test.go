@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 	"tutti/service"
 	"tutti/service/api"
@@ -79,9 +80,7 @@ func TestMeasurementsCSV(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "m.csv")
 	one := ask(t, s, "GET", path+"?format=csv&library=mpich", "")
-	if err := os.WriteFile(file, []byte(one.body), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(file, []byte(one.body), 0o666))
 	table, err := preprocess.ReadTable(file)
 	if err != nil || len(table.Warnings) != 0 {
 		t.Fatalf("ReadTable: %v, %v", err, table)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/service"
 	"tutti/service/api"
 )
@@ -24,14 +25,8 @@ func guarded(t *testing.T) *fake {
 		f.files[name] = secret
 	}
 	f.files["mpich/bcast.json"] = "{}"
-	campaign, err := json.Marshal(f.campaigns[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	online, err := json.Marshal(f.Samples()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	campaign := testutil.Must(json.Marshal(f.campaigns[0]))(t)
+	online := testutil.Must(json.Marshal(f.Samples()[0]))(t)
 	f.events.all = []service.Event{{Seq: 1, Type: "campaign", Data: campaign}, {Seq: 2, Type: "online", Data: online}}
 	f.events.ended = true
 	f.feeds["c1"].ended = true

@@ -22,18 +22,12 @@ func open(t *testing.T, s *httptest.Server, path string, headers ...string) *htt
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testutil.Must(http.NewRequestWithContext(ctx, "GET", s.URL+path, nil))(t)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := testutil.Must(http.DefaultClient.Do(r))(t)
 	t.Cleanup(func() { resp.Body.Close() })
 	return resp
 }
@@ -41,10 +35,7 @@ func open(t *testing.T, s *httptest.Server, path string, headers ...string) *htt
 // blocks reads a stream to its end and splits it at empty lines.
 func blocks(t *testing.T, r io.Reader) []string {
 	t.Helper()
-	content, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(io.ReadAll(r))(t)
 	return strings.Split(strings.TrimSuffix(string(content), "\n\n"), "\n\n")
 }
 
@@ -196,10 +187,7 @@ func TestStreamLimits(t *testing.T) {
 // TestStreamEndsWithTheService checks that streams end without the event end when the service ends.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
-	resp, err := http.Get("http://" + addr + "/api/v1/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := testutil.Must(http.Get("http://" + addr + "/api/v1/events"))(t)
 	defer resp.Body.Close()
 	a.Close()
 	content, err := io.ReadAll(resp.Body)
@@ -215,14 +203,8 @@ func TestStreamsLeaveNothing(t *testing.T) {
 	visit := func(n int) {
 		for range n {
 			ctx, cancel := context.WithCancel(t.Context())
-			r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/api/v1/campaigns/c2/events", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := clients.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testutil.Must(http.NewRequestWithContext(ctx, "GET", s.URL+"/api/v1/campaigns/c2/events", nil))(t)
+			resp := testutil.Must(clients.Do(r))(t)
 			resp.Body.Close()
 			cancel()
 		}

@@ -10,25 +10,18 @@ import (
 	"sync"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/service/api"
 )
 
 func openTokens(t *testing.T, path string) *api.TokenStore {
 	t.Helper()
-	s, err := api.OpenTokens(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(api.OpenTokens(path))(t)
 }
 
 func createToken(t *testing.T, s *api.TokenStore, name string, role api.Role) string {
 	t.Helper()
-	secret, err := s.Create(name, role)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return secret
+	return testutil.Must(s.Create(name, role))(t)
 }
 
 func TestTokenCheck(t *testing.T) {
@@ -79,10 +72,7 @@ func hashOf(t *testing.T, s *api.TokenStore, name string) string {
 func TestTokenFileContainsNoSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	secret := createToken(t, openTokens(t, path), "x", api.Operate)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(path))(t)
 	if strings.Contains(string(content), secret) || strings.Contains(string(content), strings.TrimPrefix(secret, "tutti_")) {
 		t.Errorf("the file contains the secret: %s", content)
 	}
@@ -99,9 +89,7 @@ func TestTokensOfOtherProcesses(t *testing.T) {
 	if _, ok := serving.Check(secret); !ok {
 		t.Error("a token created by another process is unknown")
 	}
-	if err := command.Revoke("x"); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, command.Revoke("x"))
 	if _, ok := serving.Check(secret); ok {
 		t.Error("a token revoked by another process is still valid")
 	}
@@ -162,9 +150,7 @@ func TestOpenTokens(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "tokens.json")
-			if err := os.WriteFile(path, []byte(tc.content), tc.mode); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, os.WriteFile(path, []byte(tc.content), tc.mode))
 			_, err := api.OpenTokens(path)
 			switch {
 			case tc.want == "" && err != nil:
@@ -181,9 +167,7 @@ func TestWritableTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	s := openTokens(t, path)
 	secret := createToken(t, s, "x", api.Operate)
-	if err := os.Chmod(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Chmod(path, 0o666))
 	if _, ok := s.Check(secret); ok {
 		t.Error("Check accepts a token of a file that all users can write")
 	}
@@ -219,15 +203,11 @@ func TestCookieKey(t *testing.T) {
 	if again, err := api.CookieKey(path); err != nil || !bytes.Equal(again, key) {
 		t.Errorf("the second call returns another key, or %v", err)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Chmod(path, 0o640))
 	if _, err := api.CookieKey(path); !errors.Is(err, api.ErrFileMode) {
 		t.Errorf("key that the group can read: %v, want ErrFileMode", err)
 	}
-	if err := errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 3)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 3)))
 	if _, err := api.CookieKey(path); err == nil {
 		t.Error("a key of 3 bytes is accepted")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 	"tutti/service/api"
@@ -35,10 +36,7 @@ func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 // serveWrapped serves the fake through wrap, which calls next.
 func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
-	a, err := api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens}))(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wrap(w, r, a) }))
 	t.Cleanup(func() { a.Close(); server.Close() })
 	return server.URL

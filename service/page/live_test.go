@@ -202,13 +202,8 @@ func TestWrongField(t *testing.T) {
 // readToken returns a store with one token, whose role is read, and its secret.
 func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	t.Helper()
-	store, err := api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if secret, err = store.Create("ann", api.Read); err != nil {
-		t.Fatal(err)
-	}
+	store = testutil.Must(api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json")))(t)
+	secret = testutil.Must(store.Create("ann", api.Read))(t)
 	return store, secret
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/pagetest"
 	"tutti/online"
 	"tutti/service"
@@ -59,10 +60,7 @@ func TestOnline(t *testing.T) {
 
 	update := sampleFolders()[0]
 	update.Report.Classes[1].Selected = coll.Algorithm{Name: "pipeline(segsize=8192)"}
-	data, err := json.Marshal(update)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testutil.Must(json.Marshal(update))(t)
 	f.feed.add("online", data)
 	pagetest.Until(t, ctx, `document.querySelector("main").textContent.includes("pipeline(segsize=8192)")`)
 }

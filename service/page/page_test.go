@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/pagetest"
 	"tutti/service/page"
 )
@@ -109,10 +110,7 @@ func TestSources(t *testing.T) {
 			}
 		}
 	}
-	index, err := os.ReadFile("assets/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := testutil.Must(os.ReadFile("assets/index.html"))(t)
 	if m := regexp.MustCompile(`(?i)<style|style=|<script[^>]*>[^<]|\son[a-z]+=`).Find(index); m != nil {
 		t.Errorf("index.html has %q, which the policy forbids", m)
 	}

@@ -53,10 +53,7 @@ func TestScreenshots(t *testing.T) {
 			pagetest.Do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme))
 			visit(t, ctx, home+"/"+s.hash, s.ready)
 			pagetest.Do(t, ctx, chromedp.Sleep(300*time.Millisecond))
-			shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-			if err != nil {
-				t.Fatal(err)
-			}
+			shot := testutil.Must(chromedp.Run(ctx, chromedp.FullScreenshot(100)))(t)
 			checkPicture(t, shot, int(s.width))
 			if *screenshots {
 				write(t, s.name, shot)
@@ -83,10 +80,7 @@ func media(feature, value string) chromedp.Action[chromedp.Void] {
 // checkPicture checks that a picture has the width and at least 12 colours.
 func checkPicture(t *testing.T, shot []byte, width int) {
 	t.Helper()
-	picture, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := testutil.Must(png.Decode(bytes.NewReader(shot)))(t)
 	if got := picture.Bounds().Dx(); got != width {
 		t.Errorf("the picture is %d px wide, want %d", got, width)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
 )
 
@@ -46,11 +47,7 @@ var shapes = []struct {
 
 func fit(tb testing.TB, x [][]float64, y []float64, opt forest.Options) *forest.Forest {
 	tb.Helper()
-	f, err := forest.Fit(x, y, opt)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return f
+	return testutil.Must(forest.Fit(x, y, opt))(tb)
 }
 
 func BenchmarkFit100Trees(b *testing.B) {

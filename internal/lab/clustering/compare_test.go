@@ -20,10 +20,7 @@ func TestThesisMachines(t *testing.T) {
 		machines = machines[:2]
 	}
 	for _, noise := range []clustering.Noise{{Sigma: 0.05}, clustering.DefaultNoise(0.05)} {
-		rows, err := clustering.Compare(t.Context(), machines, noise, false, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testutil.Must(clustering.Compare(t.Context(), machines, noise, false, 1))(t)
 		for _, r := range rows {
 			if noise.Outliers > 0 && slices.Contains(outlierSensitive, r.Method) {
 				continue
@@ -41,10 +38,7 @@ func TestThesisMachines(t *testing.T) {
 
 // TestPLogPInputs checks that all methods find the levels from PLogP distances and profiles.
 func TestPLogPInputs(t *testing.T) {
-	rows, err := clustering.Compare(t.Context(), clustering.ThesisMachines()[:1], clustering.Noise{Sigma: 0.02}, true, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testutil.Must(clustering.Compare(t.Context(), clustering.ThesisMachines()[:1], clustering.Noise{Sigma: 0.02}, true, 1))(t)
 	inputs := map[string]int{}
 	for _, r := range rows {
 		inputs[r.Input]++

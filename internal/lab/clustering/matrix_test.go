@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -175,18 +176,10 @@ func TestSearch(t *testing.T) {
 
 func matrix(t testing.TB, rows [][]float64) discover.Matrix {
 	t.Helper()
-	m, err := discover.NewMatrix(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(discover.NewMatrix(rows))(t)
 }
 
 func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
 	t.Helper()
-	share, err := clustering.Accuracy(labels, truth)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return share
+	return testutil.Must(clustering.Accuracy(labels, truth))(t)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -42,10 +43,7 @@ func TestFitOfMeasuredLink(t *testing.T) {
 	}
 	readings := clustering.Readings(1<<20, 0.01, w.read)
 	slices.Reverse(readings)
-	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), readings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(discover.FitPLogP(w.roundTrip(0), w.gap(0), readings))(t)
 	if math.Abs(p.Latency-w.latency) > 1e-15 {
 		t.Errorf("latency %g, want %g", p.Latency, w.latency)
 	}
@@ -97,10 +95,7 @@ func TestReadings(t *testing.T) {
 	if got := clustering.Readings(1<<17, 0.01, w.read); len(got) != len(clustering.Sizes(1<<17)) {
 		t.Errorf("%d sizes of a straight line, want the powers of two", len(got))
 	}
-	p, err := discover.FitPLogP(w.roundTrip(0), w.gap(0), clustering.Readings(1<<17, 0.01, handshake.read))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(discover.FitPLogP(w.roundTrip(0), w.gap(0), clustering.Readings(1<<17, 0.01, handshake.read)))(t)
 	for m := 1; m <= 1<<17; m += 100 {
 		want := handshake.latency + 0.75*handshake.send(m) + handshake.gap(m)
 		if got := clustering.Time(p, m); math.Abs(got/want-1) > 0.02 && (m < 12000-32 || m > 12000+32) {
@@ -130,10 +125,7 @@ func pair(latency, send, receive, gap float64) discover.Parameters {
 }
 
 func TestDistances(t *testing.T) {
-	got, err := clustering.Distances([][]discover.Parameters{{}, {pair(1, 2, 4, 8)}, {{}, pair(2, 0, 0, 1)}}, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(clustering.Distances([][]discover.Parameters{{}, {pair(1, 2, 4, 8)}, {{}, pair(2, 0, 0, 1)}}, 64))(t)
 	if got[1][0] != 12 || !math.IsNaN(got[2][0]) || got[2][1] != 3 {
 		t.Errorf("%v, want 12, NaN and 3", got)
 	}
@@ -146,10 +138,7 @@ func TestDistances(t *testing.T) {
 // parameters with rank 2.
 func TestProfiles(t *testing.T) {
 	near, far := pair(1, 2, 4, 8), pair(3, 0, 0, 1)
-	got, err := clustering.Profiles([][]discover.Parameters{{}, {near}, {far, far}}, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(clustering.Profiles([][]discover.Parameters{{}, {near}, {far, far}}, 64))(t)
 	square := 1.0 + 4 + 16 + 64
 	if want := math.Sqrt(2 * square); math.Abs(got[1][0]-want) > 1e-12 {
 		t.Errorf("ranks 0 and 1: %g, want %g", got[1][0], want)

@@ -12,38 +12,26 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
 // unzip opens a file of testdata/reference.
 func unzip(t testing.TB, name string) *gzip.Reader {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "reference", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(os.Open(filepath.Join("testdata", "reference", name)))(t)
 	t.Cleanup(func() { f.Close() })
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
+	return testutil.Must(gzip.NewReader(f))(t)
 }
 
 func reference(t testing.TB, name string) discover.Matrix {
 	t.Helper()
-	m, err := clustering.Read(unzip(t, name+".csv.gz"), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(clustering.Read(unzip(t, name+".csv.gz"), name))(t)
 }
 
 func decode(t testing.TB, name string, to any) {
 	t.Helper()
-	if err := json.NewDecoder(unzip(t, name)).Decode(to); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.NewDecoder(unzip(t, name)).Decode(to))
 }
 
 // same reports whether two divisions are equal except for the numbers of groups. noise is the

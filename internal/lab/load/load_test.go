@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/internal/testutil"
 )
 
 // TestRun checks that a small load misses no target and that clients reconnect.
@@ -42,9 +44,7 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	good := Options{Program: filepath.Join(t.TempDir(), "none"), Campaigns: 1, Clients: 1, Rate: 1, Time: time.Second, Drop: time.Second}
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, good.Validate())
 	if _, err := Run(t.Context(), good, io.Discard); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a program: %v, want fs.ErrNotExist", err)
 	}
@@ -119,12 +119,8 @@ func TestPercentile(t *testing.T) {
 // TestCompareStreams checks that missing, repeated and changed events are found.
 func TestCompareStreams(t *testing.T) {
 	s := &service{dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.journal("c1"), []byte("{\"a\":1}\n{\"a\":2}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700))
+	testutil.NoError(t, os.WriteFile(s.journal("c1"), []byte("{\"a\":1}\n{\"a\":2}\n"), 0o600))
 	c := newCampaigns(nil, 1, time.Now())
 	c.ids[0] = []string{"c1"}
 	w := &watchers{service: s, options: Options{Clients: 1, Campaigns: 1}, campaigns: c}
