@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func TestParseAlgorithm(t *testing.T) {
@@ -66,15 +67,9 @@ func TestParseAlgorithm(t *testing.T) {
 // The order of the parameters does not change an algorithm, so an algorithm can be a map key.
 func TestAlgorithmIsComparable(t *testing.T) {
 	params := []coll.Param{{Name: "segsize", Value: "8192"}, {Name: "k", Value: "2"}}
-	a, err := coll.NewAlgorithm("chain", params...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(coll.NewAlgorithm("chain", params...))(t)
 	slices.Reverse(params)
-	b, err := coll.NewAlgorithm("chain", params...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testutil.Must(coll.NewAlgorithm("chain", params...))(t)
 	if a != b {
 		t.Errorf("%v and %v differ, want one algorithm", a, b)
 	}
@@ -90,10 +85,7 @@ func TestAlgorithmIsComparable(t *testing.T) {
 	if v, ok := a.Param("seg"); ok {
 		t.Errorf(`Param("seg") = %q, true, want none`, v)
 	}
-	plain, err := coll.NewAlgorithm("chain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := testutil.Must(coll.NewAlgorithm("chain"))(t)
 	if plain == a || plain.Params() != nil {
 		t.Errorf("%v has parameters %v, want an algorithm without any", plain, plain.Params())
 	}
@@ -101,10 +93,7 @@ func TestAlgorithmIsComparable(t *testing.T) {
 
 func TestIsDefault(t *testing.T) {
 	for s, want := range map[string]bool{"library_default": true, "default": false, "library_default(k=2)": false} {
-		a, err := coll.ParseAlgorithm(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(coll.ParseAlgorithm(s))(t)
 		if got := a.IsDefault(); got != want {
 			t.Errorf("%s IsDefault() = %t, want %t", a, got, want)
 		}
@@ -125,10 +114,7 @@ func TestCompareAlgorithms(t *testing.T) {
 	want := []string{"a", "a(k=1)", "a(k=1,m=1)", "a(k=2)", "ab", "b(a=1)"}
 	algorithms := make([]coll.Algorithm, len(want))
 	for i, s := range want {
-		a, err := coll.ParseAlgorithm(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(coll.ParseAlgorithm(s))(t)
 		algorithms[len(want)-1-i] = a
 	}
 	slices.SortFunc(algorithms, coll.CompareAlgorithms)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func TestParseCollective(t *testing.T) {
@@ -188,10 +189,7 @@ func TestValidate(t *testing.T) {
 
 // The journal keeps trials in this form: it may gain keys, but none may move.
 func TestTrialJSON(t *testing.T) {
-	alg, err := coll.ParseAlgorithm("chain(segsize=8192,faninout=4)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alg := testutil.Must(coll.ParseAlgorithm("chain(segsize=8192,faninout=4)"))(t)
 	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}
 	tests := []struct {
 		name string
@@ -219,17 +217,12 @@ func TestTrialJSON(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := json.Marshal(tc.in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testutil.Must(json.Marshal(tc.in))(t)
 			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
 				t.Errorf("trial as JSON (-want +got):\n%s", diff)
 			}
 			var back coll.Trial
-			if err := json.Unmarshal(got, &back); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, json.Unmarshal(got, &back))
 			if back != tc.in {
 				t.Errorf("trial read back = %+v, want %+v", back, tc.in)
 			}

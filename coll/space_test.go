@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 func TestGridFaults(t *testing.T) {
@@ -93,10 +94,7 @@ func TestGridPoints(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			points, err := tc.grid.Points(tc.collective)
-			if err != nil {
-				t.Fatal(err)
-			}
+			points := testutil.Must(tc.grid.Points(tc.collective))(t)
 			var got []string
 			for _, p := range points {
 				got = append(got, p.String())

@@ -274,10 +274,7 @@ func TestRunLeavesNothing(t *testing.T) {
 	if !r.TimedOut || r.Err == nil || r.Took > time.Minute {
 		t.Errorf("timed out %v, error %v, took %v", r.TimedOut, r.Err, r.Took)
 	}
-	text, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(pid))(t)
 	child := strings.TrimSpace(string(text))
 	for range 100 {
 		stat, err := os.ReadFile("/proc/" + child + "/stat")

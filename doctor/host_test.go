@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -51,10 +52,7 @@ func TestHost(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			tc.change(m)
-			r, err := m.x.examine(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testutil.Must(m.x.examine(t.Context()))(t)
 			wantCheck(t, m.find(r, Host, tc.check), tc.state, tc.details, tc.fix)
 			if _, err := os.Stat(m.x.temp); err == nil {
 				t.Errorf("%s is left behind", m.x.temp)
@@ -77,9 +75,7 @@ func TestLocalFolderOfCluster(t *testing.T) {
 func TestTwoModules(t *testing.T) {
 	m := newMachine(t)
 	path := filepath.Join(t.TempDir(), "libmpich.so.12")
-	if err := os.WriteFile(path, []byte("\x7fELF\x004.1.2\x00Thu Apr  7 12:34:45 CDT 2022\x00"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte("\x7fELF\x004.1.2\x00Thu Apr  7 12:34:45 CDT 2022\x00"), 0o644))
 	m.x.libraries.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
 	wantCheck(t, m.find(&Report{Checks: m.x.checks}, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but the program loads MPICH 4.1.2", "LD_LIBRARY_PATH")
 }

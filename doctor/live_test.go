@@ -30,9 +30,7 @@ func requireMPI(t *testing.T) {
 // output of osu_bcast.
 func programsFor(t *testing.T, family, dir string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, family), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(filepath.Join(dir, family), 0o755))
 	for out, p := range map[string]csource.Program{"tutti-native-" + family: csource.Bench, family + "/osu_bcast": testutil.OSUProgram} {
 		if _, err := csource.Build(t.Context(), p, toolchains[family].Compiler, filepath.Join(dir, out)); err != nil {
 			t.Fatal(err)
@@ -55,10 +53,7 @@ func TestLive(t *testing.T) {
 		Environ: withoutSlurm(), Dir: dir, Run: true, Folders: []string{filepath.Join(dir, "mpich"), filepath.Join(dir, "openmpi")},
 	}, "/")
 	m := &machine{t: t, x: x}
-	r, err := x.examine(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testutil.Must(x.examine(t.Context()))(t)
 	for _, want := range []struct{ name, file, device string }{
 		{"MPICH 4.0.2", "libmpich.so.12.", "ch4:ucx"},
 		{"Open MPI 4.1.4", "libmpi.so.40.", ""},
@@ -117,10 +112,7 @@ func TestLiveSlurm(t *testing.T) {
 		x := newExamination(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
 		ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 		defer cancel()
-		r, err := x.examine(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testutil.Must(x.examine(ctx))(t)
 		return &machine{t: t, x: x}, r
 	}
 	m, r := examine()

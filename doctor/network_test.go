@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tutti/doctor"
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/discover"
 )
@@ -25,9 +26,7 @@ func TestNetworkChecks(t *testing.T) {
 		Gaps: []string{"no tree is known"},
 	})
 	var b bytes.Buffer
-	if err := doctor.WriteChecks(&b, checks, 200); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, doctor.WriteChecks(&b, checks, 200))
 	want := `  ok       nodes              64 nodes; noise of a pair 2.1 % (empty messages), 1.3 % (large ones)
              no tree is known
              4 pairs with large messages are not judged: too few pairs meet at the same height of the tree

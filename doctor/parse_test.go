@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
 )
 
 // recorded returns the recorded output of a real program.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return string(text)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/csource"
+	"tutti/internal/testutil"
 )
 
 func TestPreflight(t *testing.T) {
@@ -50,11 +51,7 @@ func TestPreflight(t *testing.T) {
 // preflightChecks returns the checks of Preflight on a fake machine.
 func preflightChecks(t *testing.T, m *machine) []Check {
 	t.Helper()
-	checks, err := Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return checks
+	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs}))(t)
 }
 
 // A program that loads another MPI library gives a missing benchmark, and another version
@@ -96,12 +93,8 @@ func TestPreflightNotFound(t *testing.T) {
 			t.Fatalf("cc: %v\n%s", err, out)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(library, filepath.Join(dir, "lib", "libgone.so")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "lib"), 0o755))
+	testutil.NoError(t, os.Rename(library, filepath.Join(dir, "lib", "libgone.so")))
 	m, n := ready(t)
 	n.Libraries[0].Benchmark = program
 	for scheduler, state := range map[string]State{"local": Missing, "slurm": Warning} {

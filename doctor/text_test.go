@@ -26,9 +26,7 @@ func someReport() *Report {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := someReport().Text(&b, 80); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, someReport().Text(&b, 80))
 	for line := range strings.Lines(b.String()) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 || strings.HasSuffix(line, " \n") {
 			t.Errorf("%d columns: %q", n, line)
@@ -43,9 +41,7 @@ func TestTextNotReady(t *testing.T) {
 		{"a launcher that starts two processes of one world", ""},
 		{"a benchmark program built with the library", "tutti build benchmark --mpicc mpicc -o tutti-native-mpich"},
 	}}
-	if err := r.Text(&b, 80); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, r.Text(&b, 80))
 	testutil.CheckGolden(t, "lacks.txt", []byte(b.String()))
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 var usual = ForestParams{Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1}
@@ -29,10 +31,7 @@ func slowdown(_ context.Context, p ForestParams, fold int) (float64, error) {
 func TestForest(t *testing.T) {
 	study := ForestStudy{Default: usual, Folds: 5, Score: slowdown}
 	for seed := range uint64(5) {
-		r, err := Forest(t.Context(), Spec{Trials: 100, Seed: seed}, study)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testutil.Must(Forest(t.Context(), Spec{Trials: 100, Seed: seed}, study))(t)
 		first := r.Trials[0]
 		if first.Params != usual || first.State != Complete {
 			t.Errorf("the first trial is %+v, %s; want the default, complete", first.Params, first.State)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
 )
 
 // over returns a search that minimises f over the cube from low to high in all dimensions.
@@ -59,10 +61,7 @@ func TestQuality(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var bests []float64
 			for seed := range uint64(21) {
-				trials, err := tc.search.run(t.Context(), Spec{Trials: 100, Seed: seed})
-				if err != nil {
-					t.Fatal(err)
-				}
+				trials := testutil.Must(tc.search.run(t.Context(), Spec{Trials: 100, Seed: seed}))(t)
 				best := math.Inf(1)
 				for _, r := range trials {
 					best = min(best, *r.Value)
@@ -90,10 +89,7 @@ func TestLongStudy(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			trials, err := over(4, -5, 5, tc.f).run(t.Context(), Spec{Trials: 600, Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			trials := testutil.Must(over(4, -5, 5, tc.f).run(t.Context(), Spec{Trials: 600, Seed: 1}))(t)
 			for _, r := range trials {
 				if r.State != Complete {
 					t.Fatalf("trial %d: %s", r.Number, r.Error)
@@ -125,11 +121,7 @@ func sometimesFailing() ForestStudy {
 
 func TestSeed(t *testing.T) {
 	run := func(seed uint64) Result {
-		r, err := Forest(t.Context(), Spec{Trials: 40, Seed: seed}, sometimesFailing())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return testutil.Must(Forest(t.Context(), Spec{Trials: 40, Seed: seed}, sometimesFailing()))(t)
 	}
 	first := run(3)
 	if diff := cmp.Diff(first, run(3)); diff != "" {
@@ -157,29 +149,18 @@ func failed(r Result) int {
 // uninterrupted one.
 func TestResume(t *testing.T) {
 	spec := Spec{Trials: 60, Seed: 5}
-	whole, err := Forest(t.Context(), spec, sometimesFailing())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testutil.Must(Forest(t.Context(), spec, sometimesFailing()))(t)
 	for _, k := range []int{0, 1, 7, 8, 9, 25, 41, 60} {
 		t.Run(fmt.Sprintf("after %d", k), func(t *testing.T) {
-			text, err := json.Marshal(whole.Trials[:k])
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testutil.Must(json.Marshal(whole.Trials[:k]))(t)
 			resumed := spec
-			if err := json.Unmarshal(text, &resumed.Earlier); err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, json.Unmarshal(text, &resumed.Earlier))
 			var numbers []int
 			resumed.OnTrial = func(r TrialRecord) error {
 				numbers = append(numbers, r.Number)
 				return nil
 			}
-			got, err := Forest(t.Context(), resumed, sometimesFailing())
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testutil.Must(Forest(t.Context(), resumed, sometimesFailing()))(t)
 			if diff := cmp.Diff(whole, got); diff != "" {
 				t.Errorf("the resumed study differs (-whole +resumed):\n%s", diff)
 			}
@@ -192,10 +173,7 @@ func TestResume(t *testing.T) {
 
 func TestTrialsIncludeEarlier(t *testing.T) {
 	study := ForestStudy{Default: usual, Folds: 1, Score: slowdown}
-	whole, err := Forest(t.Context(), Spec{Trials: 5}, study)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 5}, study))(t)
 	study.Score = func(context.Context, ForestParams, int) (float64, error) {
 		t.Error("a trial beyond the total")
 		return 0, nil
@@ -208,10 +186,7 @@ func TestTrialsIncludeEarlier(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	study := ForestStudy{Default: usual, Folds: 1, Score: slowdown}
-	whole, err := Forest(t.Context(), Spec{Trials: 20, Seed: 9}, study)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9}, study))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
 	r, err := Forest(ctx, Spec{Trials: 20, Seed: 9}, ForestStudy{Default: usual, Folds: 1,
@@ -225,10 +200,7 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(r.Trials) != 12 || failed(r) != 0 {
 		t.Fatalf("error = %v, %d trials, %d failed; want Canceled, 12, 0", err, len(r.Trials), failed(r))
 	}
-	resumed, err := Forest(t.Context(), Spec{Trials: 20, Seed: 9, Earlier: r.Trials}, study)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resumed := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9, Earlier: r.Trials}, study))(t)
 	if diff := cmp.Diff(whole, resumed); diff != "" {
 		t.Errorf("the resumed study differs (-whole +resumed):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 )
 
@@ -58,10 +59,7 @@ func TestCompare(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			declared := pods()
-			got, err := topology.Compare(&declared, &tc.measured)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testutil.Must(topology.Compare(&declared, &tc.measured))(t)
 			var words []string
 			for _, d := range got.Differences {
 				words = append(words, d.String())

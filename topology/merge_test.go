@@ -10,18 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 )
 
 func merge(t *testing.T, trees ...topology.Tree) topology.Merged {
 	t.Helper()
-	m, err := topology.Merge(trees)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(topology.Merge(trees))(t)
+	testutil.NoError(t, m.Tree.Check())
 	return m
 }
 

@@ -125,9 +125,7 @@ func TestWriteAndRead(t *testing.T) {
 	tree.Gaps = []string{"n9 was never measured"}
 	tree.Root.Children[0].Confidence = 0.96875
 	var b bytes.Buffer
-	if err := tree.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, tree.Write(&b))
 	testutil.CheckGolden(t, "topology.json", b.Bytes())
 	got, err := topology.Read(&b, "topology.json")
 	if d := cmp.Diff(tree, got); d != "" || err != nil {
@@ -223,9 +221,7 @@ func TestBuildRefuses(t *testing.T) {
 
 func TestGraft(t *testing.T) {
 	tree := pods()
-	if err := tree.Graft(node("n3", core("core0"), core("core1"))); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, tree.Graft(node("n3", core("core0"), core("core1"))))
 	if l := tree.Levels(); l[len(l)-1].String() != "1 node of 2 places" {
 		t.Errorf("levels %v, want the node's inside last", l)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 // liveDefaults sets the keys that only live campaigns use to their defaults.
@@ -78,10 +79,7 @@ stop: {node_hours: 12.5}
 
 func TestLoadOfALiveCampaign(t *testing.T) {
 	path := write(t, fullLive)
-	got, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(config.Load(path, config.Layers{}))(t)
 	dir := filepath.Dir(path)
 	wantLibraries := []config.Library{{
 		Name: "mpich", Version: "4.1.2", Path: filepath.Join(dir, "libmpich.so"), Benchmark: filepath.Join(dir, "a.csv"),

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 // minimalFile is a campaign file with only the keys that have no default.
@@ -30,20 +31,14 @@ func write(t testing.TB, content string) (path string) {
 	for name, text := range map[string]string{"c.yaml": content, "a.csv": "", "b.csv": "", "names.csv": "", "defaults.csv": "", "libmpich.so": "",
 		"topology.conf": "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n",
 		"trace.csv":     "collective,processes,ppn,msg_bytes,calls\nbcast,42,7,64,2\nbcast,42,7,64,1\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return filepath.Join(dir, "c.yaml")
 }
 
 func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
 	t.Helper()
-	c, err := config.Load(write(t, content), layers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return testutil.Must(config.Load(write(t, content), layers))(t)
 }
 
 // fullReplay is a campaign file of the kind replay. Each key has another value than its default.
@@ -144,10 +139,7 @@ func campaignOf(dir string) *config.Campaign {
 
 func TestLoadOfEveryKey(t *testing.T) {
 	path := write(t, fullReplay)
-	got, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(config.Load(path, config.Layers{}))(t)
 	want := campaignOf(filepath.Dir(path))
 	liveDefaults(want)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -157,10 +149,7 @@ func TestLoadOfEveryKey(t *testing.T) {
 
 func TestLoadOfTheLeast(t *testing.T) {
 	path := write(t, minimalFile)
-	got, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(config.Load(path, config.Layers{}))(t)
 	dir := filepath.Dir(path)
 	want := &config.Campaign{
 		Name: "night", Seed: 1, Output: filepath.Join(dir, "out"), Attempts: 2,
@@ -183,10 +172,7 @@ func TestLoadOfTheLeast(t *testing.T) {
 func TestPathsAreRelativeToTheFile(t *testing.T) {
 	path := write(t, minimalFile)
 	t.Chdir(filepath.Dir(filepath.Dir(path)))
-	got, err := config.Load(filepath.Join(filepath.Base(filepath.Dir(path)), "c.yaml"), config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(config.Load(filepath.Join(filepath.Base(filepath.Dir(path)), "c.yaml"), config.Layers{}))(t)
 	if want := filepath.Join(filepath.Dir(path), "a.csv"); got.Runner.Data[0] != want {
 		t.Errorf("runner.data[0] = %s, want %s", got.Runner.Data[0], want)
 	}
@@ -202,9 +188,7 @@ func TestLayers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Int("trees", 0, "")
 	flags.Int("seed", 99, "")
-	if err := flags.Parse([]string{"--trees", "30"}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, flags.Parse([]string{"--trees", "30"}))
 	bound := map[string]*pflag.Flag{"model.trees": flags.Lookup("trees"), "seed": flags.Lookup("seed")}
 	file := minimalFile + "model: {trees: 10}\n"
 	environ := []string{"PATH=/bin", "TUTTI_MODEL_TREES=20", "TUTTI_EXPORT_OP_SAFE=false", "TUTTI_SEED="}
@@ -267,9 +251,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	path := write(f, "")
 	f.Fuzz(func(t *testing.T, content string) {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 		c, err := config.Load(path, config.Layers{Environ: []string{"TUTTI_MODEL_TREES=3"}})
 		switch {
 		case err != nil && (c != nil || !errors.Is(err, config.ErrConfig)):

@@ -43,10 +43,7 @@ func writeKeys(b *strings.Builder, all []field) {
 // TestSchema checks that the JSON schemas are current.
 func TestSchema(t *testing.T) {
 	for name, schema := range map[string]map[string]any{"campaign": CampaignSchema(), "service": ServiceSchema()} {
-		text, err := json.MarshalIndent(schema, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testutil.Must(json.MarshalIndent(schema, "", "  "))(t)
 		testutil.CheckGolden(t, "../../../configs/"+name+".schema.json", append(text, '\n'))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 func TestLoadServiceOnline(t *testing.T) {
@@ -15,10 +16,7 @@ func TestLoadServiceOnline(t *testing.T) {
   - {name: app, folder: learned}
   - {name: other, folder: /scratch/learned, base: a, release: 1+mpich-4.0.2, exclude: [ring, "pipeline(segsize=8192)"], every: 5m, drift: 0.25}
 `)
-	s, err := config.LoadService(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(config.LoadService(path))(t)
 	want := []config.SampleFolder{
 		{Name: "app", Folder: filepath.Join(filepath.Dir(path), "learned"), Every: time.Minute},
 		{Name: "other", Folder: "/scratch/learned", Base: "a", Release: "1+mpich-4.0.2", Exclude: []string{"ring", "pipeline(segsize=8192)"}, Every: 5 * time.Minute, Drift: 0.25},

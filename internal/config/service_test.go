@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 func TestLoadService(t *testing.T) {
-	s, err := config.LoadService("../../configs/service-demo.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(config.LoadService("../../configs/service-demo.yaml"))(t)
 	if s.Listen != "127.0.0.1:8372" || !filepath.IsAbs(s.State) || s.Drain != time.Minute || s.Limits.Waiting != 100 || s.Limits.LogBytes != 1<<20 {
 		t.Errorf("service is %+v", s)
 	}
@@ -41,14 +39,9 @@ func TestLoadService(t *testing.T) {
 // serviceFile writes a service file. DEMO in the text stands for the path of the demo campaign.
 func serviceFile(t *testing.T, text string) string {
 	t.Helper()
-	demo, err := filepath.Abs("../../configs/demo.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demo := testutil.Must(filepath.Abs("../../configs/demo.yaml"))(t)
 	path := filepath.Join(t.TempDir(), "service.yaml")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "DEMO", demo)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "DEMO", demo)), 0o600))
 	return path
 }
 
@@ -115,9 +108,7 @@ func jobs(t *testing.T, more string) string {
 	path := filepath.Join(t.TempDir(), "jobs.yaml")
 	text := "name: jobs\noutput: out\nlibraries: [{name: mpich, version: \"4.1.2\", benchmark: b, launcher: srun}]\ncollectives: [bcast]\n" +
 		"grid: {nodes: [2, 8, 4], ppn: [1], sizes: [8]}\nrunner: {kind: slurm}\n" + more
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -178,19 +169,11 @@ func TestCheckSettingsOfJobs(t *testing.T) {
 // its path.
 func demoWithBudget(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile("../../configs/demo.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := filepath.Abs("../../data")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile("../../configs/demo.yaml"))(t)
+	data := testutil.Must(filepath.Abs("../../data"))(t)
 	path := filepath.Join(t.TempDir(), "base.yaml")
 	text := strings.ReplaceAll(string(content), "../data", data) + "\nstop: {machine_time: 1h}\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

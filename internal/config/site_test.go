@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 const profile = `machine: two racks
@@ -38,16 +39,10 @@ func writeSite(t *testing.T, campaign, profile string) (file string) {
 	t.Helper()
 	file = write(t, campaign)
 	dir := filepath.Join(filepath.Dir(file), "site")
-	if err := os.MkdirAll(filepath.Join(dir, "slurm", "bin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.MkdirAll(filepath.Join(dir, "slurm", "bin"), 0o777))
+	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "lib"), 0o777))
 	for name, text := range map[string]string{"hpc.yaml": profile, "lib/libmpich.so": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return file
 }
@@ -56,10 +51,7 @@ func writeSite(t *testing.T, campaign, profile string) (file string) {
 func TestSite(t *testing.T) {
 	file := writeSite(t, siteCampaign, profile)
 	dir := filepath.Join(filepath.Dir(file), "site")
-	c, err := config.Load(file, config.Layers{Set: []string{"slurm.partition=debug"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(config.Load(file, config.Layers{Set: []string{"slurm.partition=debug"}}))(t)
 	lib := c.Libraries[0]
 	if len(c.Libraries) != 1 || lib.Path != filepath.Join(dir, "lib", "libmpich.so") || lib.Launcher != "srun" || lib.PMI != "pmix" ||
 		!slices.Equal(lib.Env, []string{"UCX_TLS=rc"}) || lib.Benchmark != filepath.Join(filepath.Dir(file), "native") {

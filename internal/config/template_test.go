@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 )
 
 // TestTemplate checks that the template is a valid campaign once its data exists. Its values are
@@ -21,13 +22,8 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("without data: error = %v, want it to name measurements.csv", err)
 	}
 	dir := filepath.Dir(path)
-	if err := os.WriteFile(filepath.Join(dir, "measurements.csv"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "measurements.csv"), nil, 0o644))
+	got := testutil.Must(config.Load(path, config.Layers{}))(t)
 	bare := filepath.Join(dir, "bare.yaml")
 	if err := os.WriteFile(bare, []byte(`name: night
 output: results/night
@@ -37,10 +33,7 @@ runner: {data: [measurements.csv]}
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want, err := config.Load(bare, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testutil.Must(config.Load(bare, config.Layers{}))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template against defaults (-defaults +template):\n%s", diff)
 	}
@@ -84,19 +77,10 @@ func TestTemplateOfAMachine(t *testing.T) {
 // folder.
 func TestRestore(t *testing.T) {
 	path := write(t, fullReplay)
-	c, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(config.Load(path, config.Layers{}))(t)
+	spec := testutil.Must(json.Marshal(c))(t)
 	moved := t.TempDir()
-	got, err := config.Restore(spec, moved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(config.Restore(spec, moved))(t)
 	want := *c
 	want.Output = moved
 	if diff := cmp.Diff(&want, got); diff != "" {
@@ -106,17 +90,9 @@ func TestRestore(t *testing.T) {
 
 func TestRestoreFaults(t *testing.T) {
 	path := write(t, fullReplay)
-	c, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(c.Runner.Names); err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(config.Load(path, config.Layers{}))(t)
+	spec := testutil.Must(json.Marshal(c))(t)
+	testutil.NoError(t, os.Remove(c.Runner.Names))
 	tests := []struct {
 		name string
 		spec string

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -72,11 +73,7 @@ func cores(t *testing.T, name string) discover.Matrix {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, err := clustering.Read(f, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(clustering.Read(f, name))(t)
 }
 
 // TestCores counts the levels of real processors that are found exactly, with a known and with
@@ -85,18 +82,9 @@ func TestCores(t *testing.T) {
 	withCount, withoutCount, all := 0, 0, 0
 	for _, k := range known {
 		m := cores(t, k.file)
-		rows, err := discover.Profile(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := clustering.Agglomerate(rows, discover.Ward)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := discover.FindLevelsUnconfirmed(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testutil.Must(discover.Profile(m))(t)
+		tree := testutil.Must(clustering.Agglomerate(rows, discover.Ward))(t)
+		found := testutil.Must(discover.FindLevelsUnconfirmed(m))(t)
 		for name, group := range k.levels {
 			truth := make(discover.Labels, m.Len())
 			for i := range truth {

@@ -42,11 +42,7 @@ var smallGroups = []clustering.Machine{
 
 func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	t.Helper()
-	r, err := discover.FindLevels(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testutil.Must(discover.FindLevels(a, b))(t)
 }
 
 // TestFindLevels counts the machines whose levels are all found exactly. Machines without
@@ -187,20 +183,12 @@ func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int
 
 func mean(t testing.TB, a, b discover.Matrix) discover.Matrix {
 	t.Helper()
-	m, err := clustering.Mean(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(clustering.Mean(a, b))(t)
 }
 
 func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
 	t.Helper()
-	share, err := clustering.Accuracy(labels, truth)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return share
+	return testutil.Must(clustering.Accuracy(labels, truth))(t)
 }
 
 // exact reports whether the found levels equal the true ones.
@@ -236,10 +224,7 @@ func TestLevelReportTree(t *testing.T) {
 		Far:     []discover.FarMember{{Member: 2, Times: 1.5}},
 		Unclear: []discover.UnclearDivision{{Groups: 3}},
 	}
-	got, err := r.Tree([]string{"a", "b", "c", "d"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(r.Tree([]string{"a", "b", "c", "d"}))(t)
 	var outline []string
 	for v := range got.All() {
 		outline = append(outline, fmt.Sprintf("%v %g %g", v, v.Seconds, v.Confidence))
@@ -264,10 +249,7 @@ func TestLevelReportTree(t *testing.T) {
 
 // A report without levels gives a tree of one switch with confidence 0.
 func TestTreeWithoutLevels(t *testing.T) {
-	got, err := discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"}))(t)
 	want := topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Name: "switch0-1", Seconds: 1e-6,
 		Children: []topology.Vertex{{Kind: topology.Node, Name: "a"}, {Kind: topology.Node, Name: "b"}}}, Gaps: []string{"no clear level"}}
 	if d := cmp.Diff(want, got); d != "" {
@@ -345,10 +327,7 @@ func TestFill(t *testing.T) {
 	if d := cmp.Diff([][2]int{{1, 2}, {1, 4}}, m.Holes()); d != "" {
 		t.Errorf("holes (-want +got):\n%s", d)
 	}
-	full, err := m.Fill()
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := testutil.Must(m.Fill())(t)
 	if full.At(1, 2) != 1 || full.At(4, 1) != 2 || len(full.Holes()) != 0 {
 		t.Errorf("filled with %g and %g, want 1 within a leaf and 2 between", full.At(1, 2), full.At(4, 1))
 	}
@@ -394,9 +373,5 @@ func TestFindLevelsRefuses(t *testing.T) {
 
 func matrix(t testing.TB, rows [][]float64) discover.Matrix {
 	t.Helper()
-	m, err := discover.NewMatrix(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return testutil.Must(discover.NewMatrix(rows))(t)
 }

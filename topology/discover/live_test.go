@@ -16,10 +16,7 @@ import (
 // TestLive runs the benchmark program with every installed MPI library on one node. Every pass
 // measures every pair of ranks once.
 func TestLive(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := testutil.Must(os.Hostname())(t)
 	for _, tc := range []struct {
 		testutil.Toolchain
 		env []string
@@ -35,16 +32,11 @@ func TestLive(t *testing.T) {
 			prog := testutil.BuildProgram(t, tc.Toolchain, csource.Bench)
 			run := func(text []byte) (discover.Measurements, error) {
 				plan := filepath.Join(t.TempDir(), "plan")
-				if err := os.WriteFile(plan, text, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				testutil.NoError(t, os.WriteFile(plan, text, 0o666))
 				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
 			}
 			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
-			r, err := run(p.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := testutil.Must(run(p.Text()))(t)
 			checkLive(t, r)
 			p.PPN = 2
 			if _, err := run(p.Text()); err == nil || !strings.Contains(err.Error(), "the world is 3 ranks on 1 nodes (3), the plan wants 1 nodes of 2") {
@@ -55,9 +47,7 @@ func TestLive(t *testing.T) {
 			}
 			p.PPN, p.Inside, p.Bytes, p.Precision, p.Seconds = 3, false, 128, 1e-9, 2
 			p.Classes = []discover.Class{{Name: "node", Pairs: []discover.Measurement{{A: discover.Endpoint{Host: host, Rank: 1}, B: discover.Endpoint{Host: host, Rank: 2}}}}}
-			if r, err = run(p.Text()); err != nil {
-				t.Fatal(err)
-			}
+			r = testutil.Must(run(p.Text()))(t)
 			checkExample(t, r, p)
 		})
 	}

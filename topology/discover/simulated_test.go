@@ -30,19 +30,11 @@ func TestSimulated(t *testing.T) {
 	dir := testutil.BuildSimulated(t, "../..", "pairs")
 	p := discover.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
 	plan := filepath.Join(dir, "plan")
-	if err := os.WriteFile(plan, p.Text(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(plan, p.Text(), 0o666))
 	for _, seed := range seeds {
 		lines := simulate(t, dir, "sockets", strconv.Itoa(ranks), strconv.Itoa(socket), fmt.Sprint("random:", seed), dir+"/pairs", plan)
-		r, err := discover.ReadOutput(lines)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := r.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testutil.Must(discover.ReadOutput(lines))(t)
+		tree := testutil.Must(r.Tree())(t)
 		places, seconds := simulated(t, lines)
 		got, want := grouped(&tree), built(places)
 		if !slices.Equal(got, want) {

@@ -119,11 +119,7 @@ func some(t *topology.Tree, times float64, rng *rand.Rand) map[string]float64 {
 
 func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover.SuspectReport {
 	t.Helper()
-	r, err := discover.FindSuspects(tree, pairs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return testutil.Must(discover.FindSuspects(tree, pairs))(t)
 }
 
 // TestNodes finds slow nodes among 1024 after three rounds. Nodes differ by 1.5 %, and up to 1

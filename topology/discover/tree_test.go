@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -43,10 +44,7 @@ func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 
 func levels(t *testing.T, r discover.Measurements) string {
 	t.Helper()
-	tree, err := r.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(r.Tree())(t)
 	var out []string
 	for _, l := range tree.Levels() {
 		head, _, _ := strings.Cut(l.String(), ",")
@@ -86,10 +84,7 @@ func TestTreeGaps(t *testing.T) {
 // TestClasses checks the number of pairs of each class.
 func TestClasses(t *testing.T) {
 	r := machine(2, 4, 2, 4)
-	tree, err := r.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testutil.Must(r.Tree())(t)
 	var got []string
 	for _, c := range discover.Classes(&tree, r.Pairs) {
 		got = append(got, fmt.Sprintf("%s %d", c.Name, len(c.Pairs)))

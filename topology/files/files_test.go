@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/files"
 )
@@ -18,11 +19,7 @@ const conf = "SwitchName=top Switches=leaf[1-2]\nSwitchName=leaf1 Nodes=n[1-2]\n
 
 func read(t *testing.T, text, name string) topology.Tree {
 	t.Helper()
-	tree, err := files.Read(strings.NewReader(text), name, files.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return testutil.Must(files.Read(strings.NewReader(text), name, files.ReadOptions{}))(t)
 }
 
 // TestWriteAndRead checks that a tree survives writing and reading in every format with node

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/files"
 )
@@ -34,10 +35,7 @@ func TestReadHwloc(t *testing.T) {
 		{"vm.xml", "", "vm(socket0(core0(pu0) core1(pu1)))"},
 	}
 	for _, tc := range tests {
-		f, err := os.Open(filepath.Join("testdata", tc.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := testutil.Must(os.Open(filepath.Join("testdata", tc.file)))(t)
 		got, err := files.ReadHwloc(f, tc.file, tc.name)
 		f.Close()
 		if s := outlineNode(got); s != tc.want || err != nil {
@@ -66,10 +64,7 @@ func TestReadHwlocRefuses(t *testing.T) {
 
 func FuzzReadHwloc(f *testing.F) {
 	for _, file := range []string{"groups.xml", "hwloc1.xml", "vm.xml"} {
-		text, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := testutil.Must(os.ReadFile(filepath.Join("testdata", file)))(f)
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/files"
 )
@@ -28,9 +29,7 @@ func podTree() topology.Tree {
 func TestWriteMPICH(t *testing.T) {
 	tree := podTree()
 	var b bytes.Buffer
-	if err := files.WriteMPICH(&b, &tree, []string{"n1", "n2", "n4", "n6", "login", "n1"}); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, files.WriteMPICH(&b, &tree, []string{"n1", "n2", "n4", "n6", "login", "n1"}))
 	want := "# rank: group id, switch id, port number\n0: 1 1 0\n1: 1 1 1\n2: 1 2 1\n3: 2 3 1\n4: 0 0 1\n5: 1 1 0\n"
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

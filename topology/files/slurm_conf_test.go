@@ -57,10 +57,7 @@ func TestReadSlurmConf(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := files.ReadSlurmConf(strings.NewReader(tc.text), "topology.conf")
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := testutil.Must(files.ReadSlurmConf(strings.NewReader(tc.text), "topology.conf"))(t)
 			if s := outline(got.Root); s != tc.want {
 				t.Errorf("tree %s, want %s", s, tc.want)
 			}
@@ -119,9 +116,7 @@ func slurmTree() topology.Tree {
 func TestWriteSlurmConf(t *testing.T) {
 	tree := slurmTree()
 	var b bytes.Buffer
-	if err := files.WriteSlurmConf(&b, &tree); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, files.WriteSlurmConf(&b, &tree))
 	testutil.CheckGolden(t, "tree.conf", b.Bytes())
 	again, err := files.ReadSlurmConf(&b, "tree.conf")
 	want := "s1(s2(s3(n[5-6]) s2-nodes(n[3-4])) s4(n[7-8]) s1-nodes(n[1-2]))"
@@ -130,10 +125,7 @@ func TestWriteSlurmConf(t *testing.T) {
 	}
 
 	b.Reset()
-	gaps, err := files.WriteSlurmBlocks(&b, &tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gaps := testutil.Must(files.WriteSlurmBlocks(&b, &tree))(t)
 	testutil.CheckGolden(t, "block.conf", b.Bytes())
 	wantGaps := []string{
 		"the nodes next to the switches below s1 are a block", "the nodes next to the switches below s2 are a block",

@@ -75,14 +75,9 @@ func TestSlurmLoadsIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a Slurm")
 	}
-	want, err := files.ReadSlurmShow(strings.NewReader(printed), "said.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testutil.Must(files.ReadSlurmShow(strings.NewReader(printed), "said.txt"))(t)
 	var b bytes.Buffer
-	if err := files.WriteSlurmConf(&b, &want); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, files.WriteSlurmConf(&b, &want))
 	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4, Topology: b.String()})
 	got, err := files.ReadSlurmShow(strings.NewReader(cluster.Run("scontrol", "show", "topology")), "said.txt")
 	if err != nil || outline(got.Root) != outline(want.Root) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/topology/files"
 )
 
@@ -38,10 +39,7 @@ const manual = `- topology: topo1
 `
 
 func TestReadYAML(t *testing.T) {
-	got, err := files.ReadSlurmYAML(strings.NewReader(manual), "topology.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testutil.Must(files.ReadSlurmYAML(strings.NewReader(manual), "topology.yaml"))(t)
 	var words []string
 	for _, p := range got {
 		s := p.Name + " " + string(p.Plugin) + " " + outline(p.Tree.Root)
@@ -67,10 +65,7 @@ func TestReadYAML(t *testing.T) {
 func roundTrip(t *testing.T, p files.SlurmTopology) {
 	t.Helper()
 	var b bytes.Buffer
-	gaps, err := files.WriteSlurmYAML(&b, []files.SlurmTopology{p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gaps := testutil.Must(files.WriteSlurmYAML(&b, []files.SlurmTopology{p}))(t)
 	text := b.String()
 	again, err := files.ReadSlurmYAML(&b, "topology.yaml")
 	if err != nil || len(again) != 1 || again[0].Name != p.Name || again[0].Default != p.Default || again[0].Plugin != p.Plugin {
