@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"tutti/internal/lab/load"
 )
 
 func (a *app) loadCommand() *cobra.Command {
@@ -21,7 +19,7 @@ or an event stream that differs from the journal.`,
 		Example: indent("tutti-lab load --tutti bin/tutti --campaign configs/demo.yaml"),
 		Args:    noArguments,
 	}
-	var o load.Options
+	var o loadOptions
 	flags := cmd.Flags()
 	flags.StringVar(&o.Program, "tutti", "bin/tutti", "path of tutti")
 	flags.StringVar(&o.Campaign, "campaign", "configs/demo.yaml", "campaign file on recorded data")
@@ -37,7 +35,7 @@ or an event stream that differs from the journal.`,
 		if err := o.Validate(); err != nil {
 			return usageError(cmd, err)
 		}
-		missed, err := load.Run(cmd.Context(), o, a.stdout)
+		missed, err := runLoad(cmd.Context(), o, a.stdout)
 		if err != nil {
 			return err
 		}

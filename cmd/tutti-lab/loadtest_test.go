@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"bytes"
@@ -17,18 +17,18 @@ import (
 )
 
 // TestRun checks that a small load misses no target and that clients reconnect.
-func TestRun(t *testing.T) {
+func TestLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tutti and runs it for some seconds")
 	}
 	program := filepath.Join(t.TempDir(), "tutti")
-	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/tutti").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	dir := t.TempDir()
 	var out bytes.Buffer
-	missed, err := Run(t.Context(), Options{
-		Program: program, Campaign: "../../../configs/service-demo-campaign.yaml", Dir: dir, Campaigns: 2,
+	missed, err := runLoad(t.Context(), loadOptions{
+		Program: program, Campaign: "../../configs/service-demo-campaign.yaml", Dir: dir, Campaigns: 2,
 		Clients: 7, Rate: 20, Time: 4 * time.Second, Drop: 300 * time.Millisecond, P99: time.Minute, Growth: 50,
 	}, &out)
 	if err != nil || len(missed) > 0 || !strings.Contains(out.String(), " 0 streams differ from the journal") {
@@ -43,14 +43,14 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	good := Options{Program: filepath.Join(t.TempDir(), "none"), Campaigns: 1, Clients: 1, Rate: 1, Time: time.Second, Drop: time.Second}
+	good := loadOptions{Program: filepath.Join(t.TempDir(), "none"), Campaigns: 1, Clients: 1, Rate: 1, Time: time.Second, Drop: time.Second}
 	testutil.NoError(t, good.Validate())
-	if _, err := Run(t.Context(), good, io.Discard); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := runLoad(t.Context(), good, io.Discard); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a program: %v, want fs.ErrNotExist", err)
 	}
-	for name, change := range map[string]func(*Options){
-		"no client": func(o *Options) { o.Clients = 0 }, "no campaign": func(o *Options) { o.Campaigns = 0 }, "no read": func(o *Options) { o.Rate = 0 },
-		"no time": func(o *Options) { o.Time = time.Millisecond }, "no drop time": func(o *Options) { o.Drop = 0 },
+	for name, change := range map[string]func(*loadOptions){
+		"no client": func(o *loadOptions) { o.Clients = 0 }, "no campaign": func(o *loadOptions) { o.Campaigns = 0 }, "no read": func(o *loadOptions) { o.Rate = 0 },
+		"no time": func(o *loadOptions) { o.Time = time.Millisecond }, "no drop time": func(o *loadOptions) { o.Drop = 0 },
 	} {
 		o := good
 		change(&o)
@@ -61,36 +61,36 @@ func TestRunRefuses(t *testing.T) {
 }
 
 // goodReport meets all targets.
-func goodReport() (*report, Options) {
-	f := &report{memory: slices.Repeat([]memory{{resident: 100 * mib, live: 20 * mib}}, 20), streams: comparison{events: 10}}
+func goodReport() (*loadReport, loadOptions) {
+	f := &loadReport{memory: slices.Repeat([]memory{{resident: 100 * mib, live: 20 * mib}}, 20), streams: comparison{events: 10}}
 	for range 100 {
 		f.reads = append(f.reads, read{route: routes[0], latency: 10 * time.Millisecond, status: 200})
 	}
-	return f, Options{Rate: 10, Time: 10 * time.Second, P99: 50 * time.Millisecond, Growth: 4}
+	return f, loadOptions{Rate: 10, Time: 10 * time.Second, P99: 50 * time.Millisecond, Growth: 4}
 }
 
 func TestMissedTargets(t *testing.T) {
 	tests := []struct {
 		name  string
-		spoil func(*report)
+		spoil func(*loadReport)
 		want  string
 	}{
-		{"all met", func(*report) {}, ""},
-		{"one slow read of a hundred", func(f *report) { f.reads[3].latency = time.Second }, ""},
-		{"two slow reads of a hundred", func(f *report) { f.reads[3].latency, f.reads[4].latency = time.Second, time.Second }, "p99 of reads is 1s"},
-		{"a read refused", func(f *report) { f.reads[7].status = 429 }, "1 reads were refused"},
-		{"a read without answer", func(f *report) { f.reads[7].status = 0 }, "1 reads were refused or not answered"},
-		{"few reads", func(f *report) { f.reads = f.reads[:40] }, "40 reads were sent"},
-		{"memory leaks", func(f *report) {
+		{"all met", func(*loadReport) {}, ""},
+		{"one slow read of a hundred", func(f *loadReport) { f.reads[3].latency = time.Second }, ""},
+		{"two slow reads of a hundred", func(f *loadReport) { f.reads[3].latency, f.reads[4].latency = time.Second, time.Second }, "p99 of reads is 1s"},
+		{"a read refused", func(f *loadReport) { f.reads[7].status = 429 }, "1 reads were refused"},
+		{"a read without answer", func(f *loadReport) { f.reads[7].status = 0 }, "1 reads were refused or not answered"},
+		{"few reads", func(f *loadReport) { f.reads = f.reads[:40] }, "40 reads were sent"},
+		{"memory leaks", func(f *loadReport) {
 			for i := range f.memory {
 				f.memory[i].live += int64(i) * mib
 			}
 		}, "memory grew by 10.0 MiB"},
-		{"memory in use for a moment", func(f *report) { f.memory[17].live, f.memory[18].live = 90*mib, 90*mib }, ""},
-		{"memory at the beginning", func(f *report) { f.memory[0].live = mib }, ""},
-		{"memory not measured", func(f *report) { f.memory = nil }, "memory was measured 0 times"},
-		{"events lost", func(f *report) { f.streams.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
-		{"no events", func(f *report) { f.streams.events = 0 }, "no event was received"},
+		{"memory in use for a moment", func(f *loadReport) { f.memory[17].live, f.memory[18].live = 90*mib, 90*mib }, ""},
+		{"memory at the beginning", func(f *loadReport) { f.memory[0].live = mib }, ""},
+		{"memory not measured", func(f *loadReport) { f.memory = nil }, "memory was measured 0 times"},
+		{"events lost", func(f *loadReport) { f.streams.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
+		{"no events", func(f *loadReport) { f.streams.events = 0 }, "no event was received"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -118,12 +118,12 @@ func TestPercentile(t *testing.T) {
 
 // TestCompareStreams checks that missing, repeated and changed events are found.
 func TestCompareStreams(t *testing.T) {
-	s := &service{dir: t.TempDir()}
+	s := &loadService{dir: t.TempDir()}
 	testutil.NoError(t, os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700))
 	testutil.NoError(t, os.WriteFile(s.journal("c1"), []byte("{\"a\":1}\n{\"a\":2}\n"), 0o600))
 	c := newCampaigns(nil, 1, time.Now())
 	c.ids[0] = []string{"c1"}
-	w := &watchers{service: s, options: Options{Clients: 1, Campaigns: 1}, campaigns: c}
+	w := &watchers{service: s, options: loadOptions{Clients: 1, Campaigns: 1}, campaigns: c}
 	good := w.readJournal("c1")
 	if good.events != 2 || good.err != nil {
 		t.Fatalf("journal: %+v", good)

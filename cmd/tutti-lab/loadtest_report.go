@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// report has the measurements of one run.
-type report struct {
+// loadReport has the measurements of one run.
+type loadReport struct {
 	loadAverage string // load average of the machine before the run
 	reads       []read
 	selections  []read
@@ -46,7 +46,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 
 // quarter returns the mean resident memory and the smallest live memory of quarter n of the run.
 // The smallest, because requests in progress need memory, too. A short run has zeros.
-func (r *report) quarter(n int) memory {
+func (r *loadReport) quarter(n int) memory {
 	samples := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
 	if len(samples) == 0 {
 		return memory{}
@@ -60,7 +60,7 @@ func (r *report) quarter(n int) memory {
 }
 
 // missed returns a message for each missed target.
-func (r *report) missed(o Options) []string {
+func (r *loadReport) missed(o loadOptions) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if want := int(o.Rate * o.Time.Seconds() / 2); len(r.reads) < want {
@@ -93,7 +93,7 @@ func (r *report) missed(o Options) []string {
 	return out
 }
 
-func (r *report) print(out io.Writer, o Options) {
+func (r *loadReport) print(out io.Writer, o loadOptions) {
 	fmt.Fprintf(out, "%d clients, %g reads/s, %d campaigns at a time, %s, %d cores, load average before %s\n",
 		o.Clients, o.Rate, o.Campaigns, o.Time, runtime.NumCPU(), r.loadAverage)
 	fmt.Fprintf(out, "%-48s %6s %9s %9s %9s\n", "reads", "number", "p50 ms", "p99 ms", "max ms")

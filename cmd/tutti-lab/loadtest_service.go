@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"bufio"
@@ -21,15 +21,15 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// service is a running process of tutti serve.
-type service struct {
+// loadService is a running process of tutti serve.
+type loadService struct {
 	cmd *exec.Cmd
 	url string
 	dir string
 }
 
-// start runs a service with one base for each machine and waits until it listens.
-func start(ctx context.Context, o Options) (*service, error) {
+// startService runs a service with one base for each machine and waits until it listens.
+func startService(ctx context.Context, o loadOptions) (*loadService, error) {
 	var file bytes.Buffer
 	file.WriteString("state: state\nlisten: 127.0.0.1:0\npprof: true\nlimits: {connections: 100000, streams: 100000}\nbases:\n")
 	for i := range o.Campaigns {
@@ -44,7 +44,7 @@ func start(ctx context.Context, o Options) (*service, error) {
 		return nil, err
 	}
 	defer log.Close()
-	s := &service{cmd: exec.Command(o.Program, "serve", "-c", config), dir: o.Dir}
+	s := &loadService{cmd: exec.Command(o.Program, "serve", "-c", config), dir: o.Dir}
 	s.cmd.Stderr = log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func listenAddress(ctx context.Context, log string) (string, error) {
 }
 
 // stop terminates the service, and kills it after a minute.
-func (s *service) stop() {
+func (s *loadService) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
 	defer timer.Stop()
@@ -91,7 +91,7 @@ func (s *service) stop() {
 }
 
 // journal returns the path of a campaign's journal, which has a line for each event.
-func (s *service) journal(id string) string {
+func (s *loadService) journal(id string) string {
 	return filepath.Join(s.dir, "state", "campaigns", id, "results", "journal.jsonl")
 }
 
@@ -102,7 +102,7 @@ type memory struct {
 }
 
 // sampleMemory measures the memory of the service once a second until the deadline.
-func (s *service) sampleMemory(ctx context.Context, deadline time.Time) (samples []memory) {
+func (s *loadService) sampleMemory(ctx context.Context, deadline time.Time) (samples []memory) {
 	c := s.client()
 	for time.Now().Before(deadline) && ctx.Err() == nil {
 		if m, err := s.memory(ctx, c); err == nil {
@@ -114,7 +114,7 @@ func (s *service) sampleMemory(ctx context.Context, deadline time.Time) (samples
 }
 
 // memory measures the memory of the service after a garbage collection.
-func (s *service) memory(ctx context.Context, c *client) (memory, error) {
+func (s *loadService) memory(ctx context.Context, c *client) (memory, error) {
 	var metrics bytes.Buffer
 	_, err := c.get(ctx, "/debug/pprof/heap?gc=1", io.Discard)
 	if err == nil {
@@ -146,7 +146,7 @@ type client struct {
 	url  string
 }
 
-func (s *service) client() *client {
+func (s *loadService) client() *client {
 	return &client{url: s.url, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 }
 

@@ -1,8 +1,4 @@
-// Package load measures how a service behaves under load. It starts a tutti serve whose
-// campaigns run on recorded data. Many clients watch event streams, and others read.
-//
-//	missed, err := load.Run(ctx, load.Options{Program: "bin/tutti", Campaign: "configs/demo.yaml", ...}, os.Stdout)
-package load
+package main
 
 import (
 	"cmp"
@@ -15,8 +11,8 @@ import (
 	"time"
 )
 
-// Options describe a load and its targets.
-type Options struct {
+// loadOptions describe a load and its targets.
+type loadOptions struct {
 	Program   string        // path of tutti
 	Campaign  string        // campaign file on recorded data, run repeatedly with different seeds
 	Dir       string        // folder of the service, kept afterwards; "": a temporary folder
@@ -30,15 +26,15 @@ type Options struct {
 }
 
 // Validate returns an error for options that give no load.
-func (o Options) Validate() error {
+func (o loadOptions) Validate() error {
 	if o.Campaigns < 1 || o.Clients < 1 || o.Rate <= 0 || o.Time < time.Second || o.Drop <= 0 {
 		return fmt.Errorf("want at least one campaign, one client, a rate and a drop time above 0, and a second")
 	}
 	return nil
 }
 
-// Run loads a service, writes the measured figures to out and returns the missed targets.
-func Run(ctx context.Context, o Options, out io.Writer) (missed []string, err error) {
+// runLoad loads a service, writes the measured figures to out and returns the missed targets.
+func runLoad(ctx context.Context, o loadOptions, out io.Writer) (missed []string, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -54,7 +50,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (missed []string, err er
 			return nil, err
 		}
 	}
-	r, err := measure(ctx, o)
+	r, err := measureLoad(ctx, o)
 	if err := cmp.Or(err, remove()); err != nil {
 		return nil, err
 	}
@@ -62,17 +58,17 @@ func Run(ctx context.Context, o Options, out io.Writer) (missed []string, err er
 	return r.missed(o), nil
 }
 
-// measure runs the load. Watching clients stay connected until all campaigns have ended.
-func measure(ctx context.Context, o Options) (*report, error) {
+// measureLoad runs the load. Watching clients stay connected until all campaigns have ended.
+func measureLoad(ctx context.Context, o loadOptions) (*loadReport, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	s, err := start(ctx, o)
+	s, err := startService(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	r := &report{loadAverage: loadAverage()}
+	r := &loadReport{loadAverage: loadAverage()}
 	deadline := time.Now().Add(o.Time)
 	c := newCampaigns(s.client(), o.Campaigns, deadline)
 	reads := &reader{client: s.client(), campaigns: c}

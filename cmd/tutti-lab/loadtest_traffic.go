@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"bytes"
@@ -218,8 +218,8 @@ type stream struct {
 // watchers are clients. Each watches the campaigns of one machine from the first to the last
 // event, and drops its connection at random times.
 type watchers struct {
-	service   *service
-	options   Options
+	service   *loadService
+	options   loadOptions
 	campaigns *campaigns
 
 	mu         sync.Mutex
