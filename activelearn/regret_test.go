@@ -210,16 +210,16 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		t.Errorf("%v is worth %g, and %g once it is known", first.candidate, before, again)
 	}
 	pending := laid(first.candidate)
-	worth := map[coll.Candidate]float64{}
+	values := map[coll.Candidate]float64{}
 	for i := range pending.scored {
-		worth[pending.scored[i].candidate] = pending.scored[i].acquisition
+		values[pending.scored[i].candidate] = pending.scored[i].acquisition
 	}
 	for i := range picked.scored {
 		o := &picked.scored[i]
 		if o.picked {
 			continue
 		}
-		if got, want := picked.acquisition(o), worth[o.candidate]; math.Abs(got-want) > 1e-6*max(1, want) {
+		if got, want := picked.acquisition(o), values[o.candidate]; math.Abs(got-want) > 1e-6*max(1, want) {
 			t.Errorf("with %v picked %v is worth %g, with it under way %g", first.candidate, o.candidate, got, want)
 		}
 	}

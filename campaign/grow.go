@@ -94,14 +94,14 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	at := map[coll.Algorithm][]coll.Point{}
 	for _, alg := range algorithms {
 		for _, values := range r.problem.Search.Ranges(alg) {
-			for _, next := range values.Beside(alg, algorithms) {
+			for _, next := range values.Neighbours(alg, algorithms) {
 				at[next] = append(at[next], r.comparable(a, alg, next, competitive[alg])...)
 			}
 		}
 	}
 	var first []coll.Candidate
 	for next, points := range at {
-		for _, p := range spreadOut(points) {
+		for _, p := range evenlySpaced(points) {
 			first = append(first, coll.Candidate{Point: p, Algorithm: next})
 		}
 	}
@@ -157,8 +157,8 @@ func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, p
 	return all
 }
 
-// spreadOut returns at most growPoints points, evenly spaced from the first to the last.
-func spreadOut(points []coll.Point) []coll.Point {
+// evenlySpaced returns at most growPoints points, evenly spaced from the first to the last.
+func evenlySpaced(points []coll.Point) []coll.Point {
 	slices.SortFunc(points, coll.ComparePoints)
 	points = slices.Compact(points)
 	if len(points) <= growPoints {

@@ -17,12 +17,12 @@ type Range struct {
 // beyond is the factor between the last known value and the next one to try.
 const beyond = 4
 
-// Beside returns what to try next if a is fast: a with the power of two halfway to the next
+// Neighbours returns what to try next if a is fast: a with the power of two halfway to the next
 // known value on either side, or four times beyond the last one. For an algorithm without
 // the parameter, or with a value below the range, it returns the middle of the range,
 // unless one of its values is known. It returns nothing on a side where the next known
 // value is at most a factor of two away. known may contain any algorithms.
-func (r Range) Beside(a Algorithm, known []Algorithm) []Algorithm {
+func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 	values := r.values(a, known)
 	own, ok := r.value(a)
 	if !ok {

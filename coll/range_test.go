@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestBeside(t *testing.T) {
+func TestNeighbours(t *testing.T) {
 	segments := Range{"segsize", 1024, 1 << 20}
 	tests := []struct {
 		name  string
@@ -44,16 +44,16 @@ func TestBeside(t *testing.T) {
 			for _, k := range tc.known {
 				known = append(known, parse(k))
 			}
-			if got := fmt.Sprint(tc.of.Beside(parse(tc.fast), known)); got != tc.want {
+			if got := fmt.Sprint(tc.of.Neighbours(parse(tc.fast), known)); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
 		})
 	}
 }
 
-// Repeated steps to the fastest neighbour that Beside returns reach the best power of two, if the time has
+// Repeated steps to the fastest neighbour that Neighbours returns reach the best power of two, if the time has
 // one minimum.
-func TestBesideFindsTheBest(t *testing.T) {
+func TestNeighboursLeadToBest(t *testing.T) {
 	r := Range{"segsize", 1024, 1 << 20}
 	for best := r.Low; best <= r.High; best *= 2 {
 		time := func(a Algorithm) float64 {
@@ -64,7 +64,7 @@ func TestBesideFindsTheBest(t *testing.T) {
 		known := []Algorithm{ring.with("segsize", 8192), ring.with("segsize", 32768), ring.with("segsize", 131072)}
 		fast := known[1]
 		for steps := 0; ; steps++ {
-			more := r.Beside(fast, known)
+			more := r.Neighbours(fast, known)
 			known = append(known, more...)
 			for _, a := range known {
 				if time(a) < time(fast) {

@@ -14,8 +14,8 @@ import (
 // way in which the probe program detects the algorithm, and the environment that the MPI library
 // needs.
 var mixed = map[string]struct {
-	table, sight, shows string
-	env                 []string
+	table, observation, shows string
+	env                       []string
 }{
 	"mpicc.mpich": {
 		table: `for MPICH Version: 4.0.2
@@ -27,7 +27,7 @@ allreduce ranks 1-64 ppn 1-64 bytes 0-1048576 mpich.reduce_scatter_allgather
 bcast ranks 1-64 ppn 1-64 bytes 0-100 binomial
 bcast ranks 1-64 ppn 1-64 bytes 101-1048576 mpich.scatter_ring_allgather
 `,
-		sight: "stack", shows: "MPIR_Bcast_intra_scatter_ring_allgather",
+		observation: "stack", shows: "MPIR_Bcast_intra_scatter_ring_allgather",
 	},
 	"mpicc.openmpi": {
 		table: `for Open MPI v4.1.4
@@ -37,7 +37,7 @@ allreduce ranks 1-64 ppn 1-64 bytes 0-1048576 openmpi.ring
 bcast ranks 1-64 ppn 1-64 bytes 0-100 binomial
 bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 `,
-		sight: "ask", shows: "saw openmpi.pipeline(segsize=1024)",
+		observation: "ask", shows: "saw openmpi.pipeline(segsize=1024)",
 		env: []string{"OMPI_MCA_coll_tuned_use_dynamic_rules=1"},
 	},
 }
@@ -54,7 +54,7 @@ func TestLiveMixed(t *testing.T) {
 			table := sealTable("tutti-table 1\n" + way.table)
 			env := append(tableEnv(t, m, table, library), way.env...)
 			testutil.CheckAllRight(t, testutil.RunProgram(t, env, m.Launcher, "-n", "4", testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram), "check", "100"))
-			if said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
+			if said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", probe, way.observation, "bcast", "1000"); !strings.Contains(said, way.shows) {
 				t.Errorf("want %q:\n%s", way.shows, said)
 			}
 			refused := map[string]string{

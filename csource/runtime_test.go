@@ -178,11 +178,11 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 // killTraced checks that a killed job leaves the trace of its first rank.
 func killTraced(t *testing.T, m mpiOf, library string) {
-	endless := testutil.BuildProgram(t, m.Toolchain, testutil.FuzzProgram)
+	program := testutil.BuildProgram(t, m.Toolchain, testutil.FuzzProgram)
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
-	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", endless, "1", "1000000000")
+	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", program, "1", "1000000000")
 	cmd.Env = append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second

@@ -236,7 +236,7 @@ func TestStrangeLaunchers(t *testing.T) {
 
 func TestPrograms(t *testing.T) {
 	tests := []struct {
-		name, body, shown string
+		name, body, title string
 		state             State
 		details, fix      string
 	}{
@@ -255,7 +255,7 @@ func TestPrograms(t *testing.T) {
 			m.put("home/libexec/osu-micro-benchmarks/mpi/collective/osu_bcast", "")
 			m.x.environ = append(m.x.environ, "OSU_HOME="+m.bin+"/home")
 			r := m.examine()
-			c := m.find(r, Programs, tc.shown)
+			c := m.find(r, Programs, tc.title)
 			wantCheck(t, c, tc.state, tc.details, tc.fix)
 			wantCheck(t, c, tc.state, "programs of 1 of", tc.fix)
 			if r.Ready() != (tc.state == OK) {

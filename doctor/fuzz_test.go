@@ -9,10 +9,10 @@ import (
 )
 
 // shown fails the test if a text contains control characters.
-func shown(t *testing.T, what, s string) {
+func checkPrintable(t *testing.T, what, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > 300 || strings.ContainsFunc(s, unicode.IsControl) {
-		t.Errorf("%s %q cannot be shown", what, s)
+		t.Errorf("%s %q is not printable", what, s)
 	}
 }
 
@@ -44,13 +44,13 @@ func FuzzParsers(f *testing.F) {
 	f.Add(world("0", 1, 1), "error: \x1b[2J\xff")
 	f.Fuzz(func(t *testing.T, stdout, stderr string) {
 		if m, marked := parseMarker([]byte(stdout)); marked {
-			shown(t, "marker", m.name()+m.version)
+			checkPrintable(t, "marker", m.name()+m.version)
 		}
 		if path := parseLoaded(stdout); path != "" && !strings.HasPrefix(path, "/") {
 			t.Errorf("%q is not absolute", path)
 		}
 		family, version := parseLauncher(stdout)
-		shown(t, "launcher", version)
+		checkPrintable(t, "launcher", version)
 		if (family == "") != (version == "") {
 			t.Errorf("family %q, version %q", family, version)
 		}
@@ -61,15 +61,15 @@ func FuzzParsers(f *testing.F) {
 		}
 		for _, s := range suites() {
 			version, processes, measured := s.read(stdout)
-			shown(t, s.title, version)
+			checkPrintable(t, s.title, version)
 			if processes < 0 || measured && version == "" && s.name == "osu" {
 				t.Errorf("%s: %q, %d, %v", s.title, version, processes, measured)
 			}
 		}
 		_, why := parseNative(stdout)
-		shown(t, "reason", why)
+		checkPrintable(t, "reason", why)
 		v := pairingOf(result{Stdout: stdout, Stderr: stderr})
-		shown(t, "pairing", v.Text[:min(len(v.Text), 200)])
+		checkPrintable(t, "pairing", v.Text[:min(len(v.Text), 200)])
 		if v.State == OK && strings.Count(stdout, "tutti-doctor: rank") < 2 {
 			t.Errorf("ok without two processes: %q", stdout)
 		}
@@ -92,10 +92,10 @@ func checkSlurmParsers(t *testing.T, text string) {
 		}
 	}
 	for _, value := range parseConfig(text) {
-		shown(t, "setting", value)
+		checkPrintable(t, "setting", value)
 	}
 	state, host := parsePing(text)
-	shown(t, "ping", state+host)
-	shown(t, "version", parseSlurmVersion(text))
-	shown(t, "start", startsIn(text, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)))
+	checkPrintable(t, "ping", state+host)
+	checkPrintable(t, "version", parseSlurmVersion(text))
+	checkPrintable(t, "start", startsIn(text, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)))
 }

@@ -98,18 +98,18 @@ func (x *launcherTester) addUnknown(l *launcher, r result) {
 // of returns the launchers of a library: those next to its compilers, otherwise the first one
 // in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
-	var beside, elsewhere []*launcher
+	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
 		switch {
 		case l.family != lib.Family:
 		case slices.Contains(lib.bins(), filepath.Dir(l.path)):
-			beside = append(beside, l)
+			neighbours = append(neighbours, l)
 		default:
 			elsewhere = append(elsewhere, l)
 		}
 	}
-	if len(beside) > 0 {
-		return beside
+	if len(neighbours) > 0 {
+		return neighbours
 	}
 	return elsewhere[:min(1, len(elsewhere))]
 }

@@ -92,7 +92,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	cmd := hold(t, dir)
 	_, _, err := Open(dir)
 	if !errors.Is(err, ErrLocked) {
-		t.Fatalf("Open beside another writer = %v, want %v", err, ErrLocked)
+		t.Fatalf("Open next to another writer = %v, want %v", err, ErrLocked)
 	}
 	host, _ := os.Hostname()
 	for _, want := range []string{fmt.Sprint("process ", cmd.Process.Pid), "on " + host, "since 20", "remove " + filepath.Join(dir, LockName)} {
@@ -101,7 +101,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 		}
 	}
 	if _, err := Read(dir); err != nil {
-		t.Errorf("Read beside a writer = %v", err)
+		t.Errorf("Read next to a writer = %v", err)
 	}
 	testutil.NoError(t, cmd.Process.Kill())
 	waitDead(t, dir)

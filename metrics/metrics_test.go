@@ -27,8 +27,8 @@ func TestSlowdown(t *testing.T) {
 		{name: "nothing chosen", chosen: 0, best: 1e-6, wantErr: metrics.ErrTime},
 		{name: "negative", chosen: -1e-6, best: 1e-6, wantErr: metrics.ErrTime},
 		{name: "no number", chosen: math.NaN(), best: 1e-6, wantErr: metrics.ErrTime},
-		{name: "endless", chosen: math.Inf(1), best: 1e-6, wantErr: metrics.ErrTime},
-		{name: "endless best", chosen: 1e-6, best: math.Inf(1), wantErr: metrics.ErrTime},
+		{name: "infinite", chosen: math.Inf(1), best: 1e-6, wantErr: metrics.ErrTime},
+		{name: "infinite best", chosen: 1e-6, best: math.Inf(1), wantErr: metrics.ErrTime},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestSummarize(t *testing.T) {
 		{name: "none", wantErr: metrics.ErrEmpty},
 		{name: "zero", in: []float64{1, 0}, wantErr: metrics.ErrTime},
 		{name: "no number", in: []float64{math.NaN()}, wantErr: metrics.ErrTime},
-		{name: "endless", in: []float64{math.Inf(1)}, wantErr: metrics.ErrTime},
+		{name: "infinite", in: []float64{math.Inf(1)}, wantErr: metrics.ErrTime},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestR2(t *testing.T) {
 		{name: "none", wantErr: "no points", matches: metrics.ErrEmpty},
 		{name: "lengths", truth: []float64{1, 2}, predicted: []float64{1}, wantErr: "2 and 1 values", matches: metrics.ErrShape},
 		{name: "no number", truth: []float64{1, 2}, predicted: []float64{1, math.NaN()}, wantErr: "finite"},
-		{name: "endless", truth: []float64{1, math.Inf(1)}, predicted: []float64{1, 2}, wantErr: "finite"},
+		{name: "infinite", truth: []float64{1, math.Inf(1)}, predicted: []float64{1, 2}, wantErr: "finite"},
 		{name: "squares overflow", truth: []float64{1e200, -1e200}, predicted: []float64{1, 2}, wantErr: "finite"},
 	}
 	for _, tc := range tests {

@@ -100,15 +100,15 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	if len(known) == 0 && len(earlier) == 0 {
 		return nil, nil
 	}
-	belief, err := learner.NewPosterior(learner.Data{Measurements: known, Earlier: earlier})
+	fitted, err := learner.NewPosterior(learner.Data{Measurements: known, Earlier: earlier})
 	if err != nil {
 		return nil, err
 	}
-	process, err := belief.Smooth()
+	process, err := fitted.Smooth()
 	if err != nil {
 		return nil, err
 	}
-	return &posterior{process, belief.Task}, nil
+	return &posterior{process, fitted.Task}, nil
 }
 
 // Deviations above the median at which two times are compared.

@@ -270,15 +270,15 @@ type environmentView struct {
 }
 
 func environmentViews(f Facts) []environmentView {
-	const nodesShown, digitsShown = 8, 16
+	const maxNodes, maxDigits = 8, 16
 	var out []environmentView
 	for _, e := range f.Environments {
 		v := environmentView{EnvironmentFacts: e, Sum: absent, Names: strings.Join(e.Nodes, " ")}
 		if len(e.Checksum) > 0 {
-			v.Sum = e.Checksum[:min(len(e.Checksum), digitsShown)]
+			v.Sum = e.Checksum[:min(len(e.Checksum), maxDigits)]
 		}
-		if n := len(e.Nodes); n > nodesShown {
-			v.Names = fmt.Sprintf("%s and %d more", strings.Join(e.Nodes[:nodesShown], " "), n-nodesShown)
+		if n := len(e.Nodes); n > maxNodes {
+			v.Names = fmt.Sprintf("%s and %d more", strings.Join(e.Nodes[:maxNodes], " "), n-maxNodes)
 		}
 		out = append(out, v)
 	}

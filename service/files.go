@@ -97,12 +97,12 @@ func (s *Service) openResults(id string) (*os.Root, error) {
 }
 
 func (s *Service) file(name string, info fs.FileInfo) File {
-	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isShown(name)}
+	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isReadable(name)}
 }
 
-// isShown reports whether the role read may download a file.
-func (s *Service) isShown(name string) bool {
-	return slices.ContainsFunc(s.opt.Shown, func(pattern string) bool {
+// isReadable reports whether the role read may download a file.
+func (s *Service) isReadable(name string) bool {
+	return slices.ContainsFunc(s.opt.Readable, func(pattern string) bool {
 		match, err := path.Match(pattern, name)
 		return err == nil && match
 	})

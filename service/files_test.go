@@ -75,11 +75,11 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestPrivateFiles checks that files which match no pattern of Options.Shown are private.
+// TestPrivateFiles checks that files which match no pattern of Options.Readable are private.
 func TestPrivateFiles(t *testing.T) {
 	state := t.TempDir()
 	opt := options(t, state, base(t, "b", fakeFile{Trials: 1}))
-	opt.Shown = []string{"mpich.json", "layouts/*"}
+	opt.Readable = []string{"mpich.json", "layouts/*"}
 	s, _ := running(t, opt)
 	id := runToEnd(t, s, service.Request{Base: "b"})
 	private := map[string]bool{

@@ -32,9 +32,9 @@ type Options struct {
 	Quota   config.Quota // zeros mean the defaults of package config
 	Models  Models       // nil: no selection, no predictions
 	Machine Machine      // nil: machines are not inspected
-	// Shown are patterns, as path.Match takes them, of the files that the role read may
+	// Readable are patterns, as path.Match takes them, of the files that the role read may
 	// download. All others are private.
-	Shown []string
+	Readable []string
 
 	MaxQueue int           // campaigns in the queue, 0: 100
 	LogBytes int64         // of the log of one campaign, 0: 1 MiB

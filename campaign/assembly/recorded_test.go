@@ -152,7 +152,7 @@ func TestRecordedWarnings(t *testing.T) {
 		{"negative time", with("allreduce,rdb,4,1,16,-5,1,1,1"), `^in.csv: 1 x impossible time, first at line 476: .*want a positive finite number`},
 		{"no time at all", with("allreduce,rdb,4,1,16,0,1,1,1"), `^in.csv: 1 x impossible time`},
 		{"not a number", with("allreduce,rdb,4,1,16,NaN,1,1,1"), `^in.csv: 1 x impossible time`},
-		{"endless", with("allreduce,rdb,4,1,16,Inf,1,1,1") + "allreduce,rdb,4,1,16,-Inf,1,1,1\n", `^in.csv: 2 x impossible time`},
+		{"infinite", with("allreduce,rdb,4,1,16,Inf,1,1,1") + "allreduce,rdb,4,1,16,-Inf,1,1,1\n", `^in.csv: 2 x impossible time`},
 		{"time with a unit", with("allreduce,rdb,4,1,16,5 ms,1,1,1"), `^in.csv: 1 x bad number, .*want microseconds without a unit`},
 		{"half a node", with("allreduce,rdb,4.5,1,16,5,1,1,1"), `^in.csv: 1 x bad number, .*nodes "4.5"`},
 		{"unknown collective", with("allredcue,rdb,4,1,16,5,1,1,1"), `^in.csv: 1 x unknown collective, .*"allredcue": want one of`},

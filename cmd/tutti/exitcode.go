@@ -66,7 +66,7 @@ var (
 	errProgram      = errors.New("the program failed") // tutti run; tutti ends with its exit code
 )
 
-func errorIsShown(err error) bool {
+func errorIsPrinted(err error) bool {
 	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
 }
 

@@ -23,7 +23,7 @@ var notRun = []string{"make", "git", "cd"}
 type console struct {
 	line    int
 	command string
-	shown   []string
+	lines   []string
 }
 
 // TestREADME runs the tutti commands in the README's console blocks in one folder with configs and
@@ -60,7 +60,7 @@ func TestREADME(t *testing.T) {
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("README.md:%d: %s: %v\n%s%s", c.line, c.command, err, &stdout, &stderr)
 		}
-		if missing, ok := firstMissing(c.shown, stdout.String()); !ok {
+		if missing, ok := firstMissing(c.lines, stdout.String()); !ok {
 			t.Errorf("README.md:%d: %s: the README shows\n%s\nwhich does not come there in\n%s", c.line, c.command, missing, &stdout)
 		}
 	}
@@ -85,9 +85,9 @@ func TestREADMEDemo(t *testing.T) {
 	if demo < 0 {
 		t.Fatal("the README has no make demo")
 	}
-	shown := strings.Join(commands[demo].shown, "\n")
-	if !strings.HasPrefix(shown, summary.String()) {
-		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", shown, &summary)
+	lines := strings.Join(commands[demo].lines, "\n")
+	if !strings.HasPrefix(lines, summary.String()) {
+		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", lines, &summary)
 	}
 }
 
@@ -104,7 +104,7 @@ func consoles(readme string) []console {
 			found = append(found, console{line: i + 1, command: strings.TrimPrefix(line, "$ ")})
 		case len(found) > 0:
 			last := &found[len(found)-1]
-			last.shown = append(last.shown, line)
+			last.lines = append(last.lines, line)
 		}
 	}
 	return found
@@ -112,12 +112,12 @@ func consoles(readme string) []console {
 
 var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
 
-// firstMissing returns the first shown line that does not follow in the output. Lines may be left
+// firstMissing returns the first wanted line that does not follow in the output. Lines may be left
 // out only at dots and at the end.
-func firstMissing(shown []string, output string) (string, bool) {
+func firstMissing(wanted []string, output string) (string, bool) {
 	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
 	skipping := false
-	for _, want := range shown {
+	for _, want := range wanted {
 		if strings.TrimSpace(want) == "..." {
 			skipping = true
 			continue
@@ -135,7 +135,7 @@ func TestFirstMissing(t *testing.T) {
 	const output = "a\nb, 2026-01-02 03:04:05 UTC\nc\n"
 	tests := []struct {
 		name  string
-		shown []string
+		lines []string
 		want  string
 		ok    bool
 	}{
@@ -149,7 +149,7 @@ func TestFirstMissing(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, ok := firstMissing(tc.shown, output); got != tc.want || ok != tc.ok {
+			if got, ok := firstMissing(tc.lines, output); got != tc.want || ok != tc.ok {
 				t.Errorf("firstMissing = %q, %v, want %q, %v", got, ok, tc.want, tc.ok)
 			}
 		})

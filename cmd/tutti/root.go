@@ -29,10 +29,10 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	root := rootCommand(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil && (err == nil || errorIsShown(err) || errors.Is(err, out.err)) {
+	if out.err != nil && (err == nil || errorIsPrinted(err) || errors.Is(err, out.err)) {
 		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
 	}
-	if err != nil && !errorIsShown(err) {
+	if err != nil && !errorIsPrinted(err) {
 		fmt.Fprintf(stderr, "tutti: %v\n", err)
 	}
 	return int(codeOf(err))

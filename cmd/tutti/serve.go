@@ -177,7 +177,7 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 			return config.CheckSettings(b.File, set)
 		},
 		Quota:  c.Quota,
-		Models: service.JournalModels{}, Machine: service.CampaignMachine{}, Shown: shownFiles(),
+		Models: service.JournalModels{}, Machine: service.CampaignMachine{}, Readable: shownFiles(),
 		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

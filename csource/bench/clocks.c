@@ -26,13 +26,13 @@ static reply master_side(const clocks *k, const control *c, int peer)
     reply best = {0, HUGE_VAL};
     double no_more = NO_MORE;
     for (int i = 0; i < ROUNDS || (i < ROUNDS_MOST && best.error > k->credible); i++) {
-        double theirs, sent = seconds();
+        double remote, sent = seconds();
         MPI_Send(&sent, 1, MPI_DOUBLE, peer, TAG_PING, c->comm);
-        MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, TAG_PONG, c->comm, MPI_STATUS_IGNORE);
+        MPI_Recv(&remote, 1, MPI_DOUBLE, peer, TAG_PONG, c->comm, MPI_STATUS_IGNORE);
         double back = seconds(), half = (back - sent) / 2;
         if (half < best.error) {
             best.error = half;
-            best.offset = sent + half - theirs;
+            best.offset = sent + half - remote;
         }
     }
     MPI_Send(&no_more, 1, MPI_DOUBLE, peer, TAG_PING, c->comm);
@@ -44,10 +44,10 @@ static reply peer_side(const control *c, int master)
 {
     reply best;
     for (;;) {
-        double theirs;
-        MPI_Recv(&theirs, 1, MPI_DOUBLE, master, TAG_PING, c->comm, MPI_STATUS_IGNORE);
+        double remote;
+        MPI_Recv(&remote, 1, MPI_DOUBLE, master, TAG_PING, c->comm, MPI_STATUS_IGNORE);
         double mine = seconds();
-        if (theirs == NO_MORE)
+        if (remote == NO_MORE)
             break;
         MPI_Send(&mine, 1, MPI_DOUBLE, master, TAG_PONG, c->comm);
     }

@@ -558,7 +558,7 @@ static void tell(task *t, int bad)
     line_end(&l);
 }
 
-static int room(task *t)
+static int allocate_samples(task *t)
 {
     size_t n = (size_t)t->s->plan.max + MOST, one = sizeof(double);
     t->times = malloc((2 * MOST + 1) * one);
@@ -601,7 +601,7 @@ void measure_case(session *s, const plan_case *c)
     t.best = best_of(s, c);
     t.slack = 2 * s->latency;
     fault_none(&t.fault);
-    int bad = room(&t) || prepare(&t) || make(&t, &t.w, plain, count) || (s->plan.check && check(&t, count)) ||
+    int bad = allocate_samples(&t) || prepare(&t) || make(&t, &t.w, plain, count) || (s->plan.check && check(&t, count)) ||
               warm_up(&t) || see(&t) || measure(&t);
     if (s->ctl.rank == 0) {
         if (!bad)

@@ -150,7 +150,7 @@ void measure_case(session *s, const plan_case *c);
 
 typedef struct {
     char *text;
-    size_t used, room;
+    size_t used, capacity;
     int bad; /* a number was not finite */
 } line;
 

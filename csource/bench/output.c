@@ -8,15 +8,15 @@
 
 static void put(line *l, const char *text, size_t n)
 {
-    if (l->used + n + 1 > l->room) {
-        size_t room = (l->used + n + 1) * 2;
-        char *more = realloc(l->text, room);
+    if (l->used + n + 1 > l->capacity) {
+        size_t capacity = (l->used + n + 1) * 2;
+        char *more = realloc(l->text, capacity);
         if (more == NULL) {
             fprintf(stderr, "tutti-native: no memory\n");
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
         l->text = more;
-        l->room = room;
+        l->capacity = capacity;
     }
     memcpy(l->text + l->used, text, n);
     l->used += n;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Functions of libtutti.so, which is preloaded if its algorithms are measured; see csource/runtime/tutti.h. */
-static int (*force)(const char *what, const char *algorithm, char *why, size_t room);
+static int (*force)(const char *what, const char *algorithm, char *why, size_t capacity);
 static const char *(*ran)(void);
 
 static int forced;

@@ -229,16 +229,16 @@ int plan_parse(plan *p, const char *path, char *text, char *why)
 char *plan_load(const char *path, int *bytes, char *why)
 {
     FILE *f = fopen(path, "rb");
-    size_t used = 0, room = 4096;
-    char *text = malloc(room);
+    size_t used = 0, capacity = 4096;
+    char *text = malloc(capacity);
     while (f != NULL && text != NULL && !feof(f) && !ferror(f) && used < INT_MAX / 2) {
-        if (used + 1 >= room) {
-            char *more = realloc(text, room *= 2);
+        if (used + 1 >= capacity) {
+            char *more = realloc(text, capacity *= 2);
             if (more == NULL)
                 break;
             text = more;
         }
-        used += fread(text + used, 1, room - used - 1, f);
+        used += fread(text + used, 1, capacity - used - 1, f);
     }
     if (f == NULL || text == NULL || !feof(f) || memchr(text, 0, used) != NULL) {
         snprintf(why, WHY, "%s: %s", path, f == NULL ? strerror(errno) : "not a readable text");

@@ -28,11 +28,11 @@ static void algorithms(const char *stack, char *seen)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     for (const char *p = stack; (p = strstr(p, "MPI")) != NULL;) {
         char name[128];
-        size_t n = strspn(p, letters), room = WHY - strlen(seen) - 2;
+        size_t n = strspn(p, letters), left = WHY - strlen(seen) - 2;
         snprintf(name, sizeof name, "%.*s", (int)n, p);
         p += n;
         int one = strstr(name, "_intra_") != NULL || strstr(name, "_allcomm_") != NULL;
-        if (!one || strstr(name, "_auto") != NULL || strstr(seen, name) != NULL || n >= room)
+        if (!one || strstr(name, "_auto") != NULL || strstr(seen, name) != NULL || n >= left)
             continue;
         if (*seen)
             strcat(seen, " ");

@@ -9,7 +9,7 @@ typedef union {
     unsigned long ul;
     unsigned long long ull;
     unsigned char b;
-    char room[64];
+    char space[64];
 } any;
 
 int cvar_start(void)
@@ -106,7 +106,7 @@ static int harmless(const char *component)
     return 0;
 }
 
-int cvar_rival(char *name, size_t room)
+int cvar_rival(char *name, size_t capacity)
 {
     int n = 0, own = coll_value("tuned", "priority", -1), most = 0;
     if (own < 0 || MPI_T_cvar_get_num(&n) != MPI_SUCCESS)
@@ -123,7 +123,7 @@ int cvar_rival(char *name, size_t room)
         int priority = coll_value(component, "priority", 0);
         if (priority > own && priority > most && coll_value(component, "enable", 1) != 0) {
             most = priority;
-            snprintf(name, room, "%s", component);
+            snprintf(name, capacity, "%s", component);
         }
     }
     return most;

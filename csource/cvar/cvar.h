@@ -24,8 +24,8 @@ int cvar_store(const cvar *v, long long value);
 const char *cvar_words(int error);
 
 /* Finds a component of Open MPI that may serve collectives instead of coll/tuned: its priority is higher, and it is not disabled.
- * Returns its priority and copies its name to name (room bytes). Returns 0 if there is none. */
-int cvar_rival(char *name, size_t room);
+ * Returns its priority and copies its name to name (capacity bytes). Returns 0 if there is none. */
+int cvar_rival(char *name, size_t capacity);
 
 #pragma GCC visibility pop
 

@@ -194,8 +194,8 @@ static turn *turn_at(maker *k, int phase)
 {
     if (k->n == 0 || k->turns[k->n - 1].phase != phase) {
         turn *t = &k->turns[k->n++];
-        size_t room = 2 * (size_t)k->l->levels;
-        *t = (turn){phase, -1, -1, 0, 0, allocate(room, sizeof(int)), allocate(room, sizeof(int))};
+        size_t capacity = 2 * (size_t)k->l->levels;
+        *t = (turn){phase, -1, -1, 0, 0, allocate(capacity, sizeof(int)), allocate(capacity, sizeof(int))};
     }
     return &k->turns[k->n - 1];
 }

@@ -15,7 +15,7 @@ static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "or
 
 enum { LAYOUTS = 3 };
 
-static int rank, size, root, count, room; /* room: ints of a buffer */
+static int rank, size, root, count, capacity; /* capacity: ints of a buffer */
 static MPI_Comm ours;
 static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints and a hole */
 static MPI_Op compose;
@@ -183,9 +183,9 @@ static int promised(const arguments *a)
 {
     switch (a->what) {
     case BARRIER: return 0;
-    case EXSCAN: return rank == 0 ? 0 : room;
-    case GATHER: case REDUCE: return rank == root ? room : 0;
-    default: return room;
+    case EXSCAN: return rank == 0 ? 0 : capacity;
+    case GATHER: case REDUCE: return rank == root ? capacity : 0;
+    default: return capacity;
     }
 }
 
@@ -206,7 +206,7 @@ static void check(const algorithm *what, int form, int parameter, int where, int
     place on = {ours, rank, size, layouts[where]};
     pick p = {what, parameter};
     int bad, any;
-    for (int i = 0; i < room; i++) {
+    for (int i = 0; i < capacity; i++) {
         sent[i] = raw(rank, i);
         want[i] = got[i] = what->what == BCAST && rank != root ? -1 : sent[i] + 1;
     }
@@ -263,7 +263,7 @@ static void make_places(void)
     free(path);
 }
 
-static int *ints(void) { return allocate((size_t)room, sizeof(int)); }
+static int *ints(void) { return allocate((size_t)capacity, sizeof(int)); }
 
 /* Checks the cases of a communicator, which one of its ranks counts. */
 static void check_communicator(int n, char **texts, int all[2])
@@ -275,7 +275,7 @@ static void check_communicator(int n, char **texts, int all[2])
     make_places();
     for (int i = 0; i < n; i++) {
         count = strcmp(texts[i], "+") == 0 ? size + 1 : atoi(texts[i]);
-        room = 3 * (size + 1) * (count + 3);
+        capacity = 3 * (size + 1) * (count + 3);
         int **buffers[] = {&sent, &want, &got};
         for (int k = 0; k < 3; k++)
             *buffers[k] = ints();
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     PMPI_Type_commit(&pair);
     PMPI_Type_commit(&holed);
     PMPI_Op_create(compose_maps, 0, &compose);
-    room = everybody;
+    capacity = everybody;
     counts = ints();
     displs = ints();
     scounts = ints();

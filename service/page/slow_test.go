@@ -62,8 +62,8 @@ func (h *gatedWriter) Write(b []byte) (int, error) {
 
 func isStream(path string) bool { return strings.HasSuffix(path, "/events") }
 
-// recordShownTexts stores every status text that the page ever shows in window.shownTexts.
-const recordShownTexts = `(() => {
+// textRecorder stores every status text that the page ever shows in window.shownTexts.
+const textRecorder = `(() => {
 	window.shownTexts = [];
 	const note = () => {
 		for (const e of document.querySelectorAll(".empty, .total, .loading")) {
@@ -73,11 +73,11 @@ const recordShownTexts = `(() => {
 	new MutationObserver(note).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 })()`
 
-// recordTexts runs recordShownTexts in every document of the tab.
+// recordTexts runs textRecorder in every document of the tab.
 func recordTexts(t *testing.T, ctx context.Context) {
 	t.Helper()
 	pagetest.Do(t, ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: recordShownTexts})
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: textRecorder})
 		return err
 	}))
 }
