@@ -34,7 +34,7 @@ func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
 	return t, t.Check()
 }
 
-// nested checks that every group lies within one coarser group.
+// nested returns an error if a group does not lie within one coarser group.
 func nested(groups, coarser []int, members int) error {
 	if len(groups) != members {
 		return fmt.Errorf("%d groups: want one for each of %d members", len(groups), members)
@@ -54,8 +54,8 @@ type builder struct {
 	count   []int // number of named groups, by height
 }
 
-// below groups some of the members by the remaining divisions and returns the vertices of the
-// outermost groups.
+// below groups the given members by the remaining divisions. It returns the vertices of the outermost
+// groups.
 func (b *builder) below(some []int, divisions []Division) []Vertex {
 	if len(divisions) == 0 {
 		out := make([]Vertex, len(some))

@@ -89,7 +89,7 @@ func Compare(declared, measured *Tree) (Comparison, error) {
 	return c, nil
 }
 
-// parents returns the parent of every switch and node that has one.
+// parents returns the parent of every switch and node except the root.
 func (t *Tree) parents() map[*Vertex]*Vertex {
 	out := map[*Vertex]*Vertex{}
 	for v, parent := range t.All() {
@@ -106,8 +106,9 @@ type pair struct {
 	declared, measured *Vertex
 }
 
-// common returns the nodes of both trees, in the order of the declared one. It adds nodes of
-// only one tree to the differences. Names compares host names with and without domains.
+// common returns the nodes that both trees contain, in the order of the declared tree. It records a
+// difference for each node that only one tree contains. The type Names compares host names with and without
+// domains.
 func (c *Comparison) common(declared, measured *Tree) []pair {
 	byName := map[string]*Vertex{}
 	known := NamesOf(declared.Nodes())
@@ -148,15 +149,15 @@ func (c *Comparison) common(declared, measured *Tree) []pair {
 	return pairs
 }
 
-// overlap holds the places that a declared and a measured switch have in common.
+// overlap holds the places that lie below both a declared switch and a measured switch.
 type overlap struct {
 	declared, measured *Vertex
 	places             []string
 	same               bool // the two switches match
 }
 
-// overlaps returns the overlaps of one level, in the order of their first places. It leaves
-// out places without a parent in one of the trees.
+// overlaps returns the overlaps of one level, ordered by their first places. It leaves out places that have
+// no parent in one of the trees.
 func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
 	var all []*overlap

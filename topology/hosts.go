@@ -45,7 +45,7 @@ func splitHosts(list string) []string {
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// expandHosts expands the brackets of a word to at most most names.
+// expandHosts expands the brackets of a word. The parameter most limits the number of names.
 func expandHosts(word string, most int) ([]string, error) {
 	head, rest, bracket := strings.Cut(word, "[")
 	if !bracket {
@@ -112,8 +112,8 @@ func rangeOf(name string) hostRange {
 	return hostRange{prefix: name, count: 1}
 }
 
-// HostList returns the shortest list in Slurm's notation that Hosts expands to names. It keeps
-// their order.
+// HostList returns the shortest list in Slurm's notation from which Hosts gets the names back, in the same
+// order.
 func HostList(names []string) string {
 	var runs []hostRange
 	for _, name := range names {
@@ -135,7 +135,7 @@ func HostList(names []string) string {
 	return strings.Join(words, ",")
 }
 
-// hostWord returns the list of ranges with the same prefix.
+// hostWord returns the notation of several ranges with the same prefix, as one word.
 func hostWord(runs []hostRange) string {
 	if len(runs) == 1 && runs[0].count == 1 {
 		return runs[0].name(0)

@@ -55,7 +55,7 @@ func Read(r io.Reader, name string) (Tree, error) {
 	return t, nil
 }
 
-// lineAt returns the line of an error of the decoder.
+// lineAt returns the number of the line in which the decoder found an error.
 func lineAt(text []byte, d *json.Decoder, err error) int {
 	at := d.InputOffset()
 	var syntax *json.SyntaxError

@@ -14,8 +14,8 @@ type Merged struct {
 	Unknown   []Unknown
 }
 
-// Conflict is a pair of nodes that two trees place differently: one in the same group, the
-// other one in different groups.
+// Conflict is a pair of nodes about which two trees disagree. One tree places both nodes in the same group.
+// The other tree places them in different groups.
 type Conflict struct {
 	A         string  `json:"a"`
 	B         string  `json:"b"`
@@ -33,7 +33,7 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.OtherTree+1)
 }
 
-// Unknown is a pair of switches or nodes below the same parent that no tree compares. Both may
+// Unknown is a pair of switches or nodes below the same parent. No tree compares the two, so they may
 // belong to one switch.
 type Unknown struct {
 	A string `json:"a"`
@@ -116,8 +116,8 @@ type part struct {
 	places placements
 }
 
-// placements holds the group that each tree assigns to some nodes at one level. The key is the
-// switch of that tree within which the groups are distinct.
+// placements holds the groups of some nodes at one level, in each tree. The key is the switch of a tree
+// within which its groups are distinct.
 type placements map[*Vertex]placement
 
 type placement struct {
@@ -125,7 +125,7 @@ type placement struct {
 	node  string // one of the nodes in the group
 }
 
-// apart reports whether a tree has the two sets of nodes in different groups.
+// apart reports whether some tree places the two sets of nodes in different groups.
 func (p placements) apart(o placements) bool {
 	for within, here := range p {
 		if there, both := o[within]; both && there.group != here.group {
@@ -165,8 +165,8 @@ func newMerger(trees []Tree) *merger {
 	return m
 }
 
-// mergeNodes returns every node once, with the children of the tree that has the most vertices
-// in it. gaps names the nodes whose insides differ.
+// mergeNodes returns every node once. The children of a node come from the tree with the most vertices
+// inside this node. The result gaps names the nodes whose insides differ between trees.
 func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	at := map[string]int{}
 	for i := range trees {
@@ -197,7 +197,7 @@ func sameShape(a, b Vertex) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && slices.EqualFunc(a.Children, b.Children, sameShape)
 }
 
-// confidence returns the least confidence of the switches with a time.
+// confidence returns the least confidence of the switches that have a time.
 func (t *Tree) confidence() float64 {
 	least := 1.0
 	for v := range t.All() {
@@ -208,7 +208,7 @@ func (t *Tree) confidence() float64 {
 	return least
 }
 
-// group is a set of nodes that a tree has together at a level.
+// group is a set of nodes that one tree places together at a level.
 type group struct {
 	top    *Vertex // the switch or node above the group
 	within *Vertex // the outermost switch that separates the group clearly from others
@@ -238,8 +238,8 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// addTree joins the classes that a tree has together at a level. It then records which nodes
-// the tree has apart. In this order, conflicts of both kinds with earlier trees are found.
+// addTree joins the classes that a tree places together at a level. It then records which nodes the tree
+// places apart. In this order, it finds both kinds of conflicts with earlier trees.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -307,8 +307,8 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// finishLevel creates a switch for every class that a tree has a switch for. These switches
-// are the parts of the next level.
+// finishLevel creates a switch for every class for which some tree has a switch. These switches are the
+// parts of the next level.
 func (m *merger) finishLevel(level int) {
 	count := 0
 	for _, c := range m.classes() {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// drift is the largest difference of one level's times between two jobs, as a natural
-// logarithm: 10 %.
+// drift is the largest difference between two jobs in the time of one level. It is a natural logarithm and
+// stands for 10 %.
 var drift = math.Log(1.1)
 
 // scale assigns the switch times of several trees to common levels.
@@ -29,9 +29,9 @@ type treeTime struct {
 
 func (r timeGroup) mean() float64 { return r.sum / float64(len(r.times)) }
 
-// newScale groups the switch times of all trees into levels. It repeatedly joins the two
-// nearest groups. Two times of one tree never share a level. Groups farther apart than drift,
-// or than half the smallest step between two levels of one tree, stay separate.
+// newScale groups the switch times of all trees into levels. It repeatedly joins the two nearest groups.
+// Two times of one tree never share a level. Two groups stay separate if they differ by more than drift, or
+// by more than half the smallest step between two levels of one tree.
 func newScale(trees []Tree) scale {
 	var groups []timeGroup
 	tolerance := drift
@@ -57,8 +57,8 @@ func newScale(trees []Tree) scale {
 	return scaleOf(groups, len(trees))
 }
 
-// nearest returns the first index of the two nearest successive groups that may be joined, or
-// -1.
+// nearest finds the two nearest successive groups that may be joined. It returns the index of the first
+// one, or -1.
 func nearest(groups []timeGroup, tolerance float64) int {
 	at := -1
 	for i := 0; i+1 < len(groups); i++ {

@@ -41,7 +41,8 @@ func RetestPairs(suspected, hosts []string, pairs []Measurement) [][2]string {
 	return out
 }
 
-// Cut is a switch with pairs of nodes across its bisection. Each node is in at most one pair.
+// Cut holds a switch and pairs of nodes. The two nodes of a pair lie in different halves of the switch.
+// Each node is in at most one pair.
 type Cut struct {
 	Switch string
 	Pairs  [][2]string
@@ -86,7 +87,8 @@ func Cuts(t *topology.Tree, hosts []string) []Cut {
 	return out
 }
 
-// CutRounds returns two rounds per switch: all its pairs at once, and its first pair alone.
+// CutRounds returns two rounds for each switch. The first round contains all pairs of the switch, the
+// second one its first pair only.
 func CutRounds(cuts []Cut) [][][2]string {
 	var out [][][2]string
 	for _, h := range cuts {
@@ -104,8 +106,8 @@ type Bisection struct {
 	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Bisections evaluates the rounds of CutRounds. first is the number of the first of these
-// rounds, and bytes is the message size. Bisections ignores switches without measurements.
+// Bisections evaluates the rounds of CutRounds. The parameter first is the number of the first such round,
+// and bytes is the message size. Bisections ignores switches without measurements.
 func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {
 	by := map[int][]float64{} // logarithms of times, by round
 	for _, p := range pairs {

@@ -11,14 +11,14 @@ import (
 	"tutti/topology"
 )
 
-// Class holds the pairs of ranks that meet at the same height of a tree.
+// Class holds the pairs of ranks whose lowest common ancestors have the same height in the tree.
 type Class struct {
 	Name  string        // switch1 for pairs below different switches, switch0 below one switch, node and group0 inside a node
 	Pairs []Measurement // most typical first
 }
 
-// mostUsual is the largest number of pairs kept per class. Many are kept since a later job has
-// only some of their nodes.
+// mostUsual is the largest number of pairs kept for each class. A later job may have only some of their
+// nodes, so it needs a choice of pairs.
 const mostUsual = 100
 
 // Classes assigns pairs to classes, fastest class first. It ignores pairs with a rank that is
@@ -110,7 +110,8 @@ func className(v *topology.Vertex) string {
 	return fmt.Sprintf("%s%d", v.Kind, below(v))
 }
 
-// below returns the number of vertices with children on the longest path below v.
+// below returns the number of vertices with children on the longest path from v down. The count leaves out
+// v.
 func below(v *topology.Vertex) int {
 	most := 0
 	for i := range v.Children {

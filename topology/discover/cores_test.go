@@ -11,10 +11,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// known holds the true levels of processors, as groups of logical processor numbers. The
-// core-to-core latencies are in the folder results of
-// github.com/nviennot/core-to-core-latency. Linux numbers the cores of socket 0 first, then
-// those of socket 1, then second hardware threads.
+// known holds the true levels of processors: groups of logical processor numbers. The core-to-core
+// latencies are in the folder results of github.com/nviennot/core-to-core-latency. Linux numbers the cores
+// of socket 0 first, then those of socket 1, then the second hardware thread of each core.
 var known = []struct {
 	file   string
 	levels map[string]func(i int) int
@@ -76,8 +75,8 @@ func cores(t *testing.T, name string) discover.Matrix {
 	return testutil.Must(clustering.Read(f, name))(t)
 }
 
-// TestCores counts the levels of real processors that are found exactly, with a known and with
-// an unknown number of groups.
+// TestCores checks how many levels of real processors are found exactly, with a known and with an unknown
+// number of groups.
 func TestCores(t *testing.T) {
 	withCount, withoutCount, all := 0, 0, 0
 	for _, k := range known {

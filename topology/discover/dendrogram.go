@@ -30,12 +30,13 @@ type Merge struct {
 	Height float64
 }
 
-// Agglomerate starts with one group per member and joins the two nearest groups until one is
-// left. d holds the n·n distances between members and is overwritten. O(n²) time and memory.
+// Agglomerate starts with one group for each member. It joins the two nearest groups until one group is
+// left. The parameter d holds the n·n distances between members and is overwritten. Agglomerate takes O(n²)
+// time and memory.
 //
-// Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the
-// distances of Lance and Williams, The Computer Journal 9 (1967). For Single: the minimum
-// spanning tree, Prim, Bell System Technical Journal 36 (1957). Ties are resolved as in scipy.
+// Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the distances of Lance
+// and Williams, The Computer Journal 9 (1967). For Single: the minimum spanning tree, Prim, Bell System
+// Technical Journal 36 (1957). Ties are resolved as in scipy.
 func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 	if by == Single {
 		return numberMerges(n, spanningTree(n, d))
@@ -65,9 +66,7 @@ func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 	return numberMerges(n, c.merges)
 }
 
-// spanningTree returns the minimum spanning tree, built from member 0 by Prim's algorithm. Members
-// that are connected below some height are added one after another. An edge may therefore
-// connect a member with the previously added one.
+// spanningTree returns the minimum spanning tree. Prim's algorithm builds it from member 0.
 func spanningTree(n int, d []float64) []Merge {
 	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)

@@ -17,8 +17,8 @@ type hierarchy struct {
 // span is the range of a group's members in hierarchy.order.
 type span struct{ from, to int }
 
-// byDistance builds the hierarchy by average linkage of log distances. With repetitions,
-// distances show small groups among many members better than profiles do.
+// byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
+// repetitions, distances show small groups among many members better than profiles do.
 func byDistance(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
@@ -40,7 +40,7 @@ func newHierarchy(t logTable, d Dendrogram) hierarchy {
 	return h
 }
 
-// orderMembers appends the members of a group to the order and sets the spans of the group and of its
+// orderMembers appends the members of a group to the order. It sets the spans of the group and of its two
 // parts.
 func (h *hierarchy) orderMembers(group int) {
 	from := len(h.order)
@@ -54,7 +54,8 @@ func (h *hierarchy) orderMembers(group int) {
 	h.spans[group] = span{from: from, to: len(h.order)}
 }
 
-// sample holds the count, sum and sum of squares of some logarithms of distances.
+// sample holds statistics of some logarithms of distances: how many there are, their sum and their sum of
+// squares.
 type sample struct{ n, sum, squares float64 }
 
 func (s *sample) add(x float64) {
@@ -128,9 +129,9 @@ type step struct {
 	weight float64 // number of pairs
 }
 
-// steps finds the change points of the merge distances, in ascending order of merge height. t
-// may differ from the distances of the hierarchy. Successive steps differ by at least z
-// standard errors and by contrast.
+// steps finds the change points of the merge distances, in ascending order of merge height. The parameter t
+// may differ from the distances that built the hierarchy. Successive steps differ by at least z standard
+// errors and by at least contrast.
 func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {

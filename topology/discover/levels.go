@@ -14,12 +14,12 @@ var (
 	// logarithm: 10 %. Smaller steps often reflect only the position on a chip.
 	leastStep = math.Log(1.1)
 
-	// leastConfirmedZ is the smallest step in standard errors, measured on the set of repetitions
-	// that did not find the step.
+	// leastConfirmedZ is the smallest step, in standard errors, in the set of repetitions that confirms the
+	// step. The other set found the step.
 	leastConfirmedZ = 4.5
 
-	// leastSingleZ is the smallest step in standard deviations of one distance, for one matrix
-	// without repetitions. Sorted noise alone makes steps of 3.
+	// leastSingleZ is the smallest step in one matrix without repetitions, in standard deviations of one
+	// distance. Sorted noise alone contains steps of 3 standard deviations.
 	leastSingleZ = 5.0
 )
 
@@ -49,17 +49,17 @@ type LevelReport struct {
 	Unclear []UnclearDivision
 }
 
-// FarMember is a member with longer distances to all others than they have to one another. The
-// member is slow, or alone behind its switch; distances cannot distinguish these cases. The
-// levels place the member as if it was slow.
+// FarMember is a member with longer distances to all others than the others have to one another. The member
+// is slow, or alone behind its switch. Distances cannot distinguish these two cases. The levels place the
+// member as if it was slow.
 type FarMember struct {
 	Member int
 	Times  float64
 }
 
-// UnclearDivision is a division that is not a level. Its groups are nearer inside than
-// outside, but members of one group have unequal distances to another group. No tree of
-// switches does that.
+// UnclearDivision is a division that is not a level. Distances inside its groups are shorter than distances
+// between groups. However, members of one group have unequal distances to another group, which no tree of
+// switches explains.
 type UnclearDivision struct {
 	Groups int
 	Rows   float64 // standard deviation of member-to-group distances, relative to the step
@@ -131,9 +131,8 @@ func newLevelFinder(a, b logTable) *levelFinder {
 	return d
 }
 
-// trim replaces both distances of a pair by the lower one where the two sets of repetitions
-// differ by more than four standard deviations. The greater distance then contains a delayed
-// message.
+// trim removes the effect of delayed messages. If the two sets of repetitions differ by more than four
+// standard deviations for a pair, both distances become the lower one.
 func (d *levelFinder) trim() {
 	a, b := d.repeats[0].x, d.repeats[1].x
 	most := 4 * d.repeatDeviation()
@@ -206,7 +205,7 @@ func (h *hierarchy) unconfirmedDivisions(t logTable) []Labels {
 	return addCompatible(t, addCompatible(t, nil, stepped), equal)
 }
 
-// distantMember is a member with longer distances to all others than they have to one another.
+// distantMember is a member with longer distances to all others than the others have to one another.
 type distantMember struct {
 	member int
 	excess float64 // natural logarithm of the factor by which the distances are longer
@@ -253,8 +252,8 @@ type groupDistances struct {
 	of  []sample
 }
 
-// distancesBetweenGroups returns the distances between different groups for each division, the coarsest first,
-// and last for single members.
+// distancesBetweenGroups returns the distances between different groups of each division, coarsest division
+// first. The last element treats every member as a group.
 func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	n := d.mean.n
 	divisions := append([]Labels{allMembers(n)}, found...)
@@ -274,8 +273,8 @@ func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	return out
 }
 
-// reference returns the mean distance between different groups of the coarsest division,
-// without the distances of one member. It uses a finer division where no distance remains.
+// reference returns the mean distance between different groups of the coarsest division. It leaves out the
+// distances of the given member. If no distance remains, it uses the next finer division.
 func reference(byDivision []groupDistances, member int) float64 {
 	for _, t := range byDivision {
 		others := t.all.minus(t.of[member]).minus(t.of[member]) // t.all contains each pair twice
@@ -286,7 +285,7 @@ func reference(byDivision []groupDistances, member int) float64 {
 	return math.Inf(1) // with two members, neither is farther
 }
 
-// correctDistances divides the distances of a far member by the factor by which they are longer.
+// correctDistances divides the distances of a far member by the member's slowdown.
 func (d *levelFinder) correctDistances(r distantMember) {
 	for _, t := range append([]logTable{d.mean}, d.repeats...) {
 		for j := range t.n {

@@ -45,8 +45,8 @@ func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	return testutil.Must(discover.FindLevels(a, b))(t)
 }
 
-// TestFindLevels counts the machines whose levels are all found exactly. Machines without
-// levels must never show any.
+// TestFindLevels checks how many machines have all levels found exactly. Machines without levels must never
+// show a level.
 func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine
@@ -80,8 +80,8 @@ func TestFindLevels(t *testing.T) {
 	}
 }
 
-// TestFlat checks that noise of any strength makes levels in at most 1 of 300 machines without
-// levels.
+// TestFlat checks machines without levels at several strengths of noise. FindLevels may report a level for
+// at most 1 of 300.
 func TestFlat(t *testing.T) {
 	wrong, all := 0, 0
 	for _, members := range []int{3, 4, 6, 8, 12, 16, 24, 64, 200} {
@@ -153,7 +153,7 @@ func TestFarMember(t *testing.T) {
 	}
 }
 
-// seeds returns n in make test-all and at most 2 otherwise.
+// seeds returns n if all cases are tested (make test-all), otherwise at most 2.
 func seeds(n uint64) uint64 {
 	if testutil.AllCases() {
 		return n
@@ -247,7 +247,7 @@ func TestLevelReportTree(t *testing.T) {
 	}
 }
 
-// A report without levels gives a tree of one switch with confidence 0.
+// TestTreeWithoutLevels checks that a report without levels gives a tree of one switch with confidence 0.
 func TestTreeWithoutLevels(t *testing.T) {
 	got := testutil.Must(discover.LevelReport{Seconds: 1e-6}.Tree([]string{"a", "b"}))(t)
 	want := topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Name: "switch0-1", Seconds: 1e-6,

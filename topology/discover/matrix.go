@@ -17,11 +17,11 @@ type Matrix struct {
 	d []float64 // n·n, by rows
 }
 
-// NewMatrix returns the matrix of the given rows, which may end at the diagonal. If (i, j) and
-// (j, i) are both present, their mean counts. NaN stands for a pair that was not measured.
+// NewMatrix returns the matrix with the given rows. A row may end at the diagonal. If the elements (i, j)
+// and (j, i) are both present, the matrix contains their mean. NaN stands for a pair that was not measured.
 //
-// It returns an error matching ErrMatrix for fewer than two rows and for a row of wrong
-// length. Distances must be above zero and finite, and zero on the diagonal.
+// It returns an error matching ErrMatrix for fewer than two rows and for a row of wrong length. Distances
+// must be above zero and finite. Diagonal elements must be zero.
 func NewMatrix(rows [][]float64) (Matrix, error) {
 	n := len(rows)
 	if n < 2 {
@@ -112,12 +112,13 @@ func (m Matrix) CheckComplete() error {
 // mostMissing is the largest share of a member's pairs that Fill estimates.
 const mostMissing = 0.5
 
-// Fill returns the matrix with an estimate for each pair that was not measured. The estimate
-// is the shortest detour over a third member, where a detour is as long as its longer part.
-// This is exact in a tree with a third member near to one of the two.
+// Fill returns the matrix with an estimate for each pair that was not measured. A detour leads from one
+// member of the pair over a third member to the other. Its length is the longer of its two parts. The
+// estimate is the length of the shortest detour. It is exact in a tree if a third member is near to a
+// member of the pair.
 //
-// It returns an error matching ErrMatrix when more than half of a member's pairs are missing.
-// Otherwise any two members have a third member in common. O(n) for each missing pair.
+// It returns an error matching ErrMatrix when more than half of a member's pairs are missing. Otherwise any
+// two members have a third member in common. Fill takes O(n) time for each missing pair.
 func (m Matrix) Fill() (Matrix, error) {
 	holes := m.Holes()
 	if len(holes) == 0 {
@@ -140,7 +141,8 @@ func (m Matrix) Fill() (Matrix, error) {
 	return full, nil
 }
 
-// detour returns the longer part of the shortest detour over a third member.
+// detour returns the length of the shortest path over a third member. The length of a path is that of its
+// longer part.
 func (m Matrix) detour(i, j int) float64 {
 	best := math.Inf(1)
 	a, b := m.Row(i), m.Row(j)
@@ -190,7 +192,7 @@ func (l Labels) sizes() []int {
 	return out
 }
 
-// NewLabels renumbers groups from 0 in the order of their first members. NoGroup stays.
+// NewLabels renumbers groups from 0 in the order of their first members. NoGroup stays NoGroup.
 func NewLabels(raw []int) Labels {
 	out := make(Labels, len(raw))
 	names := map[int]int{}

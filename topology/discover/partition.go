@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// divide returns the division for each pair of successive steps, finest first. It cuts the
-// hierarchy midway between the two steps. It then moves members, or groups of the finer
-// division, to the groups that their distances support.
+// divide returns one division for each pair of successive steps, finest first. It cuts the hierarchy midway
+// between the two steps. It then moves members, or groups of the finer division, to the groups that their
+// distances support.
 func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
@@ -41,10 +41,9 @@ func majority(labels, items Labels) []int {
 	return out
 }
 
-// affinity holds the evidence that two items belong to the same group. A pair of members
-// supports this by the difference between the midpoint of near and far and its distance,
-// limited to far - near in both directions. Items are single members or groups of a finer
-// division.
+// affinity holds the evidence that two items belong to the same group. Items are single members or groups
+// of a finer division. The evidence of a pair of members is the midpoint of near and far minus the pair's
+// distance. It lies between near - far and far - near.
 type affinity struct {
 	n            int
 	t            logTable
@@ -102,9 +101,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns the log likelihood ratio of one unit of evidence. It is the step between the
-// levels over the variance of the evidence within groups. The standard deviation is at least a
-// fiftieth of the step.
+// nats returns the log likelihood ratio of one unit of evidence. It is the step between the levels, divided
+// by the variance of the evidence within groups. The standard deviation counts as at least a fiftieth of
+// the step.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -121,8 +120,7 @@ func (e *affinity) nats(labels Labels) float64 {
 	return e.most / (deviation * deviation)
 }
 
-// improve improves a division by moves, joins and swaps until none of them gains, at most
-// mostRounds times.
+// improve moves, joins and swaps items until no change improves the division, at most mostRounds times.
 func (e *affinity) improve(start []int) Labels {
 	const mostRounds = 20
 	labels := NewLabels(start)
@@ -138,8 +136,8 @@ func (e *affinity) improve(start []int) Labels {
 	return labels
 }
 
-// supportedShare returns the share of members whose own group has the greatest evidence, which must
-// not be negative.
+// supportedShare returns the share of members that belong to the group for which they have the greatest
+// evidence. The evidence must not be negative.
 func supportedShare(t logTable, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
@@ -163,7 +161,8 @@ type partition struct {
 	groups int // number of groups that are not empty
 	odd    int // number of groups that have an unusual size
 
-	// gain[g+1][o+2] is the gain in nats of g more groups, o of unusual size more.
+	// gain[g+1][o+2] is the gain in nats if the division gets g more groups and o more groups of unusual
+	// size.
 	gain [3][5]float64
 }
 
@@ -206,9 +205,9 @@ func (p *partition) updateGains() {
 	}
 }
 
-// cost returns the penalty of odd groups of unusual size among all groups, in nats. Every
-// number of such groups has the same prior probability (Laplace's rule of succession). So have
-// every selection of groups and every size up to twice the usual one.
+// cost returns the penalty, in nats, for a division in which odd of the groups have an unusual size. All
+// values of odd have the same prior probability (Laplace's rule of succession). So have all selections of
+// groups, and all sizes up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
 	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // log of n!
 	return math.Log(float64(groups+1)) + log(groups) - log(odd) - log(groups-odd) + float64(odd)*math.Log(2*float64(p.usual))
@@ -224,7 +223,7 @@ func (p *partition) change(from, to [2]int) (groups, odd int) {
 	return groups, odd
 }
 
-// gains returns the gain in nats of new sizes of two groups.
+// gains returns the gain in nats if two groups get new sizes.
 func (p *partition) gains(from, to [2]int) float64 {
 	groups, odd := p.change(from, to)
 	return p.gain[groups+1][odd+2]
@@ -310,8 +309,8 @@ func (p *partition) join() bool {
 	return joined
 }
 
-// swap exchanges two items of different groups where this gains. It reports whether any items
-// were exchanged.
+// swap exchanges two items of different groups if the exchange improves the division. It reports whether
+// any items were exchanged.
 func (p *partition) swap() bool {
 	k := len(p.size)
 	sums := make([]float64, 0, len(p.labels)*k)

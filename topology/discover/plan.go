@@ -22,7 +22,7 @@ type Plan struct {
 	Classes []Class       // classes of pairs to measure an example of
 }
 
-// AllRounds, as Plan.Rounds, lets every node meet every other node.
+// AllRounds is the value of Plan.Rounds with which every node meets every other node.
 const AllRounds = math.MaxInt32
 
 // Text returns the plan in the format that csource/pairs reads.
@@ -48,8 +48,8 @@ func (p Plan) Text() []byte {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// DisjointRounds puts each pair into the first round in which none of its two hosts has a pair
-// yet. It returns the rounds.
+// DisjointRounds distributes pairs over rounds, so that each host has at most one pair in a round. It puts
+// each pair into the first possible round.
 func DisjointRounds(pairs [][2]string) [][][2]string {
 	var rounds [][][2]string
 	var taken []map[string]bool

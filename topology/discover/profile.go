@@ -42,7 +42,7 @@ func logs(m Matrix, unit float64) logTable {
 	return t
 }
 
-// Clip is a quantile of all distances, to which Profile limits longer ones. Otherwise a few
+// Clip is a quantile of all distances. Profile replaces longer distances by this quantile. Otherwise a few
 // delayed messages dominate the difference between two rows.
 const Clip = 0.97
 
@@ -72,11 +72,11 @@ func allMembers(n int) []int {
 	return out
 }
 
-// mostLandmarks is the largest number of columns that profiles are compared over. With more
-// columns, the groups found among 2048 members at 10 % noise were the same.
+// mostLandmarks is the largest number of columns in the comparison of two profiles. With more columns, the
+// groups found among 2048 members at 10 % noise were the same.
 const mostLandmarks = 512
 
-// landmarks returns the columns that profiles are compared over. They depend on n only.
+// landmarks returns the columns in which profiles are compared. They depend on n only.
 func landmarks(n int) []int {
 	if n <= mostLandmarks {
 		return allMembers(n)
@@ -166,8 +166,8 @@ func (p *profiler) singlePrecision(out []float64) {
 	}
 }
 
-// putStrip sets the distances of some rows to all rows before them. It proceeds by blocks of
-// columns, so that it writes to few rows of out at a time.
+// putStrip sets the distances between the rows of a strip and all rows before them. It proceeds by blocks
+// of columns, so that it writes to few rows of out at a time.
 func (p *profiler) putStrip(out []float64, from, to int, product []float32) {
 	const few = 64
 	for first := 0; first < to; first += few {

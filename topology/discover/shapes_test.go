@@ -85,8 +85,8 @@ func dragonfly(a, p int) func(i, j int) int {
 
 func abs(x int) int { return max(x, -x) }
 
-// TestNoTree checks that networks without a tree show no level except that of routers or
-// nodes. Members are in random order, with 2 and 5 % noise.
+// TestNoTree checks that networks without a tree show no level, except for the level of routers or nodes.
+// Members are in random order, and distances have 2 or 5 % noise.
 func TestNoTree(t *testing.T) {
 	for _, tc := range noTrees {
 		for _, noise := range []float64{0.02, 0.05} {
@@ -108,7 +108,7 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// TestRanks512 finds three levels of 512 randomly placed ranks with 10 % noise, with a known
+// TestRanks512 checks that three levels of 512 randomly placed ranks are found at 10 % noise, with a known
 // and with an unknown number of groups.
 func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}

@@ -18,9 +18,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestSimulated finds the topology of a machine that SimGrid simulates, with 10 % noise. Nodes
-// have two sockets, and leaf switches have eight nodes. Ranks are assigned to cores at random.
-// RANKS=512 uses 32 nodes and three assignments instead of 16 nodes and one.
+// TestSimulated checks that the topology of a machine simulated by SimGrid is found, with 10 % noise. Nodes
+// have two sockets, and leaf switches have eight nodes. Ranks are assigned to cores at random. By default,
+// the machine has 16 nodes with one assignment; RANKS=512 gives 32 nodes and three assignments.
 func TestSimulated(t *testing.T) {
 	testutil.NeedAllCases(t)
 	ranks, socket, seeds := 64, 2, []int{1}
@@ -96,7 +96,8 @@ func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	return places, seconds
 }
 
-// built returns the true groups: the nodes of each leaf switch and the ranks of each socket.
+// built returns the groups of the simulated machine: the nodes of each leaf switch and the ranks of each
+// socket.
 func built(places []place) []string {
 	by := map[string][]string{}
 	for _, p := range places {
@@ -127,7 +128,7 @@ func grouped(tree *topology.Tree) []string {
 	return sets(by)
 }
 
-// sets returns the sorted members of each group as one string, sorted.
+// sets returns one string for each group: its members in sorted order. The strings are sorted, too.
 func sets(by map[string][]string) []string {
 	var out []string
 	for _, members := range by {

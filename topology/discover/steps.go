@@ -9,8 +9,8 @@ import (
 )
 
 // confirmedDivisions returns the divisions that one set of repetitions shows and the other set confirms.
-// Each set confirms the steps of the other one, and the smaller number of steps applies. The
-// mean of both sets determines the groups.
+// Each set confirms the steps of the other set. The smaller of the two numbers of confirmed steps applies.
+// The mean of both sets determines the groups.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
@@ -32,7 +32,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	})
 }
 
-// confirmSteps builds the hierarchy of train and returns its steps that test confirms.
+// confirmSteps builds the hierarchy of the table train. It returns those of its steps that the table test
+// confirms.
 func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
 	steps := h.steps(test, leastStep, leastConfirmedZ)
@@ -58,8 +59,8 @@ func (h *hierarchy) singleDivisions(t logTable) []Labels {
 	})
 }
 
-// divideBy returns the divisions of the steps. As long as fails returns the number of a step,
-// that step is merged with the next one.
+// divideBy returns the divisions of the steps. It calls fails repeatedly. Each time fails returns the
+// number of a step, divideBy merges that step with the next one.
 func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels) int) []Labels {
 	for len(steps) > 1 {
 		parts := h.divide(t, steps)
@@ -79,9 +80,9 @@ func mergeSteps(steps []step, at int) []step {
 	return slices.Replace(slices.Clone(steps), at, at+2, joined)
 }
 
-// byLevel sums up the distances of each level. Element i has the pairs that share a group in
-// divisions[i] and in no finer division. The last element has the pairs that share no group.
-// Divisions are finest first.
+// byLevel sums up the distances of each level. Divisions are finest first. Element i has the pairs that
+// share a group in divisions[i] and in no finer division. The last element has the pairs that share no
+// group.
 func byLevel(t logTable, divisions []Labels) []sample {
 	out := make([]sample, len(divisions)+1)
 	for i := range t.n {
@@ -138,7 +139,7 @@ func leastSeparated(t logTable, divisions []Labels) int {
 	return at
 }
 
-// distances returns the distances of each level. The levels are those of byLevel.
+// distances returns the distances of each level, with the levels that byLevel defines.
 func distances(t logTable, divisions []Labels) [][]float64 {
 	out := make([][]float64, len(divisions)+1)
 	for i := range t.n {

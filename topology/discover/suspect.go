@@ -21,12 +21,12 @@ const (
 	// between levels.
 	leastSlowdown = 1.1
 
-	// leastAlike is the least number of pairs that determines the usual time at a height of
-	// the tree.
+	// leastAlike is the least number of pairs at one height of the tree from which the usual time at this
+	// height can be determined.
 	leastAlike = 8
 
-	// leastPairs is the least number of pairs that distinguishes a slow component from its
-	// partner.
+	// leastPairs is the least number of pairs of a component from which the component can be distinguished
+	// from its partner.
 	leastPairs = 2
 )
 
@@ -47,23 +47,23 @@ func (s Suspect) String() string {
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear components look slow without being distinguishable. All their pairs pass a
-	// suspect of higher rank, or the same pairs pass another component.
+	// Unclear components look slow but cannot be distinguished from others. All their pairs pass a suspect
+	// of higher rank, or the same pairs pass another component.
 	Unclear []Component `json:"unclear"`
 
 	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs
 	LeftOut int     `json:"left_out"` // number of pairs at heights of the tree with too few pairs
 }
 
-// FindSuspects finds slow nodes and links from measured pairs.
+// FindSuspects finds slow nodes and links from the times of measured pairs.
 //
-// Three or more rounds of disjoint pairs with changing partners are needed to recognise slow
-// nodes. Links need pairs between switches. More than half of the pairs that meet at one
-// height must be usual. A single node below a switch cannot be distinguished from the switch's
-// link; the node is reported.
+// To recognise slow nodes, it needs three or more rounds of disjoint pairs with changing partners. To
+// recognise slow links, it needs pairs between switches. At each height of the tree, more than half of the
+// pairs must have usual times. A single node below a switch cannot be distinguished from the switch's link;
+// the node is reported.
 //
-// It returns an error when the tree does not pass Check. It returns one matching ErrPair for
-// an unknown node, a node paired with itself, and a time that is not positive. O(height) for
+// It returns an error when the tree does not pass Check. It returns an error matching ErrPair for an
+// unknown node, a node paired with itself, and a time that is not positive. It takes O(height) time for
 // each pair, plus the product of components and pairs.
 func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	if err := t.Check(); err != nil {
@@ -96,8 +96,8 @@ type slowness struct {
 	of         map[Component][]int
 }
 
-// compare replaces the logarithms of times by the excess over the usual time at the same
-// height. It returns the number of pairs without an excess.
+// compare replaces the logarithms of times by their excess over the usual time at the same height. It
+// returns the number of pairs for which the usual time is unknown.
 func (e *slowness) compare() (leftOut int) {
 	alike := map[int][]float64{}
 	for i, w := range e.routes {
@@ -160,7 +160,7 @@ func (e *slowness) find(r *SuspectReport) {
 	}
 }
 
-// unexplained returns the pairs of a component that pass no named suspect.
+// unexplained returns the pairs of a component that pass none of the suspects named so far.
 func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	return slices.DeleteFunc(slices.Clone(e.of[p]), func(i int) bool {
 		return slices.ContainsFunc(e.routes[i].components, func(p Component) bool { return named[p] })
@@ -205,7 +205,7 @@ func (e *slowness) newCriteria() scorer {
 	return j
 }
 
-// score returns the score of a component by some of its pairs.
+// score returns the score of a component, computed from the given pairs.
 func (j scorer) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
@@ -220,7 +220,7 @@ func (j scorer) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// judge computes the judgement of a component by some of its pairs.
+// judge judges a component from the given pairs.
 func (j scorer) judge(p Component, pairs []int) judgement {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {

@@ -29,8 +29,8 @@ func leafTree(leaves, nodes int) topology.Tree {
 	return topology.Tree{Root: root}
 }
 
-// trial describes how times are drawn. The slower of its two nodes and a slow link determine
-// the time of a message.
+// trial describes how times are drawn. The time of a message depends on the slower of its two nodes and on
+// slow links.
 type trial struct {
 	noise    float64 // standard deviation of the logarithm of a measurement
 	nodes    float64 // standard deviation of the logarithm of a node's speed
@@ -106,7 +106,7 @@ func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairT
 	return out
 }
 
-// some makes each node slow with a probability of 1 %.
+// some returns the slowdowns of the slow nodes. Each node is slow with a probability of 1 %.
 func some(t *topology.Tree, times float64, rng *rand.Rand) map[string]float64 {
 	slow := map[string]float64{}
 	for _, n := range t.Nodes() {
@@ -122,8 +122,8 @@ func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover
 	return testutil.Must(discover.FindSuspects(tree, pairs))(t)
 }
 
-// TestNodes finds slow nodes among 1024 after three rounds. Nodes differ by 1.5 %, and up to 1
-// % of the measurements are delayed.
+// TestNodes checks that slow nodes among 1024 are found after three rounds. Usual nodes differ by 1.5 %,
+// and up to 1 % of the measurements are delayed.
 func TestNodes(t *testing.T) {
 	tests := []struct {
 		noise, late, speed float64
@@ -185,7 +185,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// If every pair passes the slow link, slow nodes behind it are unclear.
+// TestUnclear checks that slow nodes behind a slow link are unclear if all their pairs pass this link.
 func TestUnclear(t *testing.T) {
 	tree := leafTree(16, 16)
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -213,7 +213,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// Exactly equal times must not prevent that a slow node is found.
+// TestWithoutNoise checks that a slow node is found if all other times are exactly equal.
 func TestWithoutNoise(t *testing.T) {
 	tree := leafTree(2, 16)
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -223,7 +223,7 @@ func TestWithoutNoise(t *testing.T) {
 	}
 }
 
-// Two slow nodes that met only each other are both unclear.
+// TestTwoSlowPartners checks that two slow nodes are both unclear if they met only each other.
 func TestTwoSlowPartners(t *testing.T) {
 	tree := leafTree(1, 16)
 	rng := rand.New(rand.NewPCG(1, 6))
@@ -363,8 +363,8 @@ func TestRetestPairs(t *testing.T) {
 	}
 }
 
-// A switch that four pairs share is half as fast for each pair. A leaf switch is as fast as
-// for one pair.
+// TestBisections checks an oversubscribed switch, whose four pairs are half as fast together as alone. A
+// leaf switch keeps its speed.
 func TestBisections(t *testing.T) {
 	hosts := switches().Nodes()
 	cuts := discover.Cuts(switches(), hosts)

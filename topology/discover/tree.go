@@ -11,8 +11,8 @@ import (
 	"tutti/topology"
 )
 
-// nodes returns the shortest round trip of empty messages for each pair of nodes and pass,
-// ordered by the nodes.
+// nodes returns one time for each pair of nodes and each pass: the shortest round trip of empty messages.
+// Times are ordered by node.
 func (r Measurements) nodes() []PairTime {
 	number := map[string]int{}
 	for i, host := range r.Hosts {
@@ -126,12 +126,12 @@ func (p Endpoint) core() string {
 	return fmt.Sprintf("core%d", p.Core)
 }
 
-// FindPairLevels finds the levels among the members of the pairs. The times of a pair are
-// dealt alternately to two sets of repetitions. Without a second time of any pair, levels are
-// found unconfirmed. Members are in the order of the pairs, and errors number them from 0.
+// FindPairLevels finds the levels of the members that occur in pairs. It deals the times of each pair
+// alternately to two sets of repetitions. If no pair has a second time, it uses FindLevelsUnconfirmed.
+// Members are in the order of their first pairs, and errors number them from 0.
 //
-// It returns an error matching ErrPair for an invalid pair. It returns one matching ErrMatrix
-// when more than half of a member's pairs are missing.
+// It returns an error matching ErrPair for an invalid pair. It returns an error matching ErrMatrix when
+// more than half of a member's pairs are missing.
 func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err error) {
 	m, err := gather(pairs)
 	if err != nil {
@@ -184,7 +184,8 @@ func (m pairTimes) discover() (LevelReport, error) {
 	return FindLevels(first, second)
 }
 
-// half returns the median of every second time of each pair, starting with time number from.
+// half returns the median of every second time of each pair. The parameter from is the index of the first
+// time.
 func (m pairTimes) half(from int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
@@ -200,9 +201,9 @@ func (m pairTimes) half(from int) (Matrix, error) {
 	return NewMatrix(rows)
 }
 
-// Tree returns the tree that the levels form above nodes with these names. names has a name
-// for each member. Every level is a level of switches below one top switch. Gaps contain
-// members that are far and divisions that are unclear.
+// Tree returns the tree of nodes and switches that the levels describe. The parameter names holds the name
+// of the node for each member. Every level becomes a level of switches below one top switch. The gaps of
+// the tree contain far members and unclear divisions.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Tree(names []string) (topology.Tree, error) {
@@ -226,8 +227,8 @@ func (r LevelReport) Tree(names []string) (topology.Tree, error) {
 	return t, nil
 }
 
-// Inside returns the tree that the levels form inside a node, above cores with these names.
-// names has a name for each member. Every level is a level of groups.
+// Inside returns the tree of one node whose cores are grouped by the levels. The parameter names holds the
+// name of the core for each member. Every level becomes a level of groups inside the node.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Inside(node topology.Vertex, names []string) (topology.Tree, error) {

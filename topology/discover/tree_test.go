@@ -12,8 +12,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// machine draws the output of a launch with four passes on leaves of nodes, each of sockets of
-// cores.
+// machine draws the output of a launch with four passes. The parameter nodes counts nodes of a leaf switch,
+// sockets counts sockets of a node, and cores counts cores of a socket.
 func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := discover.Measurements{Ended: true}

@@ -22,8 +22,7 @@ func read(t *testing.T, text, name string) topology.Tree {
 	return testutil.Must(files.Read(strings.NewReader(text), name, files.ReadOptions{}))(t)
 }
 
-// TestWriteAndRead checks that a tree survives writing and reading in every format with node
-// names.
+// TestWriteAndRead checks every format with node names: reading a written tree gives an equal tree.
 func TestWriteAndRead(t *testing.T) {
 	want := read(t, conf, "topology.conf")
 	for format, name := range map[files.Format]string{files.JSON: "a.json", files.Tree: "a.conf", files.YAML: "A.YML"} {
@@ -59,7 +58,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Read names a node after the file if the file contains no host name.
+// TestReadNode checks that Read names a node after the file if the file contains no host name.
 func TestReadNode(t *testing.T) {
 	const text = `<topology><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object></object></topology>`
 	if tree := read(t, text, "nodes/n7.xml"); tree.Root.Name != "n7" || tree.Root.Kind != topology.Node {

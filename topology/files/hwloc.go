@@ -113,7 +113,7 @@ func (b *builder) below(o object) ([]topology.Vertex, error) {
 	return out, nil
 }
 
-// skipped reports whether a vertex is left out when it is an only child.
+// skipped reports whether a vertex is of a kind that is left out if it is an only child.
 func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }

@@ -58,7 +58,7 @@ func coordinates(t *topology.Tree) map[string]Coordinate {
 	return p.at
 }
 
-// below adds the nodes below v.
+// below adds the coordinates of all nodes below v.
 func (p *placer) below(v topology.Vertex, group int) {
 	p.place(v, group)
 	for _, c := range v.Children {
@@ -68,7 +68,7 @@ func (p *placer) below(v topology.Vertex, group int) {
 	}
 }
 
-// place adds the nodes directly below a switch.
+// place adds the coordinates of the nodes directly below a switch.
 func (p *placer) place(v topology.Vertex, group int) {
 	nodes := false
 	for port, c := range v.Children {

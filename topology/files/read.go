@@ -83,7 +83,7 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 	return all[at].Tree, nil
 }
 
-// readPairs finds the tree of nodes from measured pairs. Errors number the nodes from 0 in the
+// readPairs finds the tree of nodes from measured pairs. Errors denote nodes by numbers from 0, in the
 // order of the file.
 func readPairs(r io.Reader, name string) (topology.Tree, error) {
 	pairs, err := discover.ReadPairs(r, name)

@@ -10,7 +10,7 @@ import (
 	"tutti/topology"
 )
 
-// maxBlockLevel is Slurm's limit for doubling the base block.
+// maxBlockLevel is the largest number of times that Slurm lets a block size double the base size.
 const maxBlockLevel = 15
 
 // sizes reads block sizes: first the base size, then ascending multiples of it by powers of
@@ -62,8 +62,8 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 	return t, t.Check()
 }
 
-// bundle puts each run of few successive vertices below a new switch, named after its first
-// and last block. A single last vertex stays unchanged.
+// bundle divides successive vertices into runs of the given length. It puts each run below a new switch,
+// named after the first and last block of the run. A last run of one vertex gets no switch.
 func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	var out []topology.Vertex
 	for len(level) > 0 {
@@ -176,7 +176,7 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	return all, gaps
 }
 
-// even reports whether all counts are the same power of two and add up to all. The last count
+// even reports whether all counts are the same power of two and add up to the parameter all. The last count
 // may be smaller.
 func even(counts []int, all int) bool {
 	sum := 0

@@ -254,9 +254,9 @@ type item struct {
 	children, nodes string // lists of names; one of both is empty
 }
 
-// items returns the switches of a tree, children first. Slurm does not allow nodes and
-// switches below the same parent. These nodes get a switch of their own, named after the
-// parent. The insides of nodes are left out.
+// items returns the switches of a tree, children first. Slurm does not allow a parent to have both nodes
+// and switches. The nodes of such a parent get a switch of their own, named after the parent. The insides
+// of nodes are left out.
 func items(t *topology.Tree) []item {
 	taken := map[string]bool{}
 	for v := range t.All() {

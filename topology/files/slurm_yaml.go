@@ -238,7 +238,7 @@ func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err
 	return gaps, err
 }
 
-// write writes the value of the plugin's key.
+// write writes the switches or blocks of a topology, below the key of its plugin.
 func (t *SlurmTopology) write(b *strings.Builder) (gaps []string, err error) {
 	if t.Plugin == FlatPlugin {
 		b.WriteString("  flat: true\n")
