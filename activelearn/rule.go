@@ -90,6 +90,13 @@ func (r *StopRule) meetsCriteria() bool {
 	return ok && r.watch.Meets(e.figures())
 }
 
+// averagesMeetCriteria reports whether the averages of the latest evaluation meet the criteria. Where
+// every candidate is measured, no further round can narrow their intervals.
+func (r *StopRule) averagesMeetCriteria() bool {
+	e, ok := r.last()
+	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+}
+
 // Confirming reports whether the next round draws a validation sample, which follows a prediction
 // that meets the criteria.
 func (r *StopRule) Confirming() bool { return r.opt.Source == Predicted && r.meetsCriteria() }
@@ -108,11 +115,11 @@ func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
 
 // Ended returns the reason why no further round begins, or "" if one begins. retries is the
 // number of failed candidates to try again. A completely measured space comes before every limit: it
-// is Converged if the criteria hold. It is complete if no candidate is free, no failed one is tried
+// is Converged if the averages meet the criteria. It is complete if no candidate is free, no failed one is tried
 // again, and no outlier is measured again.
 func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
-	case complete && r.meetsCriteria():
+	case complete && r.averagesMeetCriteria():
 		return Converged
 	case complete:
 		return SpaceExhausted

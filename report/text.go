@@ -40,7 +40,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 		}
 		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
 		t.AppendRow(table.Row{
-			p.Library, p.Collective, stopText(p.Stop), formatShare(measured), formatSeconds(p.MachineSeconds),
+			p.Library, p.Collective, cmp.Or(p.Stop, "running"), formatShare(measured), formatSeconds(p.MachineSeconds),
 			scoreText(tuned, Score.slowdownText), scoreText(byDefault, Score.slowdownText),
 			scoreText(tuned, Score.mistakesText),
 		})
