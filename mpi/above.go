@@ -7,9 +7,10 @@ import (
 	"tutti/coll"
 )
 
-// Above returns the catalogue of a library that runs on top of another one: its own
-// entries, then those entries of the other that keep accepts, with the other's name as a
-// prefix, such as "mpich.binomial". Each entry keeps the rules of its library.
+// Above returns the catalogue of a library that runs on top of another library. It contains the entries of
+// the upper library first. The entries of the lower library for which keep returns true follow. Their names
+// get the lower library's name as a prefix, such as "mpich.binomial". Each entry keeps the rules of its
+// library.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -27,8 +28,8 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 	return out
 }
 
-// Below removes a library's prefix that Above added. It returns false if the algorithm has
-// no such prefix.
+// Below removes the prefix with a library's name that Above added. It returns false if the algorithm does
+// not have this prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
 	if !ok {
@@ -41,7 +42,7 @@ func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 // above joins two catalogues.
 type above struct{ own, other *Catalogue }
 
-// whose returns the catalogue that has an algorithm, and the algorithm's name there.
+// whose returns the catalogue that contains an algorithm, and the algorithm's name in that catalogue.
 func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
 	if inner, ok := Below(a.other.Library, alg); ok {
 		return a.other, inner
@@ -89,7 +90,8 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 	return out
 }
 
-// ranges returns the ranges of the own library for parameters that both libraries have.
+// ranges returns the upper library's ranges. They also apply to the lower library's algorithms that have
+// the same parameters.
 func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
 	if a.own.rules.Ranges == nil {
 		return nil

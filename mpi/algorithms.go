@@ -6,10 +6,10 @@ import (
 	"tutti/coll"
 )
 
-// Algorithms lists what can be measured for a collective, without the library's default:
-// every algorithm with a few values of each parameter, a few dozen at most. Check reports
-// which of them can run at a point. It leaves out algorithms for MPI_IN_PLACE only, since
-// no benchmark makes such calls.
+// Algorithms returns what can be measured for a collective: every algorithm with a few values of each
+// parameter. The result has a few dozen elements at most. It does not contain the library's default. Check
+// reports which algorithms can run at a point. Algorithms for MPI_IN_PLACE only are left out, since no
+// benchmark makes such calls.
 func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	var out []coll.Algorithm
 	for _, e := range c.entries[collective] {
@@ -24,8 +24,8 @@ func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	return out
 }
 
-// Ranges returns where further values of an algorithm's parameters are worth trying, nil
-// for an unknown algorithm.
+// Ranges returns the ranges in which further values of an algorithm's parameters are worth trying. It
+// returns nil for an unknown algorithm.
 func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []coll.Range {
 	if c.rules.Ranges == nil || alg.IsDefault() {
 		return nil
@@ -37,13 +37,13 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return c.rules.Ranges(c, collective, e)
 }
 
-// RangesOf returns the ranges whose parameters the entry has.
+// RangesOf returns those of the ranges that apply to a parameter of the entry.
 func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }
 
-// Variants returns an algorithm with every combination of the values of its parameters. The
-// library chooses parameters without values.
+// Variants returns an algorithm with every combination of the parameter values. A parameter without values
+// is left out, so the library chooses it.
 func Variants(e Entry, values map[string][]string) []coll.Algorithm {
 	lists := [][]coll.Param{nil}
 	for _, name := range e.Params {

@@ -28,34 +28,32 @@ type Entry struct {
 // Has reports whether the entry has the requirement.
 func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
 
-// Catalogue is the algorithms of one release of one library. It is shared and must not be
-// changed.
+// Catalogue lists the algorithms of one release of one library. It is shared and must not be changed.
 type Catalogue struct {
 	Library, Version string
 	entries          map[coll.Collective][]Entry
 	rules            Rules
 }
 
-// Rules add to the rows of a library's table. A nil function adds nothing.
+// Rules are functions that complement the rows of a library's table. A nil function adds nothing.
 type Rules struct {
-	// Lookup returns an error for invalid parameters of an algorithm. The entry has all of
-	// the parameters. The error matches ErrUnknown.
+	// Lookup returns an error for invalid parameters of an algorithm. All parameters of the algorithm are
+	// parameters of the entry. The error matches ErrUnknown.
 	Lookup func(c *Catalogue, collective coll.Collective, e Entry, alg coll.Algorithm) error
 
-	// Check returns why a candidate cannot run although it meets the requirements of its
-	// entry. The error matches ErrInfeasible.
+	// Check returns an error if a candidate cannot run although it meets the requirements of its entry. The
+	// error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists what can be measured for an entry. The default is the entry without
+	// Variants lists the algorithms to measure for an entry. If it is nil, this is the entry without
 	// parameters.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges returns where values of parameters beyond Variants are worth trying. The
-	// default is nowhere.
+	// Ranges returns the ranges in which parameter values beyond Variants are worth trying. If it is nil,
+	// there are no such ranges.
 	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
 
-	// Renamed reports whether an algorithm differs between two releases although both have
-	// its name.
+	// Renamed reports whether the same name denotes different algorithms in two releases.
 	Renamed func(alg coll.Algorithm, from, to string) bool
 }
 
@@ -65,7 +63,7 @@ func (c *Catalogue) Entries(collective coll.Collective) []Entry {
 	return slices.Clone(c.entries[collective])
 }
 
-// As returns the catalogue under the name of another release with the same algorithms.
+// As returns a copy of the catalogue for another release with the same algorithms.
 func (c *Catalogue) As(version string) *Catalogue {
 	same := *c
 	same.Version = version
@@ -100,8 +98,8 @@ func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entr
 	return e, nil
 }
 
-// Check returns why a candidate cannot be measured. The error matches ErrUnknown or
-// ErrInfeasible. The library's default can always run.
+// Check returns an error if a candidate cannot be measured. The error matches ErrUnknown or ErrInfeasible.
+// The library's default can always run.
 func (c *Catalogue) Check(cand coll.Candidate) error {
 	if cand.Algorithm.IsDefault() {
 		return nil
@@ -121,8 +119,8 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate measured with another release can run with this one
-// and is the same algorithm here.
+// Carries reports whether a candidate measured with the release measured is valid for this release: it can
+// run, and its name denotes the same algorithm.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }

@@ -84,8 +84,8 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// The library selects the value of a parameter without values. Algorithms for calls in place only are not
-// listed.
+// TestAlgorithms checks that parameters without values are left to the library, and that algorithms for
+// calls in place only are not listed.
 func TestAlgorithms(t *testing.T) {
 	for i, want := range []string{"[tree(k=2) tree(k=4) pairs]", "[tree(k=2) tree(k=4)]", "[]"} {
 		if got := fmt.Sprint(releases()[i].Algorithms(coll.Bcast)); got != want {
@@ -94,7 +94,8 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// A caller may change the slice that Entries returns. As does not change the catalogue.
+// TestCopies checks that changes of the slice returned by Entries do not change the catalogue, and that As
+// returns a copy.
 func TestCopies(t *testing.T) {
 	cat := releases()[0]
 	cat.Entries(coll.Bcast)[0].Name = "mine"

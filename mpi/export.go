@@ -13,27 +13,27 @@ import (
 	"tutti/selection"
 )
 
-// Export is the files and settings that make a library follow a selection.
+// Export holds the files and settings with which a library follows a selection.
 type Export struct {
 	Files   []File
 	Setup   selection.Setup
 	Snippet string // name of the POSIX shell file that sets Setup
 
-	// Stale are patterns (see path.Match) of files that an earlier export may have left;
-	// the files of a folder precede the folder.
+	// Stale lists patterns (see path.Match) of files that an earlier export may have left. The files of a
+	// folder precede the folder.
 	Stale []string
 }
 
-// File is a file that the library loads. Its name is relative to the folder of the export,
-// with slashes.
+// File is a file that the library loads. Its name is relative to the folder of the export and contains
+// slashes as separators.
 type File struct {
 	Name    string
 	Content []byte
 }
 
-// Loaded returns the content of the file that a variable names in jobs of a layout, nil if
-// the variable is not set there. For the zero layout it is the file for jobs without their
-// own settings.
+// Loaded returns the content of the file that an environment variable names in jobs of a layout. It returns
+// nil if these jobs do not set the variable. For the zero layout, it returns the file for jobs of layouts
+// without their own settings.
 func (x Export) Loaded(l coll.Layout, variable string) []byte {
 	for _, s := range x.Setup.For(l) {
 		for _, f := range x.Files {
@@ -45,8 +45,8 @@ func (x Export) Loaded(l coll.Layout, variable string) []byte {
 	return nil
 }
 
-// Names returns the files that Write creates: those in the folder itself, the snippet, then
-// those in subfolders.
+// Names returns the names of the files that Write creates. Files in the folder itself come first, then the
+// snippet, then files in subfolders.
 func (x Export) Names() []string {
 	var here, below []string
 	for _, f := range x.Files {
@@ -59,8 +59,8 @@ func (x Export) Names() []string {
 	return slices.Concat(here, []string{x.Snippet}, below)
 }
 
-// Write writes the files into an existing folder, each atomically, and then the snippet. At
-// last it removes stale files of an earlier export.
+// Write writes the files into an existing folder, each atomically. It then writes the snippet. Finally, it
+// removes stale files of an earlier export.
 func (x Export) Write(dir string) error {
 	snippet, err := x.Setup.Shell()
 	if err != nil {
@@ -91,7 +91,7 @@ func (x Export) removeStale(dir string) error {
 			if slices.Contains(needed, name) {
 				continue
 			}
-			// A folder with other files stays: ErrExist.
+			// A folder that contains other files is not removed: Remove returns ErrExist.
 			err := os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 				return err

@@ -26,7 +26,7 @@ func someExport() mpi.Export {
 	}
 }
 
-// filesBelow returns the files below a folder with their content.
+// filesBelow returns the contents of all files below a folder.
 func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -44,7 +44,7 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// The names of folders contain characters that are special in patterns.
+// TestWrite checks Write in folders whose names contain characters that are special in patterns.
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"plain", "[a-z]*", `b\ack`, "{}"} {
 		dir := filepath.Join(t.TempDir(), name)
@@ -73,7 +73,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Write does not remove a file that no export wrote, nor its folder.
+// TestWriteLeavesForeignFiles checks that Write does not remove a file that no export wrote, nor the folder
+// of that file.
 func TestWriteLeavesForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	testutil.NoError(t, someExport().Write(dir))
@@ -87,7 +88,8 @@ func TestWriteLeavesForeignFiles(t *testing.T) {
 	}
 }
 
-// If a file cannot be written, the earlier settings remain and name files that exist.
+// TestWriteFails checks that the earlier settings remain if a file cannot be written, and that they name
+// existing files.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "layouts"), nil, 0o666); err != nil { // not a folder
@@ -109,7 +111,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// Jobs of a layout load the file in the settings of that layout.
+// TestLoaded checks that Loaded returns the file that the settings of a layout name.
 func TestLoaded(t *testing.T) {
 	x := someExport()
 	l := coll.Layout{Nodes: 2, PPN: 4}

@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// Var is an environment variable. If File is not nil, the value is the path of a file with
-// that content, which the caller writes.
+// Var is an environment variable. If File is not nil, the caller writes File to a file and sets the
+// variable to the path of the file.
 type Var struct {
 	Name  string
 	Value string
@@ -20,12 +20,12 @@ type Switch struct {
 	Value int
 }
 
-// Forcing makes a library use one algorithm for one collective: by settings at the start of
-// a program, or by MPI_T control variables while it runs. tutti's own library, which is
-// loaded before MPI's, takes the algorithm's name instead.
+// Forcing makes a library use one algorithm for one collective. It holds settings for the start of a
+// program, or MPI_T control variables to set while the program runs. tutti's own library, which is loaded
+// before the MPI library, takes the algorithm's name instead.
 //
-// Switches act on every call of the collective, including calls of the measuring program
-// for itself, which should use other collectives.
+// Switches act on every call of the collective. This includes the measuring program's own calls, which
+// should therefore use other collectives.
 type Forcing struct {
 	Env      []Var          // for a program that measures this candidate alone
 	Base     []Var          // for a program that measures every candidate with the same Base
@@ -35,8 +35,8 @@ type Forcing struct {
 	Parts    bool           `json:",omitzero"` // the algorithm is composed of others, and an error stack may show one of these alone
 }
 
-// Force returns how a release of a library is made to run the candidate. The library's
-// default needs no setting. The error matches ErrUnknown or ErrInfeasible.
+// Force returns the settings with which a release of a library runs the candidate. The library's default
+// needs no setting. The error matches ErrUnknown or ErrInfeasible.
 func Force(l Library, cat *Catalogue, c coll.Candidate) (Forcing, error) {
 	if err := cat.Check(c); err != nil {
 		return Forcing{}, err

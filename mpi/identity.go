@@ -12,25 +12,25 @@ import (
 	"path/filepath"
 )
 
-// Identity identifies the build of an MPI library's file.
+// Identity identifies one build of an MPI library by the library's file.
 type Identity struct {
 	Path    string `json:"path"`    // with symbolic links resolved
 	Version string `json:"version"` // "MPICH 4.0.2", "Open MPI 4.1.4"; empty if the file does not contain it
 	SHA256  string `json:"sha256"`  // hexadecimal
 }
 
-// ErrNoVersion reports a file that does not look like an MPI library.
+// ErrNoVersion is matched by errors about files that do not look like an MPI library.
 var ErrNoVersion = errors.New("no version of an MPI library in it")
 
-// Recogniser recognises a library by the texts in its file, which it gets one after
-// another. A text is valid until See returns.
+// Recogniser recognises a library by the texts in its file. See gets the texts one after another. A text is
+// valid until See returns.
 type Recogniser interface {
 	See(text []byte)
 	Name() string // library and release: "MPICH 4.0.2"; empty for other files
 }
 
-// Identify reads the file of a shared MPI library, at 160 MB/s. The first recogniser that
-// knows the file names it. If the error matches ErrNoVersion, path and checksum are valid.
+// Identify reads the file of a shared MPI library, at 160 MB/s. Identify asks the recognisers in order for
+// the name of the library. If the error matches ErrNoVersion, path and checksum are valid.
 func Identify(path string, recognisers []Recogniser) (Identity, error) {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		path = to
@@ -68,18 +68,18 @@ func Identify(path string, recognisers []Recogniser) (Identity, error) {
 	return id, fmt.Errorf("%s: %w", path, ErrNoVersion)
 }
 
-// isText returns false for code and numbers.
+// isText reports whether a string looks like text rather than code or numbers.
 func isText(text []byte) bool {
 	return len(text) >= 3 && len(text) <= 32<<10 && text[0] >= ' ' && text[0] <= '~'
 }
 
-// textWindow is the largest piece of a file that BinaryTexts returns at once. The longest
-// text of interest has 15 kB.
+// textWindow is the largest piece of a file that BinaryTexts passes to see at once. The longest text of
+// interest has 15 kB.
 const textWindow = 1 << 20
 
-// BinaryTexts calls see with every NUL-terminated string of a binary file, without its NUL.
-// A string longer than 1 MiB, such as code or numbers, comes in pieces. text is valid until
-// see returns.
+// BinaryTexts calls see with every NUL-terminated string of a binary file, without the NUL. It passes a
+// string longer than 1 MiB, such as code or numbers, in pieces. The argument text is valid until see
+// returns.
 func BinaryTexts(r io.Reader, see func(text []byte)) error {
 	in := bufio.NewReaderSize(r, textWindow)
 	for {

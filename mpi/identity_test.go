@@ -17,7 +17,7 @@ func TestBinaryTexts(t *testing.T) {
 	err := mpi.BinaryTexts(iotest.HalfReader(strings.NewReader("\x7fELF\x00"+long+"\x00\x00end")), func(text []byte) {
 		lengths = append(lengths, len(text))
 	})
-	// The long string is processed in windows, of which the last one is empty.
+	// BinaryTexts passes the long string in pieces, of which the last one is empty.
 	if got, want := fmt.Sprint(lengths), fmt.Sprint([]int{4, 1 << 20, 1 << 20, 1 << 20, 0, 0, 3}); err != nil || got != want {
 		t.Errorf("lengths %s, %v, want %s", got, err, want)
 	}

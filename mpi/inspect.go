@@ -11,11 +11,11 @@ type Installed struct {
 
 // Tools runs the programs of an installation.
 type Tools interface {
-	// Find returns the path of a program next to the library's compilers, else on the PATH,
-	// "" if there is none.
+	// Find returns the path of a program. It prefers a program next to the library's compilers to one in
+	// PATH. It returns "" if there is none.
 	Find(name string) string
 
-	// Ask runs a program and returns what it printed.
+	// Ask runs a program and returns its standard output.
 	Ask(ctx context.Context, path string, args ...string) string
 }
 

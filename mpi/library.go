@@ -14,32 +14,32 @@ type Library interface {
 	// Releases returns the known releases, oldest first.
 	Releases() []*Catalogue
 
-	// Size returns the message size that the library's rules compare.
+	// Size returns the message size that the library's rules compare with their bounds.
 	Size(p coll.Point) int64
 
-	// Recognise returns a recogniser of the library's file, nil if the file does not
-	// identify the library.
+	// Recognise returns a recogniser of the library's file. It returns nil if the file does not identify
+	// the library.
 	Recognise() Recogniser
 
-	// Open returns the build of a release for which selection files are made. path is the
-	// library's file if its own trees are needed (Facts.FromFile) and unknown, or should be
-	// used; else it is empty.
+	// Open returns the build for a release, which makes the selection files. The parameter path is the
+	// library's file. It is needed if the selection files are made from the library's own trees
+	// (Facts.FromFile) and tutti does not know the trees of this release. If path is empty, Open uses the
+	// known trees.
 	Open(cat *Catalogue, path string) (Build, error)
 }
 
-// Measurable is a Library whose algorithms can be forced, so that they can be measured.
-// Other libraries are tuned from recorded measurements.
+// Measurable is a library whose algorithms can be forced and therefore measured. Other libraries are tuned
+// from recorded measurements.
 type Measurable interface {
 	Library
 
-	// Force returns how a release is made to run a candidate that its catalogue
-	// accepts. The error matches ErrUnknown or ErrInfeasible.
+	// Force returns the settings with which a release runs a candidate. The catalogue must accept the
+	// candidate. The error matches ErrUnknown or ErrInfeasible.
 	Force(cat *Catalogue, c coll.Candidate) (Forcing, error)
 
-	// CheckAlgorithm compares the functions that the ranks of a call entered with the requested
-	// candidate. A stack has the functions of one rank, outermost first. The error matches
-	// ErrOtherAlgorithm if another algorithm ran; any other error says why this is not
-	// observable.
+	// CheckAlgorithm compares the requested candidate with the functions that the ranks of a call entered.
+	// Each stack lists the functions of one rank, outermost first. The error matches ErrOtherAlgorithm if
+	// another algorithm ran. Any other error says why the algorithm is not observable.
 	CheckAlgorithm(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
 	// Inspect asks an installed build for its algorithms and compares them with the
@@ -79,7 +79,7 @@ type Launcher struct {
 	PMI  []string // srun's plugins that may work, the most likely first
 }
 
-// Install says how a library is installed and found.
+// Install describes how a library is installed and how tutti finds it.
 type Install struct {
 	Compilers []string // its compiler wrappers, preferably one that only it has
 	Homes     []string // variables of modules that name its folder

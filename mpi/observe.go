@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// ErrOtherAlgorithm reports that a library ran another algorithm than the requested one.
+// ErrOtherAlgorithm is matched by errors about a library that ran another algorithm than the requested one.
 var ErrOtherAlgorithm = errors.New("another algorithm ran")
 
 // Observation is the way in which a library shows which algorithm it runs.
 type Observation string
 
-// The ways to observe an algorithm. The value is empty if none works.
+// Ways to observe an algorithm. The empty value means that no way works.
 const (
 	ByStack  Observation = "stack" // the error for a truncated message contains the stack of functions
 	ByTrace  Observation = "trace" // the dynamic loader logs the first call of each function
 	ByReport Observation = "ask"   // the library reports it
 )
 
-// OtherAlgorithm returns the error for functions that were entered instead of the wanted one.
+// OtherAlgorithm returns the error for a call that entered other functions than the wanted one.
 func OtherAlgorithm(entered []string, want string) error {
 	entered = slices.Clone(entered)
 	slices.Sort(entered)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReleaseNumbers returns the leading numbers of a release: 4, 2, 0 for 4.2.0rc1, and 6, 0
-// for 6.0.x. It returns nil if the release does not begin with a number.
+// ReleaseNumbers returns the leading numbers of a release. For example, 4.2.0rc1 has the numbers 4, 2 and
+// 0, and 6.0.x has 6 and 0. It returns nil if the release does not begin with a number.
 func ReleaseNumbers(release string) []int {
 	var out []int
 	for _, part := range strings.Split(release, ".") {
@@ -27,7 +27,7 @@ func ReleaseNumbers(release string) []int {
 	return out
 }
 
-// AtLeast reports whether a release is want or later. Missing numbers count as 0.
+// AtLeast reports whether a release is the wanted release or a later one. Missing numbers count as 0.
 func AtLeast(release string, want ...int) bool {
 	have := ReleaseNumbers(release)
 	for len(have) < len(want) {

@@ -8,8 +8,8 @@ import (
 	"tutti/coll"
 )
 
-// Requirement is a condition under which an algorithm runs. If it is not met, the library
-// aborts, silently uses another algorithm, or computes wrong results.
+// Requirement is a condition that an algorithm imposes on a call. If a call violates it, the library
+// aborts, silently runs another algorithm, or computes wrong results.
 type Requirement string
 
 // All requirements.
@@ -43,9 +43,9 @@ func parseRequirement(s string) (Requirement, error) {
 	return "", fmt.Errorf("requirement %q: want one of %v", s, requirements())
 }
 
-// Holds reports whether a benchmark at the point meets the requirement. The
-// benchmarks sum predefined types with a predefined, commutative operation, from
-// separate buffers with equal counts, on ranks that are consecutive on the nodes.
+// Holds reports whether a benchmark's call at the point meets the requirement. The benchmarks sum
+// predefined types with a predefined, commutative operation. They use separate buffers and equal counts.
+// Their ranks are consecutive on the nodes.
 func (r Requirement) Holds(p coll.Point) bool {
 	n := p.Ranks()
 	switch r {
@@ -71,5 +71,5 @@ func (r Requirement) Holds(p coll.Point) bool {
 	return true
 }
 
-// FloorPowerOfTwo returns the largest power of two up to n ≥ 1.
+// FloorPowerOfTwo returns the largest power of two that is at most n, for n ≥ 1.
 func FloorPowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }

@@ -8,9 +8,9 @@ import (
 	"tutti/selection"
 )
 
-// Portable returns rows measured with another release, with the options that this release
-// has as well. If the best of them loses more than maxLoss against the best measured
-// option, the point is left to the library. left counts these points.
+// Portable adapts rows that were measured with another release. It keeps the options that this release also
+// has. If the best remaining option of a row loses more than maxLoss against the best measured one, only
+// the default remains. The result left is the number of such rows.
 func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss float64) (out []selection.Row, left int) {
 	if c.Version == measured {
 		return rows, 0
@@ -36,8 +36,8 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 	return out, left
 }
 
-// Safe returns the rows with the options that are correct for every operation. The
-// library's default always is.
+// Safe removes the options that are wrong for some operations from the rows. The library's default remains,
+// because it is always correct.
 func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
 	out := make([]selection.Row, len(rows))
 	for i, r := range rows {

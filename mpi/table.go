@@ -11,13 +11,12 @@ import (
 	"tutti/coll"
 )
 
-// Table returns a function that reads a table of algorithms once and returns its releases
-// in the order of the rows. It panics if the table is invalid: tables are part of the
+// Table returns a function that returns the releases of a table of algorithms, in the order of the rows.
+// The function reads the table once. It panics if the table is invalid, since tables are part of the
 // program.
 //
-// The columns are library, version, collective and those of Entry: algorithm, id, function,
-// params, requires, op_safe. Semicolons separate params and requirements. Lines that begin
-// with # are comments.
+// The columns are library, version, collective and the fields of Entry: algorithm, id, function, params,
+// requires, op_safe. Semicolons separate params and requirements. Lines that begin with # are comments.
 func Table(text string, rules Rules) func() []*Catalogue {
 	return sync.OnceValue(func() []*Catalogue {
 		all, err := readTable(text, rules)
@@ -77,10 +76,15 @@ func parseEntry(row []string) (Entry, error) {
 	return e, nil
 }
 
-// Near returns the catalogue to use for a release: its own, else the last earlier one of
-// its series (first two numbers), else the first of its series, else the last earlier one,
-// nil if there is none. series reports whether the result is of the same series. The
-// releases are ordered, oldest first.
+// Near returns the catalogue to use for a release. The parameter releases is ordered, oldest first. A
+// series consists of the releases with the same first two numbers. Near prefers, in this order:
+//
+//   - the release itself,
+//   - the last earlier release of its series,
+//   - the first release of its series,
+//   - the last earlier release of any series.
+//
+// If there is none, near is nil. The result series reports whether near is of the same series.
 func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true
