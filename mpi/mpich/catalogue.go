@@ -8,9 +8,10 @@ import (
 	"tutti/mpi"
 )
 
-// table lists the algorithms by the values of their control variables, then the compositions, with numbers
-// of their own. The source of each row is the source code of the releases that it names. Each algorithm of
-// 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements, and in every form of its call on 3 to 6 ranks.
+// table lists the algorithms by the values of their control variables. The compositions follow; their
+// numbers are tutti's own. The source of each row is the source code of the releases that the row names.
+// Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It was also run on 3 to 6 ranks
+// with every form of its call.
 //
 //go:embed algorithms.csv
 var table string
@@ -36,7 +37,7 @@ var leftOut = []string{
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
 // lookup returns an error if a parameter of an algorithm is missing, since the library has no default for
-// it, or if a part of a composition is not a known algorithm.
+// it. It also returns an error if a part of a composition is not a known algorithm.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if composes(e) {
 		return checkParts(cat, c, alg)
@@ -67,8 +68,8 @@ func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorit
 	return nil
 }
 
-// valuesOf returns the values of each parameter that are measured, the library's own value first. Radices
-// are 2, and pipelined trees send segments of 8 KiB. Other values are the defaults of the variables
+// valuesOf returns the values to measure for each parameter, the library's own value first. Radices are 2,
+// and pipelined trees send segments of 8 KiB. Other values are the defaults of the variables
 // (src/mpi/coll/cvars.txt, 4.1 to 4.3).
 func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 	values := map[string][]string{
@@ -89,12 +90,12 @@ func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 	return values
 }
 
-// namesTrees reports whether the selection files of a release name the kinds of
-// trees. Before 4.3 they number them.
+// namesTrees reports whether the selection files of a release denote kinds of trees by names. Files for
+// releases before 4.3 denote them by numbers.
 func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
 
-// renamed reports whether the parameters of an algorithm have another meaning in another release. Kinds of
-// trees are numbers before 4.3 and names since then.
+// renamed reports whether the parameters of an algorithm have another meaning in another release. The kind
+// of a tree is a number before 4.3 and a name since 4.3.
 func renamed(alg coll.Algorithm, from, to string) bool {
 	_, tree := alg.Param("tree_type")
 	return tree && namesTrees(from) != namesTrees(to)

@@ -24,8 +24,9 @@ func algorithm(t testing.TB, text string) coll.Algorithm {
 	return mpilibrarytest.Algorithm(t, text)
 }
 
-// The rows are in the order of their numbers, compositions after the algorithms. No row has number 0, with
-// which the library selects. Function names are those of MPICH.
+// TestTable checks that rows are in the order of their numbers, and that compositions follow the
+// algorithms. No row may have number 0, which means that the library selects. Function names must be those
+// of MPICH.
 func TestTable(t *testing.T) {
 	place := func(e mpi.Entry) int {
 		if composes(e) {
@@ -167,7 +168,8 @@ func TestAlgorithms(t *testing.T) {
 	})
 }
 
-// Every candidate of a release without compositions is listed, and each of its parameters has a value.
+// TestAlgorithmsAreComplete checks that every candidate of a release without compositions is listed, and
+// that each parameter has a value.
 func TestAlgorithmsAreComplete(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
@@ -186,7 +188,7 @@ func TestAlgorithmsAreComplete(t *testing.T) {
 	}
 }
 
-// A number of a kind of tree has no meaning since 4.3.
+// TestRenamed checks that the number of a kind of tree has no meaning since 4.3.
 func TestRenamed(t *testing.T) {
 	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
 		if got := namesTrees(version); got != want {

@@ -15,7 +15,7 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check returns an error for a tree with which MPICH would abort, when it loads the tree or later. The
+// check returns an error for a tree that would make MPICH abort, when MPICH loads the tree or later. The
 // parameter own is the library's tree that the new tree replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {

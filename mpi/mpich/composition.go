@@ -9,18 +9,18 @@ import (
 	"tutti/mpi"
 )
 
-// Parameters of a composition: the algorithm of a part of it.
+// Parameters of a composition. The value of each one is the algorithm of a part of the composition.
 const (
 	interPart = "inter" // among the first ranks of the nodes
 	nodePart  = "node"  // within each node
 )
 
-// composes reports whether the entry is a composition of the ch4 device. The device selects before the tree
-// of algorithms does.
+// composes reports whether the entry is a composition of the ch4 device. The device selects a composition
+// before MPICH evaluates the tree of algorithms.
 func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
 
 // handsOn returns the composition that runs one algorithm on the whole communicator. It returns false if
-// the table has none for the release.
+// the release has no such composition in the table.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	for _, e := range cat.Entries(c) {
 		if composes(e) && len(e.Requires) == 0 {
@@ -30,8 +30,8 @@ func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	return mpi.Entry{}, false
 }
 
-// partOf returns the algorithm of a part of a composition, interPart or nodePart. It returns false if the
-// library selects for this part.
+// partOf returns the algorithm that a composition runs in a part, which is interPart or nodePart. It
+// returns false if the library selects the algorithm of this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
 	name, ok := alg.Param(part)
 	if !ok {
@@ -45,13 +45,13 @@ func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part stri
 	return entries[i], true
 }
 
-// canBePart reports whether an algorithm can run in a part of a composition: the algorithm must not depend
-// on nodes or have parameters, which a file cannot set for a part.
+// canBePart reports whether an algorithm can run in a part of a composition. The algorithm must not depend
+// on nodes. It must not have parameters, because a file cannot set them for a part.
 func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
 
-// partNames are the algorithms that can be parts.
+// partNames returns the names of the algorithms that can be parts.
 func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	var names []string
 	for _, e := range cat.Entries(c) {

@@ -39,7 +39,7 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether MPICH requires another alternative after the condition.
+// ranged reports whether MPICH requires a further alternative after this condition.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }
@@ -49,8 +49,8 @@ func (c condition) ofComm() bool {
 	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
 }
 
-// known reports whether the library has the condition. Since 4.2 the library accepts any, and =any after
-// every name, although it does not contain their texts.
+// known reports whether the library accepts the condition. Since 4.2 the library accepts the key any, and
+// =any after every name, although its file does not contain these texts.
 func (c condition) known(lib libraryTree) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
@@ -62,9 +62,9 @@ func (c condition) known(lib libraryTree) bool {
 	return slices.Contains(lib.Keys, text)
 }
 
-// holds reports whether a condition is true for the call. If resolved is set, MPICH evaluates the condition
-// when it creates the communicator. Then comm_size<N means less than N. When MPICH evaluates the same
-// condition at the call, it means at most N.
+// holds reports whether the condition is true for the call. If resolved is set, MPICH evaluates the
+// condition when it creates the communicator. In this case comm_size<N means less than N. When MPICH
+// evaluates comm_size<N at the call, it means at most N.
 func (c condition) holds(call signature, resolved bool) (bool, error) {
 	if c.op == "=" && c.value == "any" {
 		return true, nil
@@ -96,7 +96,7 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
-// compares reports whether the number of the call satisfies the condition.
+// compares reports whether the condition is true for the number of the call that it compares.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
 	if c.op == "=" || c.value == "pow2" {
 		return c.named(call)
@@ -122,7 +122,7 @@ func (c condition) named(call signature) (bool, error) {
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
 
-// measure returns the number of the call that the condition compares, and its limit.
+// measure returns the two numbers that the condition compares: a property of the call, and the limit.
 func (c condition) measure(call signature) (n, limit int64, err error) {
 	switch {
 	case c.name == "comm_size":

@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// Names of the files. No file for the device is written if its own tree does not change.
+// Names of the files. The file for the device is written only if the device's tree changes.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
@@ -47,9 +47,9 @@ func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 // Export implements mpi.Build. It merges the selection into the complete trees of the library.
 //
 // The tree compares communicator sizes first, then processes per node, then message sizes. Outside the
-// tuned range, and where the selection is coll.Default, the tree has a copy of the library's own subtree,
-// so that the library behaves as it does without files. Conditions before each leaf check the requirements
-// that the catalogue lists for its algorithm.
+// tuned range, and where the selection is coll.Default, the tree has a copy of the library's own subtree.
+// There the library behaves as it does without files. Conditions before each leaf check the requirements
+// that the catalogue lists for the leaf's algorithm.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
@@ -74,7 +74,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return x, nil
 }
 
-// merge returns the trees with the selection in them, and the collectives for which the device must not use
+// merge returns the trees that contain the selection, and the collectives for which the device must not use
 // compositions. The device's tree is empty if it does not change.
 func (b build) merge(sel selection.Selection) (out files, off []coll.Collective, err error) {
 	out.flat = b.lib.Tree
@@ -136,9 +136,9 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 }
 
 // algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the
-// branch of intracommunicators, or its branch for separate buffers if the library distinguishes these.
-// Everything else is the library's. Communicators of parts have rules of their own, because tuned rules for
-// communicators of programs must not change the parts of compositions.
+// branch of intracommunicators. If the library has a branch for separate buffers, tuned rules replace only
+// this one. All other branches are the library's. Communicators of parts have rules of their own, because
+// tuned rules for communicators of programs must not change the parts of compositions.
 func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
@@ -202,7 +202,8 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	return put(tuned), nil
 }
 
-// mapped replaces the algorithms of the ranges, and joins neighbours that become equal.
+// mapped replaces each algorithm of the ranges by the one that the function to returns. It joins successive
+// ranges that become equal.
 func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
 	var out []selection.CommRange
 	for _, c := range ranges {
@@ -262,8 +263,8 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 func asIs(own treeObject) (treeObject, error) { return own, nil }
 
 // ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is
-// always true. Unlike comm_avg_ppn=any, every release knows it. The parameter own is the library's subtree
-// there.
+// always true. Not every release knows comm_avg_ppn=any. The parameter own is the library's subtree for
+// these communicators.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
@@ -282,7 +283,7 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	return append(out, alt("comm_size=any", own)), nil
 }
 
-// tuned returns the number of bands up to the last one that is not the default.
+// tuned returns the number of bands without the last ones that select the default.
 func tuned(bands []selection.Band) int {
 	n := len(bands)
 	for n > 0 && bands[n-1].Algorithm.IsDefault() {
@@ -328,9 +329,9 @@ func alt(key string, value treeObject) treeMember {
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed prepares a subtree of the library for use below other conditions: it replaces < by <=. MPICH
-// evaluates comm_size<N as comm_size<=N where it does not resolve the condition per communicator. The
-// result does what the library does, not what its tree says.
+// closed prepares a subtree of the library for use below other conditions: it replaces < by <= and adjusts
+// the limit. Where MPICH does not resolve a condition for each communicator, it evaluates comm_size<N as
+// comm_size<=N. The result shows what the library does, not the text of its tree.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {
@@ -352,8 +353,8 @@ func closed(o treeObject, resolved bool) treeObject {
 	return out
 }
 
-// narrowed simplifies a closed subtree for a measure between low and high. It removes alternatives that are
-// never true, and all alternatives after one that is always true.
+// narrowed simplifies a subtree that closed returned, for calls whose measure lies between low and high. It
+// removes alternatives that are never true, and all alternatives after one that is always true.
 func narrowed(o treeObject, name string, low, high int64) treeObject {
 	var out treeObject
 	for _, m := range o {

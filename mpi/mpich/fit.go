@@ -39,8 +39,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// share selects the algorithms between nodes. It returns the rows of one collective with the options that
-// run as measured, and one row for each selected algorithm, with one rank on each node.
+// share selects the algorithms between nodes. The result kept holds the rows with the options that run as
+// measured. The result between holds one row for each selected algorithm, with one rank on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)
@@ -63,7 +63,7 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	return kept, between
 }
 
-// cells groups rows that share the algorithm between nodes.
+// cells groups the rows that must have the same algorithm between nodes.
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
 		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
@@ -81,7 +81,7 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several returns 1 where a composition has parts between the nodes, else 0.
+// several returns 1 at points where a composition has parts between the nodes, else 0.
 func several(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
@@ -89,8 +89,8 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the leaf that the library itself reaches between the nodes of a point. It is empty if no part
-// is between nodes.
+// own returns the leaf that the library itself reaches between the nodes of a point. The leaf is empty if
+// the collective has no part between nodes there.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) {
 		return ""
@@ -112,8 +112,8 @@ func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	return coll.Default
 }
 
-// need returns the leaf that must run between the nodes so that an option runs as measured. The leaf is
-// empty if any one will do. The result is false if the files cannot express the option.
+// need returns the leaf that must run between the nodes so that an option runs as measured. An empty leaf
+// means that any algorithm is suitable. The result is false if the files cannot express the option.
 func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
 		r, err := b.route(b.shipped(), signatureAt(p))
@@ -151,7 +151,7 @@ func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// choose returns the leaf to run between the nodes for rows that share it.
+// choose returns the leaf to run between the nodes for the rows of a cell.
 func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""
@@ -195,8 +195,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 		for _, o := range r.Options {
 			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 				loss, _ := r.Loss(o.Algorithm)
-				// An option that a row does not have is excluded: the library cannot distinguish rows of
-				// one layout and size.
+				// If a row lacks an option, no row of the same layout and size can have this option,
+				// because the library cannot distinguish them.
 				byLayout[l][o.Algorithm] += loss + 1
 			}
 		}
@@ -213,7 +213,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	return total
 }
 
-// common reports whether all rows of a layout have the option, and none of them is slower than the default.
+// common reports whether all rows of a layout have the option, and whether the option is slower than the
+// default for none of them.
 func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
 	for _, r := range cell {
 		if r.Point.Layout() != l {

@@ -10,7 +10,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbackName is the variable that selects what MPICH does if a forced algorithm cannot run.
+// fallbackName is the control variable for the case that a forced algorithm cannot run. Its value says
+// whether the call fails or MPICH selects another algorithm.
 const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
 
 // fallback is a value of fallbackName, as text and as the number of the control variable.
@@ -19,11 +20,13 @@ type fallback struct {
 	id   int
 }
 
-// By default the call fails. For two kinds of algorithms the library may select another one for single
-// calls. The first kind calls the same collective again for a part of the work. The second kind cannot run
-// for small calls or calls in place, which programs make in addition to the measured one. Exported files do
-// the same, and MPICH would abort otherwise. The measured call runs the forced algorithm in any case: a
-// point that violates a requirement is rejected before anything runs.
+// If a forced algorithm cannot run, the call usually fails. For two kinds of algorithms the library may
+// select another algorithm instead. The first kind calls the same collective again for a part of the work.
+// The second kind cannot run for small calls or calls in place, which programs make in addition to the
+// measured call.
+//
+// Exported files also have fallbacks, and MPICH would abort without them. The measured call runs the forced
+// algorithm in any case, because a point that violates a requirement is rejected before anything runs.
 var (
 	fallbackError  = fallback{"error", 0}
 	fallbackSilent = fallback{"silent", 2}
@@ -39,12 +42,12 @@ func fallbackOf(e mpi.Entry) fallback {
 // variables returns the prefix of the control variables of a collective.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
-// to returns a switch with a value.
+// to returns a switch that sets the control variable to the value.
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
 
-// Force implements mpi.Measurable. An algorithm runs on the whole communicator. For the default, the device
-// and the library select by themselves. The numbers of control variables are positions in MPICH's own
-// lists; with 0 the library selects.
+// Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default, the
+// device and the library select by themselves. The values of the control variables are positions in MPICH's
+// own lists. With the value 0 the library selects.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	device, algorithm := prefix+"DEVICE_COLLECTIVE", prefix+"INTRA_ALGORITHM"
@@ -87,7 +90,8 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	return f, nil
 }
 
-// knob is the control variable of a parameter, without the prefix of the collective, and its default.
+// knob holds the control variable of a parameter, without the prefix of the collective, and the default of
+// the variable.
 type knob struct {
 	name    string
 	shipped int
@@ -117,8 +121,8 @@ func knobOf(algorithm, param string) (knob, bool) {
 	return knob{}, false
 }
 
-// chunkShipped returns the default of the segment size in bytes. The pipelined broadcast splits messages by
-// default; the tree of allreduce does not.
+// chunkShipped returns MPICH's default segment size in bytes. By default, the pipelined broadcast splits
+// messages, and the tree of allreduce does not.
 func chunkShipped(algorithm string) int {
 	if algorithm == "pipelined_tree" {
 		return 8192
@@ -173,8 +177,8 @@ func settingsOf(prefix string, c coll.Candidate) ([]setting, error) {
 	return out, nil
 }
 
-// treeType returns the name of a kind of tree for the environment. Selection files of MPICH before 4.3 use
-// numbers.
+// treeType returns the name of a kind of tree for an environment variable. Selection files of MPICH before
+// 4.3 contain the number instead.
 func treeType(value string) (string, error) {
 	names := []string{"kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave"}
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 3 {

@@ -17,8 +17,8 @@ const (
 )
 
 // forceComposition forces a composition. Since 4.1 a control variable names the composition. In 4.0 only
-// the device's file does, which MPICH reads in MPI_Init. The files are the library's own trees with other
-// subtrees for the collective, so the trees of the release must be known.
+// the device's selection file can select it. MPICH reads this file in MPI_Init. The files are the library's
+// own trees with new subtrees for the collective, so the trees of the release must be known.
 func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	if name, ok := compositionVar(cat, c.Collective); ok {
@@ -57,8 +57,8 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 	}, nil
 }
 
-// compositionVar returns the control variable that names the composition of a collective. It returns false
-// if the release has none. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
+// compositionVar returns the control variable that selects the composition of a collective. It returns
+// false if the release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
 func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
 	if _, ok := handsOn(cat, c); !ok || cat.Version == "4.0.2" || !slices.Contains(with, c) {
@@ -67,7 +67,7 @@ func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	return variables(c) + "COMPOSITION", true
 }
 
-// resetComposition returns the switches with which the library selects the composition again.
+// resetComposition returns the switches that let the library select the composition again.
 func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	if name, ok := compositionVar(cat, c); ok {
 		return []mpi.Switch{to(name, 0)}
@@ -79,8 +79,9 @@ func alternative(key string, value treeObject) treeMember {
 	return treeMember{Key: key, Value: value}
 }
 
-// deviceTree returns the library's tree of the device with one composition for the collective, wherever
-// this composition can run. Elsewhere an algorithm runs on the whole communicator.
+// deviceTree returns the library's tree of the device with a new subtree for one collective. The subtree
+// selects the given composition wherever the composition can run. Elsewhere it runs one algorithm on the
+// whole communicator.
 func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
 	flat, ok := handsOn(cat, c)
 	if !ok || len(lib.Device) == 0 {
@@ -104,8 +105,8 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 	return lib.Device.With(collectiveKey+string(c), treeObject{alternative("comm_type=intra", out)}), nil
 }
 
-// partsTree returns the library's tree of algorithms with the given algorithms for the communicators of the
-// parts.
+// partsTree returns the library's tree of algorithms with new subtrees for the parts. These subtrees select
+// the given algorithms on the communicators of the parts.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)
@@ -124,8 +125,8 @@ func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObjec
 	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
 }
 
-// partBranch returns a subtree with an algorithm where its requirements hold, and the library's own subtree
-// elsewhere.
+// partBranch returns a subtree that selects an algorithm where its requirements hold. Elsewhere it contains
+// the library's own subtree.
 func partBranch(e mpi.Entry, own treeObject) treeObject {
 	out := treeObject{alternative(leafKey+e.Function, nil)}
 	if e.Has(mpi.CountPowerOfTwo) {

@@ -51,7 +51,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// The files differ from the library's own trees only in the collective.
+// TestCompositionFiles checks that the files differ from the library's own trees only in the given
+// collective.
 func TestCompositionFiles(t *testing.T) {
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 2, PPN: 2}, 4096, "alpha(inter=reduce_scatter_allgather)")

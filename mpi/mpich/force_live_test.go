@@ -13,7 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// flat returns the default and the algorithms without the compositions, which need files when MPI starts.
+// flat returns the default and the algorithms. It leaves out compositions, which need files when MPI
+// starts.
 func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	t.Helper()
 	return slices.DeleteFunc(mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 2}), func(c coll.Candidate) bool {
@@ -46,7 +47,7 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program on four ranks of two simulated nodes.
+// together runs the program on four ranks on two simulated nodes.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
@@ -85,8 +86,8 @@ func TestLiveSwitch(t *testing.T) {
 	}
 }
 
-// TestLiveRuns checks that all candidates of a collective run one after another in one launch without an
-// abort, whatever collectives they call.
+// TestLiveRuns checks that all candidates of a collective run one after another in one launch. None may
+// abort, whatever collectives it calls.
 func TestLiveRuns(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat

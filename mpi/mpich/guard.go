@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbacks returns algorithms that are correct for every call. They run where a selected algorithm cannot.
-// The later names are those of newer releases.
+// fallbacks returns algorithms that are correct for every call. They run where a selected algorithm cannot
+// run. The first name that a release knows applies.
 func fallbacks(c coll.Collective) []string {
 	switch c {
 	case coll.Bcast, coll.Reduce:
@@ -23,9 +23,9 @@ func fallbacks(c coll.Collective) []string {
 	return []string{"recursive_doubling"}
 }
 
-// guards maps requirements of algorithms to conditions, in the order of their evaluation: conditions on the
-// communicator first. Scan has no condition for the operation: MPICH itself requires only node-consecutive
-// ranks there.
+// guards maps requirements of algorithms to conditions, in the order of their evaluation. Conditions on the
+// communicator come first. Scan has no condition on the operation, since MPICH itself requires only
+// node-consecutive ranks there.
 var guards = []struct {
 	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
@@ -65,7 +65,8 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The first alternative that is true wins, so the condition that is not always true comes first.
+		// The first true alternative wins. The condition that can be false must therefore precede the one
+		// that is always true.
 		if g.requirement == mpi.CountPowerOfTwo {
 			out = treeObject{alt(g.other, safe), alt(g.good, out)}
 		} else {

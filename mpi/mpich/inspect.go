@@ -40,7 +40,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 
 const wantNewer = "use MPICH 4.0 or newer"
 
-// collectivesOf names the parts of the build that select before the tree does.
+// collectivesOf names the parts of the build that select an algorithm before MPICH evaluates the tree.
 func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:
@@ -52,8 +52,8 @@ func collectivesOf(lib libraryTree) string {
 }
 
 // compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking
-// and inter-communicator collectives, which no catalogue has. It also ignores compositions of a build that
-// has none, because its device is an older one.
+// and inter-communicator collectives, which no catalogue contains. If the build has no compositions because
+// its device is an older one, it ignores compositions, too.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}
@@ -77,8 +77,8 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 	return absent, unlisted, listed
 }
 
-// ofCatalogue reports whether a leaf is an algorithm of a collective of the catalogue, on an
-// intracommunicator. Leaves for the automatic choice and for nonblocking calls are no algorithms.
+// ofCatalogue reports whether a leaf is an algorithm for intracommunicators of a collective in the
+// catalogue. Leaves for the automatic choice and for nonblocking calls do not count as algorithms.
 func ofCatalogue(leaf string) bool {
 	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {
 		return false

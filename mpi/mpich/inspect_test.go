@@ -14,7 +14,7 @@ import (
 	"tutti/mpi"
 )
 
-// Leaves of nonblocking calls and of intercommunicators are ignored.
+// TestCompare checks that compare ignores leaves of nonblocking calls and of intercommunicators.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.0.2")
 	var lib libraryTree
@@ -107,7 +107,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that algorithms that the catalogue leaves out are not reported as unknown.
+// TestLeftOut checks that compare does not report the algorithms in leftOut. Each of them must be a leaf of
+// 4.0.2.
 func TestLeftOut(t *testing.T) {
 	b := known(t)
 	if _, unlisted, _ := compare(b.cat, b.lib); len(unlisted) > 0 {

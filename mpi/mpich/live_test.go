@@ -126,8 +126,8 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveDevice checks that the device splits the call without its file, and runs one algorithm with it.
-// The error stack of the installed library shows both.
+// TestLiveDevice checks that the device splits the call without the device's file, and runs one algorithm
+// with it. The error stack of the installed library shows both cases.
 func TestLiveDevice(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
@@ -173,8 +173,8 @@ func last(names []string) string {
 }
 
 // TestLiveStock checks that the library without files is correct for every call, except for known faults.
-// If a call with a known fault is correct, a release has fixed it: then the program's list and leftOut may
-// be too long.
+// If a call with a known fault is correct, a release has fixed the fault. Then the program's list of faults
+// and leftOut may be too long.
 func TestLiveStock(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	l := coll.Layout{Nodes: 2, PPN: 2}
@@ -187,8 +187,9 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// everyway returns rows of a collective for messages of 16 to 64 bytes. The fastest algorithm is number
-// turn of those that run on the layout. It returns none if the collective has fewer algorithms.
+// everyway returns rows of a collective for messages of 16 to 64 bytes. The algorithm with index turn among
+// those that run on the layout is the fastest. If the collective has fewer algorithms, everyway returns no
+// rows.
 func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []selection.Row {
 	p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
 	sizes := []int64{0}
@@ -209,8 +210,8 @@ func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []
 	return rows
 }
 
-// TestLiveEveryAlgorithm selects each algorithm of a collective in turn, and checks that every call is
-// correct that is correct without files.
+// TestLiveEveryAlgorithm selects each algorithm of a collective in turn. It checks that every call that is
+// correct without files is correct with files, too.
 func TestLiveEveryAlgorithm(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -232,8 +233,8 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// TestLiveResults checks random trees of every collective on several numbers of ranks: every call is
-// correct that is correct without files.
+// TestLiveResults checks random trees of every collective on several numbers of ranks. Every call that is
+// correct without files must be correct with files, too.
 func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)

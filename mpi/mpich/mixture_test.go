@@ -83,8 +83,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestCompositionsAreSelected checks that compositions and other algorithms between nodes are selected if
-// times are random.
+// TestCompositionsAreSelected checks with random times that Fit selects compositions and other algorithms
+// between nodes.
 func TestCompositionsAreSelected(t *testing.T) {
 	b := known(t)
 	compositions, altered := 0, 0
@@ -135,8 +135,8 @@ func TestPartsStay(t *testing.T) {
 	}
 }
 
-// TestWithoutDevice checks libraries without a device's tree, and releases with unknown compositions. For
-// these, compositions of tuned collectives are off, and none is selected.
+// TestWithoutDevice checks libraries without a device's tree and releases with unknown compositions. In
+// both cases, compositions of tuned collectives must be off, and none may be selected.
 func TestWithoutDevice(t *testing.T) {
 	b := known(t)
 	bare := b
@@ -162,7 +162,7 @@ func TestWithoutDevice(t *testing.T) {
 	}
 }
 
-// mixture returns rows whose best option is, in turn, the default, an algorithm and a composition.
+// mixture returns rows in which the fastest option is in turn the default, an algorithm and a composition.
 func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{
@@ -238,7 +238,7 @@ func TestLiveMixture(t *testing.T) {
 	}
 }
 
-// toEnter returns the functions that the first rank of a node enters in the library with the files, without
+// toEnter returns the functions that the first rank of a node should enter with the exported files, without
 // duplicates, in alphabetical order.
 func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()

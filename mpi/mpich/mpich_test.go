@@ -25,8 +25,8 @@ func known(t testing.TB) build {
 	return build{lib, release(t, "4.0.2")}
 }
 
-// grid returns rows with random times for every algorithm that can run, on layouts that include non-powers
-// of two.
+// grid returns rows with random times for every algorithm that can run. The numbers of nodes and processes
+// of some layouts are not powers of two.
 func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
 	sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000, 1 << 20}
 	if !c.Sized() {
@@ -72,8 +72,8 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return all
 }
 
-// TestExportBetweenGridPoints replays calls at points that were not tuned. The file must select what the
-// selection does, where the requirements hold.
+// TestExportBetweenGridPoints replays calls at points that were not tuned. Where the requirements hold, the
+// file must select the same algorithm as the selection.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
 	sel, x := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
@@ -185,8 +185,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen checks that a release without the library's file must have embedded trees, and that a file must
-// be of the given release.
+// TestOpen checks that Open without a file accepts only releases with embedded trees. A given file must be
+// of the given release.
 func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
@@ -204,7 +204,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNewerRelease checks that parameters become keys of the leaf, also for the fallback of a barrier.
+// TestNewerRelease checks that parameters become keys of the leaf. This also applies to the fallback of a
+// barrier.
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")

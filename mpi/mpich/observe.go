@@ -36,7 +36,7 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 	return mpi.OtherAlgorithm(slices.Concat(found.compositions, found.algorithms), want)
 }
 
-// stackFacts is what the error stacks of a call show.
+// stackFacts holds what the error stacks of a call show.
 type stackFacts struct {
 	device       bool     // it took the call
 	compositions []string // of the device
@@ -63,7 +63,7 @@ func parseStacks(c coll.Collective, stacks [][]string) stackFacts {
 	return s
 }
 
-// split reports whether the stacks show a composition that has parts.
+// split reports whether the stacks show that the device ran a composition with parts.
 func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })

@@ -9,10 +9,10 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. At every row the call must enter the selected algorithm. If the default is
-// selected, it must enter what it enters in the library without files. Variations of the call are checked,
-// too: in place, another operation, uneven counts, one element, scattered ranks, a part of a composition.
-// None may reach an algorithm that is wrong for it.
+// Replay implements mpi.Build. It checks every row: the call must enter the selected algorithm. If the
+// default is selected, the call must enter the same functions as in the library without files. Replay also
+// checks variations of the call: in place, another operation, uneven counts, one element, scattered ranks,
+// a part of a composition. No variation may reach an algorithm that is wrong for it.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	v := replayer{build: b, sel: sel}
 	var err error
@@ -46,8 +46,8 @@ type replayer struct {
 	sel   selection.Selection
 }
 
-// trees returns the trees that a call of a collective uses. Without a file for the device, that is the
-// device's own tree, unless compositions of the collective are off.
+// trees returns the trees that a call of a collective uses. If there is no file for the device, the call
+// uses the device's own tree, unless compositions of the collective are off.
 func (v replayer) trees(c coll.Collective) files {
 	f := v.files
 	if !v.mixes(c) {
@@ -74,7 +74,7 @@ func (v replayer) point(p coll.Point) error {
 	return nil
 }
 
-// want returns what a call enters that runs the algorithm as it was measured.
+// want returns what a call must enter so that it runs the algorithm as it was measured.
 func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	call := signatureAt(p)
 	shipped := v.shipped()
@@ -115,12 +115,13 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	return r, v.parts(&r, p, alg)
 }
 
-// parent reports whether a leaf is an algorithm that splits a communicator.
+// parent reports whether the algorithm with the given leaf has the requirement mpi.Parent, which means that
+// the algorithm splits a communicator.
 func (v replayer) parent(c coll.Collective, leaf string) bool {
 	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
 }
 
-// parts sets what the parts of an algorithm must enter.
+// parts adds to the route the leaves that the parts of an algorithm must enter.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
 		leaf, err := reach(v.lib.Tree, part(signatureAt(p), s.collective, s.where))

@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// files are the two trees. MPICH evaluates the device's first. Without a device's tree there are no
-// compositions.
+// files holds the two selection trees. MPICH evaluates the device's tree first. Without a device's tree
+// there are no compositions.
 type files struct {
 	flat, device treeObject
 }
@@ -32,11 +32,11 @@ func (r route) String() string {
 	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
 }
 
-// splits reports whether MPICH makes a collective from parts, in compositions of the device or in its smp
-// algorithms. Source: ch4_coll_impl.h of 4.0.2.
+// splits reports whether MPICH can implement a collective as several parts, in compositions of the device
+// or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
 func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 
-// step is a part of a collective: a call of some collective on a part of the communicator.
+// step is a part of a collective: a call of the same or another collective on a part of the communicator.
 type step struct {
 	collective coll.Collective
 	where      hierarchy
@@ -62,7 +62,7 @@ func (b build) mixes(c coll.Collective) bool {
 	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
 }
 
-// part returns the call of a collective on a part of a call's communicator.
+// part returns the call with which a collective c runs on a part of a call's communicator.
 func part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false

@@ -18,7 +18,7 @@ const (
 	flatKind   hierarchy = "flat"
 )
 
-// signature is what MPICH's conditions can test of a call.
+// signature holds the properties of a call that MPICH's conditions can test.
 type signature struct {
 	Collective      coll.Collective
 	Ranks, Nodes    int
@@ -60,8 +60,8 @@ func signatureAt(p coll.Point) signature {
 	return c
 }
 
-// sizeKey returns the name of the message size in the rules of a collective. It is empty if these have
-// none.
+// sizeKey returns the key of the message size in the rules of a collective. It is empty if these rules do
+// not depend on the message size.
 func sizeKey(c coll.Collective) string {
 	switch c {
 	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:

@@ -14,7 +14,7 @@ import (
 // Every value is an object.
 type treeObject []treeMember
 
-// treeMember is one key, without spaces, and its value.
+// treeMember is a key of a JSON object, without spaces, and the value of the key.
 type treeMember struct {
 	Key   string
 	Value treeObject
@@ -27,21 +27,21 @@ const (
 	compositionKey = "composition=" // of the device's tree
 )
 
-// isLeaf reports whether a key names a choice rather than a condition.
+// isLeaf reports whether a key names an algorithm or a composition. Other keys are conditions.
 func isLeaf(key string) bool {
 	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }
 
-// errTreeSyntax reports text that is not a selection tree.
+// errTreeSyntax is matched by errors about text that is not a selection tree.
 var errTreeSyntax = errors.New("not a selection tree")
 
-// maxTreeDepth is the largest depth of a tree. MPICH's own has 15 kB and depth 9.
+// maxTreeDepth is the largest depth of a tree. MPICH's own tree has 15 kB and depth 9.
 const (
 	maxTreeDepth = 64
 	maxTreeBytes = 16 << 20
 )
 
-// Get returns the value of a key and whether there is one.
+// Get returns the value of a key. It returns false if the object does not have the key.
 func (o treeObject) Get(key string) (treeObject, bool) {
 	for _, m := range o {
 		if m.Key == key {
@@ -51,7 +51,7 @@ func (o treeObject) Get(key string) (treeObject, bool) {
 	return nil, false
 }
 
-// With returns a copy with the value of a key replaced or appended.
+// With returns a copy in which the key has the given value. A new key is appended.
 func (o treeObject) With(key string, value treeObject) treeObject {
 	out := append(treeObject(nil), o...)
 	for i := range out {
@@ -116,11 +116,11 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTree reads a selection tree. The error matches errTreeSyntax and contains line and byte
+// parseTree reads a selection tree. The error matches errTreeSyntax and contains the line and the byte
 // offset.
 //
-// Like MPICH, it removes spaces from keys, and the last of two equal keys replaces the
-// first. Unlike MPICH, it rejects text after the tree, comments and single quotes.
+// Like MPICH, it removes spaces from keys. If two keys are equal, the last one replaces the first. Unlike
+// MPICH, it rejects text after the tree, comments and single quotes.
 func parseTree(text []byte) (treeObject, error) {
 	p := &treeParser{text: text}
 	if len(text) > maxTreeBytes {
@@ -149,7 +149,7 @@ func (p *treeParser) fail(format string, args ...any) error {
 	return fmt.Errorf("%w: line %d, offset %d: %s", errTreeSyntax, line, p.at, fmt.Sprintf(format, args...))
 }
 
-// next describes the next character for an error.
+// next describes the next character, for use in an error message.
 func (p *treeParser) next() string {
 	if p.at >= len(p.text) {
 		return io.ErrUnexpectedEOF.Error()
@@ -164,7 +164,7 @@ func (p *treeParser) skip() {
 	}
 }
 
-// accept skips white space, then one given character if it is next.
+// accept skips white space. If the given character is next, accept skips it and returns true.
 func (p *treeParser) accept(c byte) bool {
 	p.skip()
 	if p.at < len(p.text) && p.text[p.at] == c {

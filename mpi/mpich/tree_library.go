@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// libraryTree holds the built-in selection trees of one libmpich and the names that the library
-// accepts in a file. MPICH calls this part csel.
+// libraryTree holds the built-in selection trees of one libmpich, and the names that the library accepts in
+// a file. MPICH calls this part csel.
 type libraryTree struct {
 	Source  string     // path of the library, or release
 	Version string     // release; empty if the library does not contain it
@@ -22,25 +22,25 @@ type libraryTree struct {
 	Leaves  []string   // names accepted after algorithm=, ascending
 	Keys    []string   // conditions, values cut off after < and <=, ascending
 
-	// The ch4 device has its own tree, which is evaluated first and splits a collective
-	// into parts between and within nodes. It is empty for other devices.
+	// Device is the tree of the ch4 device, which MPICH evaluates first. This tree splits a collective into
+	// parts between and within nodes. It is empty for other devices.
 	Device       treeObject
 	Compositions []string // names accepted after composition=, ascending
 
-	// Properties of the build; empty without the library.
+	// Properties of the build. They are empty if the library's file was not read.
 	Transport string // device and network, for example ch4:ucx
 	Asserts   bool   // it checks trees with assertions
 	Posix     bool   // it has collectives through shared memory within a node
 }
 
-// errNoTree reports a file or release without a built-in selection tree.
+// errNoTree is matched by errors about a file or release without a built-in selection tree.
 var errNoTree = errors.New("no built-in selection tree")
 
 //go:embed trees/*.json trees/*.names
 var builtinTrees embed.FS
 
-// embeddedTree returns the trees of a known release without its library. A file made from them
-// is for builds of that release only.
+// embeddedTree returns the trees of a known release, without reading a library. Files made from these trees
+// are for builds of that release only.
 func embeddedTree(version string) (libraryTree, error) {
 	tree, err := builtinTrees.ReadFile("trees/" + version + ".json")
 	if err != nil {
@@ -63,9 +63,8 @@ func embeddedTree(version string) (libraryTree, error) {
 	return lib, err
 }
 
-// readLibraryTree finds the tree, the names and the version in the bytes of a libmpich.so or
-// libmpich.a, which contain the tree as JSON text. If the error matches errNoTree, the
-// other fields are valid.
+// readLibraryTree finds the trees, the accepted names and the version in a libmpich.so or libmpich.a. The
+// file contains the trees as JSON text. If the error matches errNoTree, the other fields are valid.
 func readLibraryTree(path string) (libraryTree, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -104,7 +103,7 @@ var (
 	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
-// shortText is longer than any name or condition.
+// shortText is a length that no name or condition reaches.
 const shortText = 64
 
 func (f *treeFinder) see(text []byte) {
@@ -137,8 +136,8 @@ func (f *treeFinder) seeBuild(text []byte) {
 	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
-// seeTree keeps the first tree of each kind. The device's shared memory has a third tree,
-// which has no leaf of either kind.
+// seeTree keeps the first tree of algorithms and the first tree of the device. The device's shared memory
+// has a third tree, which contains no leaf of either kind.
 func (f *treeFinder) seeTree(text []byte) {
 	switch {
 	case f.tree == nil && bytes.Contains(text, leafStart):
@@ -168,8 +167,8 @@ func (f *treeFinder) library(source string) (libraryTree, error) {
 	return lib, nil
 }
 
-// releaseFinder finds the release in the texts of a library, where it is next to the release
-// date, in either order.
+// releaseFinder finds the release in the texts of a library. The release is next to the release date,
+// before or after it.
 type releaseFinder struct {
 	version string
 	before  []byte // the text before the current one
@@ -197,5 +196,5 @@ func (r *releaseFinder) See(text []byte) {
 	r.before = append(r.before[:0], text...)
 }
 
-// Version returns the release, "" if it was not found.
+// Version returns the release. It returns "" if no release was found.
 func (r *releaseFinder) Version() string { return r.version }

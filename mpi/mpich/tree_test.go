@@ -103,7 +103,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("written tree: %v", err)
 		}
-		// Keys that differ in spaces alone fall together when written.
+		// Keys that differ only in spaces become equal when the tree is written.
 		if !bytes.Contains(text, []byte(" ")) && !bytes.Contains(text, []byte(`\`)) && !bytes.Equal(tree.Bytes(), again.Bytes()) {
 			t.Fatalf("%s\nread back as\n%s", tree.Bytes(), again.Bytes())
 		}

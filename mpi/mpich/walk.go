@@ -7,9 +7,9 @@ import (
 	"tutti/coll"
 )
 
-// reach returns the algorithm that a call reaches, named by the function of the leaf:
-// MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds
-// and never leaves it again.
+// reach returns the algorithm that a call reaches. Its name is the function of the leaf, such as
+// MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds, and never returns to
+// a later one.
 func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	m, ok, err := walk(o, call)
 	if err == nil && !ok {
@@ -21,8 +21,8 @@ func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	return leafAlgorithm(m)
 }
 
-// reachDevice returns the composition that a call reaches; false when it reaches
-// none and the device hands the call on.
+// reachDevice returns the composition that a call reaches in the device's tree. It returns false if the
+// call reaches no composition.
 func reachDevice(o treeObject, call signature) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {
@@ -35,9 +35,9 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 	return name, true, nil
 }
 
-// walk returns the leaf that a call reaches, and false at a dead end. Conditions
-// are resolved per communicator as long as nothing but the communicator and the
-// collective was asked.
+// walk returns the leaf that a call reaches. It returns false if no alternative applies to the call. MPICH
+// resolves conditions for each communicator up to the first condition that depends on more than the
+// communicator and the collective.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
@@ -53,7 +53,7 @@ func walk(o treeObject, call signature) (treeMember, bool, error) {
 	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
-// enter returns the place of the first alternative that holds, or -1.
+// enter returns the index of the first alternative that holds, or -1.
 func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
@@ -78,7 +78,7 @@ func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	return -1, nil
 }
 
-// leafAlgorithm reads algorithm=NAME with its parameters, which are keys too.
+// leafAlgorithm returns the algorithm of a leaf algorithm=NAME. The keys below the leaf are its parameters.
 func leafAlgorithm(m treeMember) (coll.Algorithm, error) {
 	var params []coll.Param
 	for _, p := range m.Value {
@@ -92,7 +92,7 @@ func leafAlgorithm(m treeMember) (coll.Algorithm, error) {
 	return alg, nil
 }
 
-// leaf is the inverse of leafAlgorithm: an object with one leaf.
+// leaf is the inverse of leafAlgorithm: it returns an object with one leaf for the algorithm.
 func leaf(alg coll.Algorithm) treeObject {
 	var params treeObject
 	for _, p := range alg.Params() {
