@@ -77,7 +77,8 @@ func (a Algorithm) String() string {
 	return a.Name + "(" + a.params + ")"
 }
 
-// Params returns the parameters, names ascending; nil without parameters.
+// Params returns the parameters in ascending order of names. It returns nil if the algorithm has no
+// parameters.
 func (a Algorithm) Params() []Param {
 	if a.params == "" {
 		return nil

@@ -64,7 +64,8 @@ func TestParseAlgorithm(t *testing.T) {
 	}
 }
 
-// The order of the parameters does not change an algorithm, so an algorithm can be a map key.
+// TestAlgorithmIsComparable checks that the order of the parameters does not change an algorithm, so that
+// an algorithm can be a map key.
 func TestAlgorithmIsComparable(t *testing.T) {
 	params := []coll.Param{{Name: "segsize", Value: "8192"}, {Name: "k", Value: "2"}}
 	a := testutil.Must(coll.NewAlgorithm("chain", params...))(t)
@@ -128,7 +129,8 @@ func TestCompareAlgorithms(t *testing.T) {
 	}
 }
 
-// Every accepted text has one canonical form, which parses to the same algorithm.
+// FuzzParseAlgorithm checks that each accepted text has one canonical form, and that this form parses to
+// the same algorithm.
 func FuzzParseAlgorithm(f *testing.F) {
 	for _, s := range []string{"ring", "x(b=2,a=1)", "x(k=2", "x()", "x(k=2,k=3)", "x(=)", "(", ""} {
 		f.Add(s)

@@ -79,7 +79,7 @@ func TestFormatBytes(t *testing.T) {
 	}
 }
 
-// A formatted size parses to the same number of bytes.
+// FuzzParseBytes checks that a formatted size parses to the same number of bytes.
 func FuzzParseBytes(f *testing.F) {
 	for _, s := range []string{"0", "64KiB", "1 MiB", "8589934591GiB", "-3", "+3", "", "9223372036854775807B", "1e3"} {
 		f.Add(s)

@@ -60,8 +60,8 @@ func (c Collective) Reduces() bool {
 // Sized reports whether the collective moves a message. Only barrier does not.
 func (c Collective) Sized() bool { return c != Barrier }
 
-// PerRank reports whether MsgBytes is the part of one rank rather than the whole message,
-// as in the OSU Micro-Benchmarks.
+// PerRank reports whether MsgBytes is the size of the part of one rank, in contrast to the size of the
+// whole message. The OSU Micro-Benchmarks use the same convention.
 func (c Collective) PerRank() bool {
 	switch c {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:

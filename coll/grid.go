@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Grid is the product of node counts, processes per node and message sizes.
+// Grid is the Cartesian product of numbers of nodes, processes per node and message sizes.
 type Grid struct {
 	Nodes    []int
 	PPN      []int
 	MsgBytes []int64
 }
 
-// Validate returns every fault of the grid at once: an empty axis, a number that is not
-// positive, a duplicate. Message sizes may be zero.
+// Validate returns one error with all faults of the grid: an empty axis, a number that is not positive, a
+// duplicate. Message sizes may be zero.
 func (g Grid) Validate() error {
 	return errors.Join(
 		validAxis("nodes", g.Nodes, 1),

@@ -8,8 +8,9 @@ import (
 // JobState is the state of a job in the journal.
 type JobState string
 
-// The states of a job in the journal. It is unknown whether an intended job reached the
-// scheduler. A submitted job has its ID. An ended job has been read and costs nothing more.
+// The states of a job in the journal. It is unknown whether an intended job reached the scheduler. A
+// submitted job has an ID from the scheduler. For an ended job, the output has been read and the cost is
+// final.
 const (
 	JobIntended  JobState = "intended"
 	JobSubmitted JobState = "submitted"
@@ -30,8 +31,8 @@ const (
 	JobLost        JobOutcome = "lost"
 )
 
-// Job is a job of a scheduler: launches on one set of nodes, one after another or
-// concurrently. It carries one or more trials.
+// Job is a job of a scheduler. It runs launches on one set of nodes, one after another or concurrently. It
+// measures one or more trials.
 type Job struct {
 	Name          string       `json:"name"` // unique: campaign, problem, round, number
 	State         JobState     `json:"state"`
@@ -45,8 +46,9 @@ type Job struct {
 	Environment   *Environment `json:"environment,omitempty"`    // of an ended job that started
 }
 
-// Spent splits the wall time of a job, in seconds. Concurrent launches count by their share
-// of the nodes. Times the number of nodes, all but Queue are node-seconds.
+// Spent splits the wall time of a job into parts, in seconds. For concurrent launches, the time of each
+// launch is weighted by its share of the nodes. All fields except Queue, multiplied by the number of nodes,
+// give node-seconds.
 type Spent struct {
 	Queue   float64 `json:"queue,omitzero"`   // waiting for nodes
 	Launch  float64 `json:"launch,omitzero"`  // starting and ending parallel programs
@@ -55,10 +57,10 @@ type Spent struct {
 	Idle    float64 `json:"idle,omitzero"`    // the remaining time that the nodes were held
 }
 
-// Allocated returns for how many seconds the nodes were allocated to the job.
+// Allocated returns the number of seconds for which the nodes were allocated to the job.
 func (s Spent) Allocated() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle }
 
-// Environment describes where the trials of a job ran. Unknown fields are empty.
+// Environment describes the machine on which the trials of a job ran. Unknown fields are empty.
 type Environment struct {
 	Nodes    []string  `json:"nodes"`             // host names that the ranks reported
 	Library  string    `json:"library,omitzero"`  // first line of MPI_Get_library_version

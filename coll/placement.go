@@ -11,7 +11,7 @@ import (
 // Order is how ranks are assigned to the nodes of a launch.
 type Order string
 
-// The orders. On one node they are the same.
+// The orders of ranks. On a single node, both orders place the ranks in the same way.
 const (
 	Block  Order = "block"  // fills one node after another
 	Cyclic Order = "cyclic" // assigns one rank to each node in turn
@@ -30,8 +30,8 @@ func ParseOrder(s string) (Order, error) {
 	return "", fmt.Errorf("order %q: want %s or %s", s, Block, Cyclic)
 }
 
-// Placement describes where the ranks of a measurement ran. The zero value means unknown,
-// or one node.
+// Placement describes where the ranks of a measurement ran. The zero value means that the placement is
+// unknown, or that there was only one node.
 type Placement struct {
 	Order    Order `json:"order,omitzero"`    // over the nodes; empty when unknown
 	Switches int   `json:"switches,omitzero"` // number of leaf switches with ranks; zero when unknown
@@ -39,23 +39,23 @@ type Placement struct {
 	Most     int   `json:"most,omitzero"`     // ranks below the switch with the most
 }
 
-// Placements summarises the placements of measurements: the jobs to which these apply.
+// Placements summarises the placements of measurements. Tuning results apply to jobs with such placements.
 type Placements struct {
 	Order    Order      `json:"order,omitzero"`     // empty when unknown, or on one node
 	PPN      []int      `json:"ppn"`                // ascending
 	Switches []Switches `json:"switches,omitempty"` // by number of nodes, where known
 }
 
-// Switches is the smallest and largest number of leaf switches over which a number of nodes
-// was spread.
+// Switches is the smallest and the largest number of leaf switches that measurements on the given number of
+// nodes used.
 type Switches struct {
 	Nodes int `json:"nodes"`
 	Least int `json:"least"`
 	Most  int `json:"most"`
 }
 
-// PlacementsOf summarises the placements of measurements. The order is that of the first
-// measurement with one.
+// PlacementsOf summarises the placements of measurements. The order of ranks is that of the first
+// measurement whose order is known.
 func PlacementsOf(measured []Measurement) Placements {
 	p := Placements{PPN: []int{}}
 	for _, m := range measured {
@@ -79,7 +79,7 @@ func (p Placements) find(nodes int) (at int, known bool) {
 	return slices.BinarySearchFunc(p.Switches, nodes, func(s Switches, n int) int { return cmp.Compare(s.Nodes, n) })
 }
 
-// Known reports whether more than the ranks on a node is known.
+// Known reports whether the order of ranks or the switches are known.
 func (p Placements) Known() bool { return p.Order != "" || len(p.Switches) > 0 }
 
 // String describes the placements: "ranks in block order, 4 or 8 on a node; 2 nodes on 1
@@ -119,8 +119,8 @@ func (s Switches) words() string {
 	return s.span() + " switches"
 }
 
-// Differ returns how the placement of a measurement differs from these, "" if it does not
-// or if one of them is unknown.
+// Differ returns a text that says how the placement of a measurement differs from p. It returns "" if they
+// do not differ or if one of them is unknown.
 func (p Placements) Differ(m Measurement) string {
 	if p.Order != "" && m.Placement.Order != "" && m.Placement.Order != p.Order {
 		return fmt.Sprintf("ranks in %s order, not %s", m.Placement.Order, p.Order)

@@ -23,7 +23,7 @@ func CompareLayouts(a, b Layout) int {
 	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN))
 }
 
-// Point is where a collective runs, without an algorithm.
+// Point is a collective with a number of nodes, processes per node and message size. It has no algorithm.
 type Point struct {
 	Collective Collective `json:"collective"`
 	Nodes      int        `json:"nodes"`
@@ -37,8 +37,8 @@ func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 // Ranks returns the communicator size, nodes x ppn.
 func (p Point) Ranks() int { return p.Nodes * p.PPN }
 
-// Count returns the number of elements of the benchmarks' datatype, at least one for a
-// message that is not empty.
+// Count returns the number of elements of the benchmarks' datatype in the message. It is at least one
+// unless the message is empty.
 func (p Point) Count() int64 {
 	if p.MsgBytes == 0 {
 		return 0
@@ -61,8 +61,8 @@ func ComparePoints(a, b Point) int {
 	)
 }
 
-// Candidate is a point with an algorithm: what an acquisition function scores and a runner
-// measures.
+// Candidate is a point with an algorithm. An acquisition function scores candidates, and a runner measures
+// them.
 type Candidate struct {
 	Point
 	Algorithm Algorithm `json:"algorithm"`
@@ -76,7 +76,7 @@ func CompareCandidates(a, b Candidate) int {
 	return cmp.Or(ComparePoints(a.Point, b.Point), CompareAlgorithms(a.Algorithm, b.Algorithm))
 }
 
-// AlgorithmsOf returns the algorithms of candidates, sorted, each once.
+// AlgorithmsOf returns the algorithms of candidates, sorted and without duplicates.
 func AlgorithmsOf(candidates []Candidate) []Algorithm {
 	out := make([]Algorithm, len(candidates))
 	for i, c := range candidates {

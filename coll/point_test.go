@@ -37,8 +37,8 @@ func TestParseCollective(t *testing.T) {
 	}
 }
 
-// Conventions of the OSU micro-benchmarks: 4-byte elements for reductions, bytes
-// for the rest; a size is one rank's part of what is gathered or scattered.
+// TestConventions checks the conventions of the OSU Micro-Benchmarks. Reductions have elements of 4 bytes,
+// other collectives have elements of 1 byte. For gather and scatter, the size is that of one rank's part.
 func TestConventions(t *testing.T) {
 	tests := []struct {
 		collective              coll.Collective
@@ -110,7 +110,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Each key decides only where those before it are equal.
+// TestCompare checks the keys of the order. A key matters only if all earlier keys are equal.
 func TestCompare(t *testing.T) {
 	ascending := []coll.Candidate{
 		candidate(coll.Allreduce, 9, 9, 9, "z"),
@@ -187,7 +187,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The journal keeps trials in this form: it may gain keys, but none may move.
+// TestTrialJSON checks the JSON form of trials in the journal. New keys may be added, but existing keys
+// must keep their place.
 func TestTrialJSON(t *testing.T) {
 	alg := testutil.Must(coll.ParseAlgorithm("chain(segsize=8192,faninout=4)"))(t)
 	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}

@@ -7,21 +7,26 @@ import (
 	"strconv"
 )
 
-// Range is the range of useful values of one parameter of an algorithm: the powers of two from Low to High,
-// which are at least 1.
+// Range is the range of useful values of one parameter of an algorithm. The values are the powers of two
+// from Low to High. Low is at least 1.
 type Range struct {
 	Parameter string
 	Low, High int64
 }
 
-// beyond is the factor between the last known value and the next one to try.
+// beyond is the factor between the largest known value and a next larger value to try, or the smallest
+// known value and a next smaller one.
 const beyond = 4
 
-// Neighbours returns what to try next if a is fast: a with the power of two halfway to the next
-// known value on either side, or four times beyond the last one. For an algorithm without
-// the parameter, or with a value below the range, it returns the middle of the range,
-// unless one of its values is known. It returns nothing on a side where the next known
-// value is at most a factor of two away. known may contain any algorithms.
+// Neighbours returns the algorithms to try next if a is fast. They differ from a only in the value of the
+// parameter.
+//
+// On each side of a's value, the new value is the power of two in the middle between a's value and the next
+// known value. If no further value is known on a side, the new value is a factor of four away. If the next
+// known value is at most a factor of two away, that side gets no algorithm.
+//
+// If a lacks the parameter, or its value is below the range, Neighbours returns the middle of the range. It
+// returns nothing if some value in the range is known. The slice known may contain any algorithms.
 func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 	values := r.values(a, known)
 	own, ok := r.value(a)
@@ -51,15 +56,16 @@ func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 	return out
 }
 
-// value returns the value of the parameter, and false if a has none in the range or above.
+// value returns the value of the parameter in a. It returns false if a has no value, or a value below the
+// range.
 func (r Range) value(a Algorithm) (int64, bool) {
 	text, _ := a.Param(r.Parameter)
 	v, err := strconv.ParseInt(text, 10, 64)
 	return v, err == nil && v >= r.Low
 }
 
-// values returns the known values of the parameter, ascending, of algorithms that are
-// otherwise equal to a.
+// values returns the known values of the parameter in ascending order. It ignores algorithms that differ
+// from a in anything else.
 func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	var out []int64
 	for _, k := range known {
@@ -71,7 +77,8 @@ func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	return out
 }
 
-// between returns the power of two in the middle of two values, low if there is none.
+// between returns the power of two in the middle between two values. It returns low if no power of two is
+// between them.
 func between(low, high int64) int64 {
 	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
 	if middle <= low || middle >= high {
@@ -80,7 +87,7 @@ func between(low, high int64) int64 {
 	return middle
 }
 
-// floorPowerOfTwo returns the largest power of two up to n, 0 for none.
+// floorPowerOfTwo returns the largest power of two that is at most n. It returns 0 if n is less than 1.
 func floorPowerOfTwo(n int64) int64 {
 	if n < 1 {
 		return 0
@@ -88,7 +95,7 @@ func floorPowerOfTwo(n int64) int64 {
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }
 
-// with returns a with a parameter set.
+// with returns a copy of the algorithm in which the named parameter has the given value.
 func (a Algorithm) with(name string, value int64) Algorithm {
 	params := slices.DeleteFunc(a.Params(), func(p Param) bool { return p.Name == name })
 	out, err := NewAlgorithm(a.Name, append(params, Param{name, strconv.FormatInt(value, 10)})...)

@@ -11,9 +11,9 @@ type Space struct {
 	index      map[Point]int
 }
 
-// NewSpace returns the candidates of points × algorithms that check accepts (nil error). It
-// leaves out points where nothing can run and algorithms that run nowhere. Points are
-// ordered by ComparePoints, algorithms by CompareAlgorithms; duplicates count once.
+// NewSpace returns the combinations of points and algorithms for which check returns nil. It leaves out
+// points where no algorithm can run, and algorithms that can run at no point. Points are ordered by
+// ComparePoints, algorithms by CompareAlgorithms. Duplicates are removed.
 func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) error) *Space {
 	points, algorithms = slices.Clone(points), slices.Clone(algorithms)
 	slices.SortFunc(points, ComparePoints)
@@ -53,7 +53,7 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
-// With returns the space with more algorithms, at those points where check accepts them.
+// With returns a space that also has the algorithms in more, at those points where check accepts them.
 func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
 	return NewSpace(s.points, slices.Concat(s.algorithms, more), func(c Candidate) error {
 		if s.Has(c) {

@@ -112,8 +112,8 @@ func bcast(nodes int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: 8}
 }
 
-// check accepts "pow2" for powers of two, "any" for two nodes only, and "never" for no point. On three
-// nodes nothing can run.
+// check accepts "pow2" for powers of two, "any" for two nodes only, and "never" at no point. It accepts no
+// algorithm on three nodes.
 func check(c coll.Candidate) error {
 	switch {
 	case c.Algorithm.Name == "any" && c.Nodes == 2:
@@ -165,7 +165,8 @@ func TestNewOfNothing(t *testing.T) {
 	}
 }
 
-// A space has the feasible candidates, for every pattern of feasible ones.
+// TestNewHoldsTheFeasible checks that a space has exactly the feasible candidates. It tries every set of
+// feasible candidates.
 func TestNewHoldsTheFeasible(t *testing.T) {
 	for pattern := range 1 << 9 { // 3 points x 3 algorithms
 		var points []coll.Point

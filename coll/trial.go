@@ -21,13 +21,13 @@ type Measurement struct {
 	Placement Placement `json:"placement,omitzero"`
 }
 
-// NodeSeconds returns the machine time times the nodes that were held for it.
+// NodeSeconds returns the machine time, multiplied by the number of nodes that the job held during the
+// measurement.
 func (m Measurement) NodeSeconds() float64 {
 	return m.CostSeconds * float64(cmp.Or(m.HeldNodes, m.Nodes))
 }
 
-// Validate returns an error for a time or cost that is not finite or negative, and for a
-// time of zero.
+// Validate returns an error for a time or cost that is negative or not finite, and for a time of zero.
 func (m Measurement) Validate() error {
 	if !(m.Seconds > 0) || math.IsInf(m.Seconds, 0) {
 		return fmt.Errorf("%v: time %g s: want a positive finite number", m.Candidate, m.Seconds)
@@ -38,7 +38,7 @@ func (m Measurement) Validate() error {
 	return nil
 }
 
-// TrialState is how an attempt ended.
+// TrialState says whether a trial succeeded or failed.
 type TrialState string
 
 // The final states. A trial with another state has not ended.
@@ -47,8 +47,8 @@ const (
 	TrialFailed TrialState = "failed"
 )
 
-// Trial is one attempt to measure a candidate, after its end. A failed trial is a result:
-// Error says what went wrong, and CostSeconds what it cost.
+// Trial is a finished attempt to measure a candidate. A failed trial is recorded, too: Error says what went
+// wrong, and CostSeconds is the machine time that it took.
 type Trial struct {
 	Measurement
 	Attempt int        `json:"attempt"` // 1 for the first attempt at the candidate

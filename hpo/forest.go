@@ -21,8 +21,8 @@ func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
-// ForestRange returns the lowest and the highest value of each number that a study tries. A
-// depth of 0, also tried, means unlimited.
+// ForestRange returns the lowest and the highest value of each numeric hyperparameter that a study tries. A
+// study also tries depth 0, which means unlimited.
 func ForestRange() (low, high ForestParams) {
 	return ForestParams{Trees: minTrees, MaxDepth: minDepth, MinSplit: minSplit, MinLeaf: minLeaf},
 		ForestParams{Trees: maxTrees, MaxDepth: maxDepth, MinSplit: maxSplit, MinLeaf: maxLeaf}
@@ -48,12 +48,12 @@ type ForestStudy struct {
 
 // Forest searches for the hyperparameters with the lowest mean score over the folds.
 //
-// Trial 0 has study.Default, so the result is at least as good as the default on these
-// folds unless that trial fails. A trial fails when Score returns an error, panics or
-// returns a value that is not finite. The result depends on the seed and on Score alone.
+// Trial 0 uses study.Default. Unless that trial fails, the result is at least as good as the default on
+// these folds. A trial fails when Score returns an error, panics or returns a value that is not finite. The
+// result depends on the seed and on Score alone.
 //
-// Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of
-// spec.OnTrial. With the last three the Result has the trials so far.
+// Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of spec.OnTrial. In the last
+// three cases the Result contains the trials before the error.
 func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
 	if study.Criteria == nil {
 		study.Criteria = Criteria()
@@ -116,7 +116,7 @@ func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, floa
 	return p, sum / float64(s.Folds), nil
 }
 
-// Scales of the coordinates of a study. A value above maxDepth means unlimited depth.
+// Scales of the hyperparameters in a study. A depth above maxDepth means unlimited depth.
 var (
 	treeScale  = scale{low: minTrees, high: maxTrees, log: true}
 	depthScale = scale{low: minDepth, high: 2 * maxDepth, log: true}
@@ -124,7 +124,7 @@ var (
 	leafScale  = scale{low: minLeaf, high: maxLeaf}
 )
 
-// criterionScale returns the scale of the index into s.Criteria.
+// criterionScale returns the scale that maps a coordinate to an index into s.Criteria.
 func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
 
 // params returns the hyperparameters at point x of the unit cube.
@@ -185,7 +185,8 @@ func (s scale) coordinate(v int) float64 {
 	return (x - from) / (to - from)
 }
 
-// ends returns the ends of the scale, 0.5 below low and 0.5 above high, or their logarithms.
+// ends returns low-0.5 and high+0.5, the ends of a linear scale. For a logarithmic scale it returns their
+// logarithms.
 func (s scale) ends() (from, to float64) {
 	from, to = float64(s.low)-0.5, float64(s.high)+0.5
 	if s.log {

@@ -13,8 +13,8 @@ import (
 
 var usual = ForestParams{Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1}
 
-// slowdown is a synthetic score with its minimum of 1 near 200 trees of depth 12,
-// squared_error and leaves of 2 rows. It grows by 0.01 per fold.
+// slowdown is a synthetic score. Its minimum is 1, near the following values: 200 trees, depth 12,
+// squared_error, leaves of 2 rows. The score grows by 0.01 per fold.
 func slowdown(_ context.Context, p ForestParams, fold int) (float64, error) {
 	v := 1 + math.Abs(math.Log2(float64(p.Trees)/200))/20 + math.Abs(float64(p.MinLeaf-2))/30 + float64(fold)/100
 	if p.MaxDepth == 0 {

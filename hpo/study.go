@@ -24,8 +24,8 @@ type Spec struct {
 	Seed   uint64 // seed of the sampler
 	// Earlier holds the records of an interrupted study with the same seed and objective.
 	Earlier []TrialRecord
-	// OnTrial receives each new trial when it ends, unless OnTrial is nil. Its error ends the
-	// study.
+	// OnTrial, if not nil, receives each new trial when the trial ends. If OnTrial returns an error, the
+	// study ends.
 	OnTrial func(TrialRecord) error
 }
 
@@ -42,11 +42,11 @@ type search struct {
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
-// run runs the trials one after another. It returns the records of finished trials, also with
+// run runs the trials one after another. It returns the records of finished trials, even if it also returns
 // an error.
 //
-// The sampler keeps its state in memory only. A resumed study therefore repeats all trials,
-// and earlier ones take their value from the record instead of the objective.
+// The sampler keeps its state in memory only. A resumed study therefore repeats all trials. For trials with
+// an earlier record, the value is read from the record and the objective is not called.
 //
 // Errors match ErrSpec, ErrRecord, ctx.Err() or the error of spec.OnTrial.
 func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
@@ -73,9 +73,9 @@ func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 	return records, nil
 }
 
-// trial runs trial n. Trial 0 is at s.first, and the sampler chooses the point of the others.
+// trial runs trial n. Trial 0 is at s.first. For other trials the sampler chooses the point.
 //
-// The sampler does not see trial 0. Its point is the mean of the initial distribution, and
+// The sampler is not told about trial 0. The point of trial 0 is the mean of the initial distribution, and
 // goptuna divides by the distance from the mean.
 func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
 	if n == 0 {
@@ -123,8 +123,8 @@ func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 // coordinate returns goptuna's name of coordinate i.
 func coordinate(i int) string { return fmt.Sprintf("x%d", i) }
 
-// record returns the record of trial n at x. It returns earlier records unchanged. A trial
-// fails if the objective fails, panics or returns a value that is not finite.
+// record returns the record of trial n at x. If n has an earlier record, it returns that record unchanged.
+// A trial fails if the objective fails, panics or returns a value that is not finite.
 //
 // Errors match ctx.Err() or the error of spec.OnTrial.
 func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (TrialRecord, error) {
@@ -163,7 +163,7 @@ func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams,
 // ErrRecord is matched by errors about invalid trial records.
 var ErrRecord = errors.New("trial record")
 
-// State is the outcome of a trial.
+// State says whether a trial is complete or failed.
 type State string
 
 // Outcomes of a trial.

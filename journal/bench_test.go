@@ -9,8 +9,8 @@ import (
 	"tutti/journal"
 )
 
-// manyRecords returns about 100 000 records of one problem: rounds of ten jobs, each with ten
-// trials, and a verification of equally many rounds.
+// manyRecords returns about 100 000 records of one problem. Each round has ten jobs with ten trials each.
+// The records also have a verification with the same number of rounds.
 func manyRecords() []journal.Record {
 	var out []journal.Record
 	for round := 1; round <= 400; round++ {

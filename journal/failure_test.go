@@ -13,7 +13,8 @@ import (
 
 var stopRecord = Record{Kind: KindStop, Time: time.Unix(0, 0).UTC(), Stop: "budget"}
 
-// failing is a file whose next call fails once. A failing write writes half of its bytes.
+// failing is a file with an operation that fails the next time it is called, and works again later. A
+// failing write writes half of its bytes.
 type failing struct {
 	file
 	write, sync, truncate error

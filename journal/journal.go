@@ -29,7 +29,7 @@ type Journal struct {
 	broken error // why records cannot be appended; nil if they can
 }
 
-// file is the part of os.File that the journal needs for writing.
+// file has the methods of os.File that the journal needs for writing.
 type file interface {
 	io.WriterAt
 	Truncate(size int64) error
@@ -209,7 +209,7 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack removes the incomplete part of a failed write and returns the cause of the failure.
+// cutBack removes the incomplete part of a failed write. It returns cause, the error of the write.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {
@@ -219,7 +219,8 @@ func (j *Journal) cutBack(cause error) error {
 	return errors.Join(cause, j.broken)
 }
 
-// Close releases the lock. Later calls of Append fail; later calls of Close do nothing.
+// Close closes the journal and releases the lock. After Close, Append fails. A second call of Close does
+// nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// With the variable holdEnv, the test binary opens the journal of that folder and keeps it open
-// until it is killed or its standard input ends. With appendEnv as well, it appends records
-// continuously.
+// If the environment variable holdEnv names a folder, the test binary opens the journal of this folder. It
+// keeps the journal open until it is killed or its standard input ends. If appendEnv is set as well, it
+// appends records continuously.
 const (
 	holdEnv   = "TUTTI_STORE_TEST_HOLD"
 	appendEnv = "TUTTI_STORE_TEST_APPEND"
@@ -118,8 +118,8 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	onlyJournal(t, dir)
 }
 
-// After a writer is killed, the journal has all records that the writer reported as written, in
-// order. At most one more record follows.
+// TestKilledWhileAppending kills a writer. The journal then has all records that the writer reported as
+// written, in order. At most one more record follows.
 func TestKilledWhileAppending(t *testing.T) {
 	t.Setenv(appendEnv, "1")
 	for range 3 {
@@ -158,7 +158,7 @@ func TestKilledWhileAppending(t *testing.T) {
 	}
 }
 
-// waitDead waits until the kernel has ended the process that has the lock.
+// waitDead waits until the process that has the lock has ended.
 func waitDead(t *testing.T, dir string) {
 	t.Helper()
 	holder := testutil.Must(readLock(filepath.Join(dir, LockName)))(t)
@@ -243,8 +243,8 @@ func TestUnreadableLock(t *testing.T) {
 	}
 }
 
-// Of many processes that find the same dead lock, at most one opens the journal at a time. Some of
-// them also find the lock of a crashed takeover.
+// TestTakeoverRace starts many processes that find the same lock of a dead process. At most one process has
+// the journal open at any time. Some processes also find the lock of a crashed takeover.
 func TestTakeoverRace(t *testing.T) {
 	me := testutil.Must(self())(t)
 	dead := me

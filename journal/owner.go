@@ -45,8 +45,8 @@ func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process o has certainly ended, as far as the process me can tell.
-// It is false if that is unknown.
+// surelyDead reports whether the process o has certainly ended, from the point of view of the process me.
+// It returns false if this is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:
@@ -60,7 +60,8 @@ func (o owner) surelyDead(me owner) bool {
 	if start != "" && o.Start != "" {
 		return zombie || start != o.Start
 	}
-	// /proc has no such entry, or hides it from other users. The kernel knows.
+	// /proc has no entry for the process, or hides the entry from other users. The kernel knows whether the
+	// process exists.
 	p, err := os.FindProcess(o.PID)
 	if err != nil {
 		return true

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Process identifies a process of some machine, even if its number is used again later. It can be
-// stored as JSON; a later process can check whether the identified process still runs.
+// Process identifies a process of some machine, even if the system reuses the process number. It can be
+// stored as JSON. A later process can check whether the identified process still runs.
 type Process struct {
 	owner
 }

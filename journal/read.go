@@ -20,7 +20,7 @@ const FileName = "journal.jsonl"
 // bytes.
 const MaxLine = 64 << 20
 
-// Errors of opening and reading a journal, to be tested with errors.Is.
+// Errors that opening or reading a journal returns. Callers test for them with errors.Is.
 var (
 	ErrExists  = errors.New("a journal exists already")
 	ErrLocked  = errors.New("the journal has another writer")
@@ -28,14 +28,14 @@ var (
 	ErrSchema  = errors.New("the journal was written by another version of tutti")
 )
 
-// Contents is a journal in memory.
+// Contents has the header and the records of a journal that was read.
 type Contents struct {
 	Header   Header
 	Records  []Record
 	Warnings []string // about lines that were left out
 }
 
-// State returns the campaign's state after all records.
+// State returns the state of the campaign after the last record.
 func (c *Contents) State() *State { return Replay(c.Records) }
 
 // Read reads the journal of the folder dir. It takes no lock, so it can be used while a campaign
@@ -95,9 +95,9 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 	}
 }
 
-// ReadLine appends the next line, including its newline, to buf. At the end of the file it returns
-// io.EOF and the incomplete last line. A line longer than MaxLine gives an error matching
-// ErrCorrupt.
+// ReadLine appends the next line, including its newline, to buf and returns the extended slice. At the end
+// of the file it returns io.EOF with the incomplete last line. For a line longer than MaxLine the error
+// matches ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -128,7 +128,7 @@ func (c *Contents) addLine(number int, line []byte) error {
 	return nil
 }
 
-// headerLine is the header in the form of its line in the file.
+// headerLine is the JSON form of the first line of the file.
 type headerLine struct {
 	Kind Kind `json:"kind"`
 	Header

@@ -103,7 +103,8 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	}
 }
 
-// A journal that is truncated at any byte can be read up to there, or gives an error.
+// TestTruncatedJournal truncates a journal at each byte. Reading returns the records before that byte, or
+// an error.
 func TestTruncatedJournal(t *testing.T) {
 	text := headLine + stopLine + stopLine + stopLine
 	for n := range len(text) {
@@ -208,7 +209,7 @@ func FuzzRead(f *testing.F) {
 		if whole > int64(len(text)) || text[whole-1] != '\n' {
 			t.Fatalf("%d whole bytes of %d", whole, len(text))
 		}
-		// A journal that was read can be written, and reads back the same.
+		// The records that were read can be written again, and then read back unchanged.
 		out := testutil.Must(encode(headerLine{Kind: KindHeader, Header: contents.Header}))(t)
 		for _, r := range contents.Records {
 			line := testutil.Must(encode(r))(t)

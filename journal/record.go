@@ -51,8 +51,8 @@ type Problem struct {
 // String returns for example "mpich bcast".
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
-// Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation,
-// Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
+// Record is one line after the header. Kind says which one of the fields Batch, Job, Trial, Evaluation,
+// Grow, HPO, Stop and Verify is set. A record of a resume has none of these fields. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -70,8 +70,8 @@ type Record struct {
 	Note       string                  `json:"note,omitempty"`
 }
 
-// VerifyStep is one step in the verification of one library. Exactly one field from Pass on is set;
-// package verify defines their meanings.
+// VerifyStep is one step in the verification of one library. Exactly one of the fields from Pass to the
+// last one is set. Package verify defines their meanings.
 type VerifyStep struct {
 	Library       string          `json:"library"`
 	Session       int             `json:"session"` // 1 for the first
@@ -122,8 +122,8 @@ func (r Record) Validate() error {
 	return nil
 }
 
-// validate returns an error for a step without a library, without exactly one content, or with
-// impossible numbers.
+// validate returns an error if the library is missing, if no content or more than one is set, or if a
+// number is impossible.
 func (v VerifyStep) validate() error {
 	set := 0
 	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Outcome) > 0, len(v.ForcingChecks) > 0} {

@@ -10,11 +10,11 @@ import (
 	"tutti/coll"
 )
 
-// State is the state of a campaign after the records of its journal. The zero value is the state
-// without records. It is not safe for concurrent use.
+// State is the state of a campaign, computed from the records of its journal. The zero value is the state
+// before the first record. A State is not safe for concurrent use.
 type State struct {
-	// Lean makes the state count trials instead of keeping them, for programs that follow a journal
-	// for days. It must be set before the first record.
+	// Lean makes the state keep only the number of trials, not the trials themselves. Programs that follow
+	// a journal for days need this. Lean must be set before the first record is added.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -56,7 +56,7 @@ type Job struct {
 	coll.Job
 }
 
-// Open reports whether the job may be in the queue or running.
+// Open reports whether the job may still be waiting or running.
 func (j *Job) Open() bool { return j.State != coll.JobEnded }
 
 // Verification is the state of the verification of one library.
@@ -66,7 +66,8 @@ type Verification struct {
 	rounds  []*verifyRound
 }
 
-// verifyRound is one round of a verification. Round numbers continue through all sessions.
+// verifyRound is one round of a verification. If a verification is continued in a later session, its round
+// numbers continue, too.
 type verifyRound struct {
 	number int
 	jobs   []*Job
@@ -142,7 +143,7 @@ func (s *State) addVerify(r Record) {
 	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
 }
 
-// addJob adds the record of a job j to the jobs of its round.
+// addJob adds the state j of a job to ofRound, the jobs of the round, and returns the extended list.
 func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
 	if at < 0 {
@@ -209,7 +210,7 @@ func (s *State) round(p *ProblemState, number int) *Round {
 
 func compareRound(r *Round, number int) int { return r.Number - number }
 
-// Round returns a round of the problem, or false if the round has no batch yet.
+// Round returns the round with the given number. It returns false if the round has no batch yet.
 func (p *ProblemState) Round(number int) (*Round, bool) {
 	if p == nil {
 		return nil, false

@@ -60,7 +60,7 @@ and are part of the table. The file must hold replays of the same options.`,
 	return cmd
 }
 
-// calibrate replays the design and prints the table.
+// calibrate replays the campaigns of a design and prints how often they stop correctly.
 func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt lab.Options, keep string) error {
 	emit := func(c lab.Calibration) error {
 		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)

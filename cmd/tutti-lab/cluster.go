@@ -66,7 +66,8 @@ average linkage merges groups. A large step between two of them suggests a level
 	return cmd
 }
 
-// printHeights prints the times at which average linkage merges the members of a matrix.
+// printHeights reads a distance matrix and prints the distances at which average linkage merges its
+// members.
 func (a *app) printHeights(path, format string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -124,7 +124,7 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 	return cmd
 }
 
-// evaluationFlags adds the flags. The returned function reads them.
+// evaluationFlags adds the flags of the command. The function that it returns reads their values.
 func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	e := evaluation{opt: lab.DefaultOptions()}
 	flags, o := cmd.Flags(), &e.opt
@@ -162,7 +162,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	}
 }
 
-// replayFlags adds the flags of replays that comparisons and figures share.
+// replayFlags adds the flags of replays that several commands share.
 func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
@@ -227,7 +227,7 @@ func modelNames() string {
 	return strings.Join(names, ", ")
 }
 
-// appendTo returns a function that adds a result to a file before it calls emit.
+// appendTo returns a function that first adds a result to a file and then calls emit.
 func appendTo[T lab.Outcome | lab.Calibration](file *lab.ResultFile[T], emit func(T) error) func(T) error {
 	return func(v T) error {
 		if err := file.Add(v); err != nil {
@@ -243,7 +243,8 @@ func (a *app) progress(o lab.Outcome) error {
 	return nil
 }
 
-// compare prints each outcome as JSON as soon as possible, or all outcomes in one table.
+// compare prints each outcome as JSON as soon as its replay ends, or prints one table of all outcomes at
+// the end.
 func (a *app) compare(ctx context.Context, e evaluation, design lab.Design) error {
 	emit := a.progress
 	if e.format == "json" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// loadOptions describe a load and its targets.
+// loadOptions describe the load on a service and the targets that the service must meet.
 type loadOptions struct {
 	Program   string        // path of tutti
 	Campaign  string        // campaign file on recorded data, run repeatedly with different seeds
@@ -25,7 +25,7 @@ type loadOptions struct {
 	Growth    float64       // target: growth of live memory from the second to the last quarter, MiB
 }
 
-// Validate returns an error for options that give no load.
+// Validate returns an error for options that give no load, such as zero clients.
 func (o loadOptions) Validate() error {
 	if o.Campaigns < 1 || o.Clients < 1 || o.Rate <= 0 || o.Time < time.Second || o.Drop <= 0 {
 		return fmt.Errorf("want at least one campaign, one client, a rate and a drop time above 0, and a second")
@@ -33,7 +33,8 @@ func (o loadOptions) Validate() error {
 	return nil
 }
 
-// runLoad loads a service, writes the measured figures to out and returns the missed targets.
+// runLoad puts a service under load. It writes the measured figures to out and returns the targets that the
+// service missed.
 func runLoad(ctx context.Context, o loadOptions, out io.Writer) (missed []string, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -23,7 +23,8 @@ type loadReport struct {
 
 const mib = 1 << 20
 
-// latencies returns the sorted latencies of the reads of a route, or of all reads for "".
+// latencies returns the latencies of the reads of a route, in ascending order. An empty route stands for
+// all routes.
 func latencies(reads []read, route string) []time.Duration {
 	var out []time.Duration
 	for _, r := range reads {
@@ -35,8 +36,8 @@ func latencies(reads []read, route string) []time.Duration {
 	return out
 }
 
-// percentile returns the p-th percentile of sorted latencies by nearest rank. It is 0 without
-// latencies.
+// percentile returns the p-th percentile of sorted latencies by the nearest-rank method. It returns 0 if
+// there are none.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -44,8 +45,9 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// quarter returns the mean resident memory and the smallest live memory of quarter n of the run.
-// The smallest, because requests in progress need memory, too. A short run has zeros.
+// quarter returns the memory of the service in quarter n of the run: the mean of the resident memory and
+// the minimum of the live memory. The minimum excludes most of the memory of requests in progress. If the
+// run was short, both are zero.
 func (r *loadReport) quarter(n int) memory {
 	samples := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
 	if len(samples) == 0 {

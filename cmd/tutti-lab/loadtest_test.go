@@ -16,7 +16,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestRun checks that a small load misses no target and that clients reconnect.
+// TestLoad checks that a small load misses no target and that clients reconnect.
 func TestLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tutti and runs it for some seconds")

@@ -49,7 +49,7 @@ func (c *campaigns) run(ctx context.Context) {
 	c.update(func() { c.done = true })
 }
 
-// update changes the state and wakes up waiting clients.
+// update calls change, which changes the state, and wakes up all goroutines that wait for a change.
 func (c *campaigns) update(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,8 +107,8 @@ func (c *campaigns) next(ctx context.Context, machine, n int) string {
 	}
 }
 
-// latest returns the newest campaign of machine i modulo the number of machines, or "" before the
-// first campaign.
+// latest returns the newest campaign of a machine, or "" before its first campaign. The index of the
+// machine is i modulo the number of machines.
 func (c *campaigns) latest(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *campaigns) count() int {
 	return len(slices.Concat(c.ids...))
 }
 
-// routes are the paths that reads request in turn. {id} is replaced by a running campaign.
+// routes lists the paths that a reader requests in turn. {id} stands for the ID of a running campaign.
 var routes = []string{
 	"/api/v1/campaigns",
 	"/api/v1/campaigns/{id}",
@@ -139,8 +139,8 @@ var routes = []string{
 	"/",
 }
 
-// selectionRoute is read less often, every selectionInterval, because the service trains models
-// for the response. There is no target for its latency.
+// selectionRoute is requested only once per selectionInterval, because the service trains models for the
+// response. There is no target for its latency.
 const (
 	selectionRoute    = "/api/v1/campaigns/{id}/selection"
 	selectionInterval = 5 * time.Second
@@ -153,7 +153,7 @@ type read struct {
 	status  int           // 0 without a response
 }
 
-// reader sends reads at a fixed rate. It does not wait for responses.
+// reader sends read requests at a fixed rate. It does not wait for a response before the next request.
 type reader struct {
 	client    *client
 	campaigns *campaigns
@@ -215,8 +215,8 @@ type stream struct {
 	err      error
 }
 
-// watchers are clients. Each watches the campaigns of one machine from the first to the last
-// event, and drops its connection at random times.
+// watchers are clients that watch campaigns. Each client watches the campaigns of one machine from the
+// first to the last event, and drops its connection at random times.
 type watchers struct {
 	service   *loadService
 	options   loadOptions

@@ -56,7 +56,8 @@ proportion of mistakes divided by 0.05.`,
 	return cmd
 }
 
-// oneStrategy returns an error unless name is the name of one strategy and no contender.
+// oneStrategy returns an error unless name names exactly one strategy, and this strategy is not a
+// contender.
 func oneStrategy(name string) error {
 	strategies, err := lab.ParseStrategies(name)
 	if err == nil && (len(strategies) != 1 || slices.Contains(lab.Contenders(), name)) {

@@ -130,7 +130,7 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	}
 }
 
-// parseSlow reads ALGORITHM@[RUN:]FROM-TO*FACTOR.
+// parseSlow reads an option such as ring@5:0-200*2, in the form ALGORITHM@[RUN:]FROM-TO*FACTOR.
 func parseSlow(text string) (simulate.Slow, error) {
 	fault := fmt.Errorf("--slow %s: want ALGORITHM@[RUN:]FROM-TO*FACTOR, as ring@250-400*2, or ring@5:0-200*2 from run 5 on", text)
 	name, rest, ok := strings.Cut(text, "@")
@@ -221,8 +221,8 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) 
 	return outcomes, nil
 }
 
-// drawBestMap draws the choices of a policy that learns from the times of an outcome and from
-// earlier sources.
+// drawBestMap draws the algorithms that a policy chooses. The policy learns from the measured times of an
+// outcome and from earlier sources.
 func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
 	if err != nil {
@@ -232,8 +232,8 @@ func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	return writeFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
-// applications has the applications to replay, with their recorded times, and measurements of
-// other applications or machines.
+// applications has the applications to replay, their recorded times, and measurements of other applications
+// or machines.
 type applications struct {
 	applications []simulate.Application
 	recorded     []coll.Measurement

@@ -33,7 +33,7 @@ type pkg struct {
 	XTestImports []string
 }
 
-// folder of the package inside the module.
+// folder returns the folder of the package inside the module.
 func (p pkg) folder() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
 func TestImports(t *testing.T) {
