@@ -80,7 +80,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The rows are in the order of their numbers. No row has number 0, with which the library selects.
+// TestTable checks that rows are in the order of their numbers. No row may have number 0, which means that
+// the library selects.
 func TestTable(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
@@ -140,7 +141,8 @@ func TestAlgorithms(t *testing.T) {
 	})
 }
 
-// All algorithms are listed, and each of their parameters has a value.
+// TestAlgorithmsAreComplete checks that all algorithms are listed, and that each of their parameters has a
+// value.
 func TestAlgorithmsAreComplete(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {

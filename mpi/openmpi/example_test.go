@@ -9,7 +9,7 @@ import (
 	"tutti/selection"
 )
 
-// Example exports a barrier of four ranks that has a fastest algorithm other than the default.
+// Example exports a barrier. On four ranks, an algorithm other than the default is the fastest.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Barrier, Nodes: 4, PPN: 1},

@@ -15,8 +15,8 @@ import (
 	"tutti/selection"
 )
 
-// Names of the files. The file of a layout is called 2x4.rules or 2x4.json. Since 6.0 the rules are in
-// newerName.
+// Names of the files. The file of a layout has a name such as 2x4.rules or 2x4.json. Since 6.0 the rules
+// for all layouts are in newerName.
 const (
 	classicName = "openmpi.rules"
 	newerName   = "openmpi.json"
@@ -24,13 +24,13 @@ const (
 	layoutDir   = "layouts"
 )
 
-// stale lists the files that an export for any release and any layouts may have written.
+// stale lists patterns of all files that an export may have written, for any release and any layouts.
 var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
 
-// errVersion reports a rule that the release cannot read.
+// errVersion is matched by errors about a rule that the release cannot read.
 var errVersion = errors.New("no such rules for this release")
 
-// build is a release. Its rules do not depend on the build of the library.
+// build makes the rules for one release. The rules do not depend on the build of the library.
 type build struct{ cat *mpi.Catalogue }
 
 // Open implements mpi.Library.
@@ -51,7 +51,7 @@ func (b build) layoutName(l coll.Layout) string {
 	return path.Join(layoutDir, l.String()+path.Ext(b.fileName()))
 }
 
-// bundle holds the rules for all layouts, and rules for single layouts.
+// bundle holds the rules for all layouts and the rules for single layouts.
 type bundle struct {
 	rules        classicRules
 	layouts      []layoutRules // in a file each, to be chosen when a job starts
@@ -64,9 +64,9 @@ type layoutRules struct {
 	rules  classicRules
 }
 
-// Export implements mpi.Build. It writes the classic format before 6.0 and JSON since 6.0, in which a block
-// contains the communicator sizes between its bounds. The error matches errVersion if a rule limits the
-// number of requests and the release cannot.
+// Export implements mpi.Build. It writes the classic format before 6.0 and JSON since 6.0. In JSON, a block
+// contains the lowest and highest communicator size to which it applies. The error matches errVersion if a
+// rule limits the number of requests and the release does not read this limit.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every rank opens the rules from its own directory", dir)
@@ -105,7 +105,8 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 	return out, nil
 }
 
-// files returns the rules as files, those of layouts first, and the settings that load them from a folder.
+// files returns the files with the rules, and the settings with which the library loads them from a folder.
+// Files of single layouts come first.
 func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
@@ -136,8 +137,8 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	return x
 }
 
-// crashesOnNull returns the collectives with rules in whose calls in place coll/tuned reads the send
-// type, which the standard ignores. Without rules a null pointer is harmless there.
+// crashesOnNull returns the collectives with rules for which a null send type in a call in place crashes.
+// The standard ignores this argument, but coll/tuned reads it if there are rules.
 func crashesOnNull(rules classicRules) []string {
 	var out []string
 	for _, r := range rules {
@@ -160,8 +161,8 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 // fileVariable is the variable that contains the path of the file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
-// settings returns the variables with which the library loads the rules of a file. They turn components
-// above tuned off, as during the measurements.
+// settings returns the variables with which the library loads the rules of a file. They also turn off the
+// components above tuned, as in the measurements.
 func (b build) settings(file string) []selection.Setting {
 	return append([]selection.Setting{
 		dynamicRules,
@@ -197,12 +198,12 @@ func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error
 	return out, nil
 }
 
-// undecided returns the rule with which the library selects at every size.
+// undecided returns rules with which the library itself selects at every size.
 func undecided() []rule { return []rule{{}} }
 
-// exportTree returns the blocks of a tree in ascending order. The first and the last block leave
-// communicators outside the tuned range to the library. The first one is needed because Open MPI also uses
-// it for smaller communicators.
+// exportTree returns the blocks of a tree in ascending order. With the first and the last block, the
+// library itself selects for communicators outside the tuned range. The first block is needed because Open
+// MPI also uses it for smaller communicators.
 func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	var blocks []classicBlock
 	if t.Comms[0].Low > 1 {
@@ -228,8 +229,8 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	return blocks, nil
 }
 
-// starts returns the numbers of ranks at which blocks of a range begin. Two ranks have a block of their
-// own, because some algorithms abort on any other number.
+// starts returns the numbers of ranks at which blocks of a range begin. Communicators of two ranks have a
+// block of their own, because some algorithms abort on any other number of ranks.
 func starts(c selection.CommRange) []int {
 	out := []int{c.Low}
 	for _, n := range []int{2, 3} {
@@ -240,8 +241,8 @@ func starts(c selection.CommRange) []int {
 	return out
 }
 
-// exportBands returns the rules for communicators of at least the given number of ranks. The number 2 means
-// exactly two ranks.
+// exportBands returns the rules for communicators of at least the given number of ranks. If this number is
+// 2, the rules are for exactly two ranks.
 func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.Catalogue) ([]rule, error) {
 	var out []rule
 	from := int64(0)
@@ -264,7 +265,7 @@ func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.
 	return slices.CompactFunc(out, func(a, b rule) bool { b.Size = a.Size; return a == b }), nil
 }
 
-// ruleOf returns the rule of an algorithm, with size 0.
+// ruleOf returns a rule that selects the algorithm for messages of any size.
 func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue) (rule, error) {
 	if alg.IsDefault() {
 		return rule{}, nil

@@ -10,9 +10,9 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build. The library decides for messages without bytes: coll/tuned also takes
-// an allgather in place for such a message, since it computes the size from the send count, which
-// is ignored in place.
+// Fit implements mpi.Build. The library itself selects for messages without bytes. The reason is the
+// allgather in place: coll/tuned computes the message size from the send count, which is ignored in place.
+// It may therefore take the call for one without bytes.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
@@ -31,9 +31,9 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// assumeDefaults returns rows that all have a time of the default where one rule holds for several
-// message sizes. A default that was not predicted is taken to be the best algorithm of its row. The
-// rule is then the best algorithm at every size, or nothing.
+// assumeDefaults adds a time of the default to rows for which one rule holds for several message sizes. If
+// the default was not predicted, its time is that of the row's best algorithm plus maxLoss. The rule then
+// selects an algorithm that is the best at every size, or the default.
 func assumeDefaults(rows []selection.Row, maxLoss float64) []selection.Row {
 	rows = slices.Clone(rows)
 	for i, r := range rows {

@@ -11,7 +11,7 @@ import (
 )
 
 // Force implements mpi.Measurable with the component tuned. Parameters without a value in the candidate are
-// 0, as in a rules file. The component's own values for forced algorithms differ.
+// 0, as in a rules file. The component itself has other defaults for forced algorithms.
 //
 // The default needs dynamic rules off. The library reads this setting in MPI_Init only, so the default has
 // a Base of its own.
@@ -52,19 +52,19 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 
 const mcaPrefix = "OMPI_MCA_"
 
-// dynamicRules is the setting with which the component tuned reads forced algorithms and rules files.
+// dynamicRules is the setting that makes the component tuned use forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
-// rivals are the components that can be above tuned for the collectives of whole programs. The value
-// is the parameter that turns one off with 0. coll/cuda is none of them: it passes calls with buffers in
-// main memory on to tuned, and programs need it for others. The list of components itself
-// (OMPI_MCA_coll) belongs to the user.
+// rivals lists the components that can have a higher priority than tuned for the collectives of whole
+// programs. A component is off if its parameter has the value 0. The list leaves out coll/cuda, which
+// passes calls with buffers in main memory on to tuned. Programs need coll/cuda for other buffers. The list
+// of components itself (OMPI_MCA_coll) belongs to the user.
 var rivals = []struct{ component, parameter string }{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
 
-// withoutRivals returns the settings that turn all rivals off. A component that a release lacks is
-// not affected.
+// withoutRivals returns the settings that turn off all rivals. The setting of a component that the release
+// lacks has no effect.
 func withoutRivals() []selection.Setting {
 	var out []selection.Setting
 	for _, r := range rivals {
@@ -73,13 +73,13 @@ func withoutRivals() []selection.Setting {
 	return out
 }
 
-// tunedParam is a parameter of the catalogue, and the suffix of its control variable after the name of the
-// collective.
+// tunedParam is a parameter of the catalogue with the suffix of its control variable. The suffix follows
+// the name of the collective.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns the parameters that at least one algorithm of the collective has. Without such an
-// algorithm the control variable does not exist. A forced allgather reads faninout from the variable for
-// trees, other collectives from the one for chains.
+// tunedParams returns the parameters that at least one algorithm of the collective has. Other parameters
+// have no control variable. A forced allgather reads faninout from the variable for trees. Other
+// collectives read it from the variable for chains.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"
 	if c == coll.Allgather {

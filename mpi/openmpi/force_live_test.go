@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/mpilibrarytest"
 )
 
-// TestLiveNumbers checks that the environment of a launch and the control variables within a launch have
-// the same effect.
+// TestLiveNumbers checks that forcing by environment variables at the start has the same effect as forcing
+// by control variables within a launch.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")

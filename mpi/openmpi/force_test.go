@@ -9,7 +9,7 @@ import (
 	"tutti/mpi"
 )
 
-// forcing returns the variables with which every algorithm is measured, and the given ones.
+// forcing returns the variables that every measurement needs, followed by the given ones.
 func forcing(more ...string) []string {
 	out := []string{mcaPrefix + "coll_tuned_use_dynamic_rules=1", mcaPrefix + "coll_hcoll_enable=0", mcaPrefix + "coll_ucc_enable=0"}
 	for _, component := range []string{"acoll", "adapt", "han", "sm", "xhc"} {

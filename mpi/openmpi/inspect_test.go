@@ -121,7 +121,8 @@ func first(names []string) string {
 	return names[0]
 }
 
-// An algorithm with another number counts as absent, because rules contain numbers.
+// TestCompare checks that an algorithm whose number differs from the catalogue's counts as absent, because
+// rules contain numbers.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.1.4")
 	tuned := parseOmpiInfo(recorded(t)).tuned

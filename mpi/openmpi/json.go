@@ -14,7 +14,7 @@ import (
 	"tutti/coll"
 )
 
-// distribution is the distribution of a communicator's ranks over nodes that a rule of 6.0 requires.
+// distribution is a condition of a rule of 6.0: how the ranks of a communicator are distributed over nodes.
 type distribution string
 
 // The distributions that rules can require.
@@ -38,22 +38,22 @@ func (s distribution) holds(l coll.Layout) bool {
 // jsonRules is the content of a rules file of 6.0, in the order of the file.
 type jsonRules []jsonCollective
 
-// jsonCollective are the rules of one collective.
+// jsonCollective holds the rules of one collective.
 type jsonCollective struct {
 	Collective coll.Collective
 	Blocks     []jsonBlock
 }
 
-// jsonBlock applies to communicators of Low to High ranks, bounds included, with the distribution. The
-// first block that applies is used, even if it has no rules.
+// jsonBlock applies to communicators with Low to High ranks, bounds included, if they have the
+// distribution. Open MPI uses the first block that applies, even if this block has no rules.
 type jsonBlock struct {
 	Low, High    int
 	Distribution distribution
 	Rules        []jsonRule
 }
 
-// jsonRule applies to messages of Low to High bytes, bounds included. The first rule that applies is used.
-// If none applies, the library selects.
+// jsonRule applies to messages of Low to High bytes, bounds included. Open MPI uses the first rule that
+// applies. If no rule applies, the library selects.
 type jsonRule struct {
 	Low, High   int64
 	Algorithm   string // Open MPI's name or number; "ignore" and 0 leave the decision to the library
@@ -62,11 +62,11 @@ type jsonRule struct {
 	MaxRequests int
 }
 
-// ignore is the name with which Open MPI selects by itself.
+// ignore is the algorithm name in a rule with which Open MPI selects by itself.
 const ignore = "ignore"
 
-// Bytes returns the rules as a file. Equal rules give equal bytes. Bytes leaves out upper bounds that
-// exclude nothing, because Open MPI reads "inf" as a number of ranks as -1.
+// Bytes returns the rules as the content of a file. Equal rules give equal bytes. Upper bounds that exclude
+// nothing are left out, because Open MPI reads the number of ranks "inf" as -1.
 func (r jsonRules) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")
@@ -114,9 +114,9 @@ func (x jsonRule) write(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// toJSON converts classic rules, in which a block or rule ends where the next one begins. The parameter
-// names returns the name of an algorithm number. Rules of layouts with one rank on each node, or with one
-// node, come first. They apply to communicators of exactly that number of ranks.
+// toJSON converts classic rules. A classic block or rule ends where the next one begins. The function names
+// returns the name of an algorithm with the given number. Rules of layouts with one rank on each node, or
+// with one node, come first. They apply to communicators with exactly the layout's number of ranks.
 func toJSON(rules classicRules, inCommonFile []layoutRules, name func(coll.Collective, int) string) jsonRules {
 	var out jsonRules
 	for _, c := range rules {
@@ -172,9 +172,9 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 
 // parseJSON reads a rules file of 6.0. The error matches errSyntax.
 //
-// Open MPI selects by itself, without a message, where it does not understand the file. parseJSON is
-// stricter: keys and collectives must be known, each collective occurs once, bounds are in order, and the
-// number of ranks is a number.
+// Where Open MPI does not understand the file, it selects by itself, without a message. The function
+// parseJSON is stricter. Keys and collectives must be known, and each collective occurs once. Lower bounds
+// must not exceed upper bounds. The number of ranks must be a number.
 func parseJSON(text []byte) (jsonRules, error) {
 	var doc struct {
 		Version     int             `json:"rule_file_version"`
@@ -311,8 +311,8 @@ func parseJSONRule(raw []byte) (jsonRule, error) {
 	return r, nil
 }
 
-// Find returns the rule that Open MPI 6.0 uses on a communicator of a layout. It returns false if Open MPI
-// selects by itself.
+// Find returns the rule that Open MPI 6.0 uses on a communicator with the given layout. It returns false if
+// Open MPI selects by itself.
 func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule, bool) {
 	for _, rules := range r {
 		if rules.Collective != c {

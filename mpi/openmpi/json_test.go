@@ -48,7 +48,7 @@ func TestJSONGolden(t *testing.T) {
 	testutil.CheckGolden(t, "newer.openmpi.env", snippet)
 }
 
-// around returns the numbers and their neighbours, ascending.
+// around returns the given numbers, and each number plus and minus one, ascending.
 func around(numbers ...int64) []int64 {
 	var out []int64
 	for _, n := range numbers {
@@ -61,8 +61,8 @@ func around(numbers ...int64) []int64 {
 	return out
 }
 
-// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same at every bound of the
-// classic rules and one above and below.
+// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same algorithm. It compares
+// them at every bound of the classic rules, one below it and one above it.
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
@@ -88,7 +88,8 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	}
 }
 
-// sameRules compares both formats at every bound of sizes and returns the number of comparisons.
+// sameRules compares JSON and classic rules at every bound of message sizes. It returns the number of
+// comparisons.
 func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
 	t.Helper()
 	rules := all.rules
@@ -185,8 +186,8 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 	}
 }
 
-// TestRadix checks that a rule of 6.0 has the radix of its algorithm. Without one the algorithm never
-// ends, so that it is not exported.
+// TestRadix checks that a rule of 6.0 contains the radix of its algorithm. Without a radix such an
+// algorithm never ends, so it must not be exported.
 func TestRadix(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for c, name := range map[coll.Collective]string{coll.Allgather: "bruck-k-fanout", coll.Reduce: "knomial"} {
@@ -214,8 +215,8 @@ func TestRadix(t *testing.T) {
 	}
 }
 
-// TestSecondVersion checks that a fifth number needs another header, and that older releases cannot have
-// it.
+// TestSecondVersion checks that rules with a fifth number have another first line, and that files for older
+// releases have no such rules.
 func TestSecondVersion(t *testing.T) {
 	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
 		{Ranks: 1, Rules: []rule{{}}},
@@ -260,7 +261,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// TestMaxRequests checks that only the files of releases that read the limit contain it.
+// TestMaxRequests checks that a file contains the limit of requests only if the release reads this limit.
 func TestMaxRequests(t *testing.T) {
 	p := coll.Point{Collective: coll.Alltoall, Nodes: 4, PPN: 2, MsgBytes: 64}
 	limited := testutil.Must(coll.ParseAlgorithm("linear_sync(max_requests=8)"))(t)

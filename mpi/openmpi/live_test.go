@@ -24,7 +24,7 @@ func launch(t *testing.T, env []string, n int, args ...string) string {
 	return testutil.RunProgram(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
 }
 
-// traced runs a program while the dynamic loader of rank 0 writes a log. It returns the output and the
+// traced runs a program while the dynamic loader of rank 0 writes a log. It returns the output, and the
 // algorithms of the collective in the order of their first calls. The loader binds functions lazily, so the
 // log contains only functions that were called.
 func traced(t *testing.T, env []string, p coll.Point, args ...string) (out string, called []string) {
@@ -54,11 +54,11 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 	return strings.Join(called, " ")
 }
 
-// TestLiveSelection checks that the library calls the algorithms of the rules. The log of the dynamic
-// loader shows them.
+// TestLiveSelection checks that the library calls the algorithms that the rules select. The log of the
+// dynamic loader shows these calls.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
-	// Names of the functions for the names of the rules.
+	// functions maps names of algorithms in rules to parts of function names.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
 		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",
@@ -108,7 +108,8 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// canary names an algorithm that does not exist, which Open MPI reports as an error.
+// canary contains the number of an algorithm that does not exist. Open MPI reports it as an error if it
+// reads the rules.
 var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Ranks: 1, Rules: []rule{{Algorithm: 99}}}}}}
 
 // put writes rules of 4.1.4 into a folder whose name needs quoting in a shell.
@@ -121,7 +122,8 @@ func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 	return dir, x
 }
 
-// TestLiveCanary checks that the library reads the file, and does not read it without the first setting.
+// TestLiveCanary checks that the library reads the rules file. Without the first setting it must not read
+// the file.
 func TestLiveCanary(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	_, x := put(t, bundle{rules: canary})
@@ -147,8 +149,8 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// TestLiveGaps checks that ring crashes for types with gaps. If it does not, a release has fixed it: then
-// it is only unsafe for operations that do not commute.
+// TestLiveGaps checks that the algorithm ring crashes for types with gaps. If it does not crash, a release
+// has fixed the fault. Then ring is only unsafe for operations that do not commute.
 func TestLiveGaps(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 1, PPN: 4}, 4096, "ring")
@@ -163,8 +165,8 @@ func TestLiveGaps(t *testing.T) {
 	}
 }
 
-// TestLiveResults checks random safe rules of every collective on several numbers of ranks: every call is
-// correct.
+// TestLiveResults checks random safe rules of every collective on several numbers of ranks. Every call must
+// give a correct result.
 func TestLiveResults(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -175,8 +177,8 @@ func TestLiveResults(t *testing.T) {
 	}
 }
 
-// TestLiveIgnoredArguments checks that rules serve calls whose ignored arguments are null, although
-// the best algorithm changes with the message size.
+// TestLiveIgnoredArguments checks that calls with null for an ignored argument work with rules, even if the
+// best algorithm changes with the message size.
 func TestLiveIgnoredArguments(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := build{release(t, "4.1.4")}
@@ -190,13 +192,14 @@ func TestLiveIgnoredArguments(t *testing.T) {
 	}
 }
 
-// TestLiveLayout checks that the snippet, when a job sources it, selects the rules of the job's layout.
+// TestLiveLayout checks that a job that sources the snippet gets the rules of its layout.
 func TestLiveLayout(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
 	run := func(slurm ...string) string {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
-		// The snippet reads Slurm's variables. They are unset before mpirun, which would look for the job.
+		// The snippet reads Slurm's variables. The script then unsets these variables, because mpirun would
+		// look for the job that they name.
 		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
 		return testutil.RunProgram(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
 	}

@@ -9,8 +9,9 @@ import (
 	"tutti/mpi"
 )
 
-// CheckAlgorithm implements mpi.Measurable. No function is observable where the component tuned is a part of
-// the library itself. A component above tuned, as coll/adapt, stands for another algorithm.
+// CheckAlgorithm implements mpi.Measurable. No function is observable if the component tuned is linked into
+// the library itself. A function of a component above tuned, such as coll/adapt, counts as another
+// algorithm.
 func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
@@ -49,8 +50,9 @@ func function(c coll.Collective, name string) string {
 	return basePrefix + string(c) + "_intra_" + name
 }
 
-// functions lists functions whose names differ from the parameter's enumerators in more than underscores.
-// Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.
+// functions lists the functions whose names do not follow from the enumerators of the parameter.
+// Differences in underscores do not count. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and
+// 6.0.
 var functions = map[string]string{
 	"allgather bruck-k-fanout":         "k_bruck",
 	"allgather linear":                 "basic_linear",
@@ -73,5 +75,6 @@ var functions = map[string]string{
 	"reduce_scatter recursive_halving": "basic_recursive_halving",
 }
 
-// plain removes underscores and hyphens from a name. Open MPI's names for one algorithm differ in them.
+// plain removes underscores and hyphens from a name. Open MPI has several names for one algorithm that
+// differ only in these characters.
 func plain(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }

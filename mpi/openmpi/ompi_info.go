@@ -69,8 +69,8 @@ func (i *ompiInfo) seeColl(line, rest string) {
 	}
 }
 
-// above returns the components with a higher priority than coll/tuned for the collectives of whole
-// programs, ascending.
+// above returns the components that have a higher priority than coll/tuned, in ascending order. It
+// considers only components for the collectives of whole programs.
 func (i ompiInfo) above() []string {
 	mine, known := i.priorities["tuned"]
 	if !known {

@@ -17,7 +17,8 @@ import (
 	"tutti/selection"
 )
 
-// TestBetweenGridPoints replays calls at points that were not tuned.
+// TestBetweenGridPoints checks the rules at points that were not tuned: they must select the same algorithm
+// as the selection.
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
@@ -80,8 +81,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Settings turn off the components above coll/tuned, but neither touch the user's own list of
-// components, OMPI_MCA_coll, nor coll/cuda, which serves buffers in device memory.
+// TestSettings checks that the settings turn off the components above coll/tuned. They must not change the
+// user's own list of components (OMPI_MCA_coll). They must not turn off coll/cuda, which serves buffers in
+// device memory.
 func TestSettings(t *testing.T) {
 	b := build{release(t, "5.0.9")}
 	settings := map[string]string{}
@@ -102,9 +104,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// crossing returns rows of four ranks for which the first algorithm is the fastest for small
-// messages and the second one for large ones. The default is the slowest by the given factor of
-// the times 1 and 2.
+// crossing returns rows of four ranks. The algorithm small is the fastest for small messages, and the
+// algorithm large for large ones. The fastest takes 1 second and the other 2 seconds. The parameter factor
+// is the time of the default in seconds.
 func crossing(c coll.Collective, small, large string, factor float64) []selection.Row {
 	var rows []selection.Row
 	for size, seconds := range map[int64][2]float64{1: {1, 2}, 64: {1, 2}, 4096: {2, 1}, 65536: {2, 1}} {
@@ -120,8 +122,8 @@ func crossing(c coll.Collective, small, large string, factor float64) []selectio
 	return rows
 }
 
-// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes: one
-// row holds for all sizes if it is nowhere slower than the default, else the library decides.
+// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. One rule holds
+// for all sizes if it is slower than the default at none of them. Otherwise the library selects.
 func TestOneRowForAllSizes(t *testing.T) {
 	algorithms := map[coll.Collective][2]string{
 		coll.Gather: {"binomial", "basic_linear"}, coll.Scatter: {"binomial", "basic_linear"}, coll.Allgatherv: {"bruck", "ring"},
@@ -147,8 +149,8 @@ func TestOneRowForAllSizes(t *testing.T) {
 	}
 }
 
-// TestEmptyMessages checks that the library decides for messages without bytes, as which it takes
-// an allgather in place.
+// TestEmptyMessages checks that the library selects for messages without bytes. It takes an allgather in
+// place for such a message.
 func TestEmptyMessages(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
@@ -191,8 +193,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestTwoRanks checks that an algorithm for exactly two ranks is not selected for more, even if the next
-// grid size is much larger.
+// TestTwoRanks checks that an algorithm for exactly two ranks is not selected for more ranks, even if the
+// next tuned number of ranks is much larger.
 func TestTwoRanks(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	var rows []selection.Row

@@ -6,8 +6,8 @@ import (
 	"tutti/mpi"
 )
 
-// Recognise implements mpi.Library. The file contains the revision of its repository, which is a tag for a
-// release.
+// Recognise implements mpi.Library. The library's file contains the revision of its repository. For a
+// release, this revision is a tag.
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {

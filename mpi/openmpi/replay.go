@@ -8,8 +8,8 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. At every row, the rules must select the algorithm that the selection has for
-// the layout.
+// Replay implements mpi.Build. At every row, the rules for the row's layout must select the same algorithm
+// as the selection.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
@@ -39,8 +39,8 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// reader returns the rule of a file that applies to the benchmark at a point, with size 0. It returns the
-// zero rule if the library selects.
+// reader is a function that looks up a point in a rules file. It returns the rule that applies to the
+// benchmark's call, with size 0. It returns the zero rule if the library selects.
 type reader func(p coll.Point) rule
 
 // reader reads a file back.
@@ -63,8 +63,8 @@ func (b build) reader(text []byte) (reader, error) {
 	}, nil
 }
 
-// numbered returns the JSON rule for a point with the number of its algorithm, or -1 for an algorithm that
-// the release does not have.
+// numbered converts the JSON rule for a point to a classic rule, which contains the number of the
+// algorithm. The number is -1 for an algorithm that the release does not have.
 func (b build) numbered(rules jsonRules, p coll.Point) rule {
 	x, ok := rules.Find(p.Collective, p.Layout(), compared(p))
 	if !ok {

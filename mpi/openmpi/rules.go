@@ -14,7 +14,7 @@ import (
 // classicRules is the content of a rules file.
 type classicRules []classicCollective
 
-// classicCollective are the rules of one collective, blocks ascending.
+// classicCollective holds the rules of one collective, blocks ascending.
 type classicCollective struct {
 	Collective coll.Collective
 	Blocks     []classicBlock
@@ -49,7 +49,7 @@ var ids = []numbered{
 }
 
 // header2 is the first line of files whose rules may have a fifth number, the maximum number of requests.
-// Releases before 5.0.7 ignore such a file without a message.
+// Releases before 5.0.7 ignore such files without a message.
 const header2 = "rule-file-version-2\n"
 
 // second reports whether the rules need the second version of the format.
@@ -64,9 +64,9 @@ func (r classicRules) second() bool {
 	return false
 }
 
-// Bytes returns the rules as a file. Equal rules give equal bytes. It uses the first version of the format
-// if this version can express the rules. Numbers have no leading zeros, because Open MPI would read them as
-// octal.
+// Bytes returns the rules as the content of a file. Equal rules give equal bytes. Bytes uses the first
+// version of the format if this version can express the rules. Numbers have no leading zeros, because Open
+// MPI would read them as octal.
 func (r classicRules) Bytes() []byte {
 	var b strings.Builder
 	fifth := ""
@@ -97,16 +97,17 @@ func (c classicCollective) id() int64 {
 	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
 }
 
-// errSyntax reports text that Open MPI would reject or misread.
+// errSyntax is matched by errors about text that Open MPI would reject or misread.
 var errSyntax = errors.New("not a rules file")
 
 // parse reads a rules file. The error matches errSyntax and names the line.
 //
-// Like Open MPI, parse reads numbers with C's %li: a leading 0 means octal, 0x means hexadecimal. It skips
-// text that is not a number, and # begins a comment. Unlike Open MPI, it requires ascending sizes, known
-// collectives that occur once, and only comments after the last rule.
+// Like Open MPI, parse reads numbers with C's %li: a leading 0 means octal, 0x means hexadecimal. Text that
+// is not a number is skipped, and # begins a comment. Unlike Open MPI, parse requires ascending sizes and
+// known collectives. Each collective may occur once. Only comments may follow the last rule.
 //
-// After the first line rule-file-version-2, a rule may have a fifth number on the line of the fourth.
+// If the first line is rule-file-version-2, a rule may have a fifth number, on the same line as the fourth
+// one.
 func parse(text []byte) (classicRules, error) {
 	s := &scanner{text: string(text), line: 1}
 	if rest, ok := strings.CutPrefix(s.text, header2); ok {
@@ -141,7 +142,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return fmt.Errorf("%w: line %d: %s", errSyntax, s.line, fmt.Sprintf(format, args...))
 }
 
-// next returns the next number of the text, if there is one.
+// next returns the next number of the text. It returns false if there is none.
 func (s *scanner) next() (int64, bool, error) {
 	for s.at < len(s.text) {
 		switch rest := s.text[s.at:]; {
@@ -192,7 +193,7 @@ func numberLength(text string) int {
 	return n
 }
 
-// number returns the next number, which must be 0 to limit.
+// number returns the next number, which must be between 0 and limit.
 func (s *scanner) number(what string, limit int64) (int64, error) {
 	n, ok, err := s.next()
 	switch {
@@ -281,7 +282,8 @@ func (s *scanner) rule() (rule, error) {
 	return r, nil
 }
 
-// digitFollows skips spaces and tabs, as Open MPI does to find a fifth number.
+// digitFollows skips spaces and tabs and reports whether a digit is next. Open MPI finds a fifth number in
+// the same way.
 func (s *scanner) digitFollows() bool {
 	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
 		s.at++
@@ -289,9 +291,9 @@ func (s *scanner) digitFollows() bool {
 	return s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'
 }
 
-// Find returns the rule that Open MPI uses on a communicator: the last rule that is not too large, of the
-// last block that is not too large. The first block also applies to smaller communicators. Find returns
-// false if there is no rule.
+// Find returns the rule that Open MPI uses for a message on a communicator. Find takes the last block whose
+// Ranks is at most ranks, or the first block if there is none. In this block, it takes the last rule whose
+// Size is at most size. It returns false if there is no such rule.
 func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool) {
 	found, ok := rule{}, false
 	for _, x := range r.block(c, ranks) {
@@ -302,7 +304,8 @@ func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool
 	return found, ok
 }
 
-// block returns the rules of the block that applies to a communicator, or nil.
+// block returns the rules of the block that applies to a communicator. It returns nil if the collective has
+// no rules.
 func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	for _, rules := range r {
 		if rules.Collective != c || len(rules.Blocks) == 0 {
@@ -319,7 +322,7 @@ func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	return nil
 }
 
-// compared returns the message size that coll/tuned compares with the rules.
+// compared returns the message size of a point as coll/tuned computes it for the comparison with rules.
 func compared(p coll.Point) int64 {
 	bytes := p.Count() * p.Collective.ElementBytes()
 	switch p.Collective {
@@ -333,17 +336,17 @@ func compared(p coll.Point) int64 {
 	return bytes // allgatherv: the mean over ranks; reductions: the whole buffer
 }
 
-// sized reports whether rules of a collective may depend on the message size. The rules of the
-// other collectives have one row for each communicator size:
+// sized reports whether the rules of a collective may depend on the message size. Otherwise there is one
+// rule for each communicator size, for one of these reasons:
 //
-//   - barrier and alltoallv compare no size, scan and exscan compare one that does not depend on
-//     the message.
+//   - barrier and alltoallv compare no size. scan and exscan compare a size that does not depend
+//     on the message.
 //   - gather and scatter compute the size from the send count and type on every rank. The standard
-//     ignores both at the root of a gather in place and at all ranks of a scatter but the root.
-//   - allgatherv multiplies the receive counts by the size of the send type, which may differ
+//     ignores both at the root of a gather in place, and at all ranks of a scatter except the root.
+//   - allgatherv multiplies the receive counts by the size of the send type. The send type may differ
 //     between ranks and is ignored in place.
 //
-// Ranks that compute different sizes would follow different rows and hang.
+// If ranks computed different sizes, they would follow different rules, and the program would hang.
 func sized(c coll.Collective) bool {
 	switch c {
 	case coll.Alltoallv, coll.Barrier, coll.Scan, coll.Exscan, coll.Gather, coll.Scatter, coll.Allgatherv:
@@ -355,8 +358,9 @@ func sized(c coll.Collective) bool {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the message size that rules may depend on: bytes of all ranks for allgather and
-// alltoall, bytes of the buffer for bcast and reductions, 0 for collectives that are not sized.
+// size returns the message size on which rules may depend. It is the bytes of all ranks for allgather and
+// alltoall, and the bytes of the buffer for bcast and reductions. It is 0 for collectives for which sized
+// is false.
 func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0

@@ -9,17 +9,18 @@ import (
 	"tutti/mpi"
 )
 
-// values lists the values of parameters that are measured. Open MPI's own decisions use segments of 1 KiB
-// to 1 MiB, most often 8 and 64 KiB (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4); 0 means no
-// segments. Chains have a fan-out of 4 (coll_tuned_component.c). With 0 the number of requests is not
-// limited.
+// values lists the parameter values to measure. Open MPI's own decisions use segments of 1 KiB to 1 MiB,
+// most often 8 and 64 KiB (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4). The segment size 0
+// means no segments. Chains have a fan-out of 4 (coll_tuned_component.c). The value 0 means no limit on the
+// number of requests.
 var values = map[string][]string{
 	"segsize":      {"0", "8192", "65536"},
 	"faninout":     {"4", "2"},
 	"max_requests": {"0"},
 }
 
-// cut lists the segment sizes of segmented_ring in bytes. Without segments it would be the algorithm ring.
+// cut lists the segment sizes of segmented_ring in bytes. With segment size 0, it would be the algorithm
+// ring.
 var cut = map[string][]string{"segsize": {"8192", "65536"}}
 
 // radices lists the radices of algorithms that read a radix from faninout.
@@ -36,9 +37,9 @@ func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm
 	return mpi.Variants(e, values)
 }
 
-// takesRadix reports whether faninout is the radix of an algorithm. With 0, which is also the value
-// of a rule without faninout, or with 1 such an algorithm never ends
-// (ompi/mca/coll/base/coll_base_allgather.c and coll_base_reduce.c, 6.0).
+// takesRadix reports whether the parameter faninout is the radix of an algorithm. With the values 0 and 1
+// such an algorithm never ends. A rule without faninout has the value 0. Source:
+// ompi/mca/coll/base/coll_base_allgather.c and coll_base_reduce.c, 6.0.
 func takesRadix(c coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(e.Params, "faninout") && (c == coll.Allgather && e.Name == "bruck-k-fanout" || c == coll.Reduce && e.Name == "knomial")
 }
