@@ -55,12 +55,12 @@ func (o Options) validate() error {
 	return nil
 }
 
-// plan returns the plan that all launches have in common.
+// plan returns the options that apply to every launch, as a plan.
 func (o Options) plan() discover.Plan {
 	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
 }
 
-// Discovery is a running or resumed measurement of a machine.
+// Discovery measures the pairs of a machine. It continues the measurement of an earlier process.
 type Discovery struct {
 	Dir string // folder of the journal, jobs and results
 
@@ -72,8 +72,8 @@ type Discovery struct {
 	past     *past
 }
 
-// Open starts or resumes the measurement of a campaign's machine. Errors match
-// assembly.ErrInput or journal.ErrLocked, or come from the file system.
+// Open starts or resumes the measurement of a campaign's machine. Its errors match assembly.ErrInput or
+// journal.ErrLocked, or come from the file system.
 func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -130,10 +130,10 @@ func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 // Close closes the journal and releases its lock.
 func (d *Discovery) Close() error { return d.journal.Close() }
 
-// Measure measures pairs of ranks in opt.Jobs jobs, and then an example of each class of
-// pairs. It skips measurements of earlier processes and waits for their jobs.
+// Measure measures pairs of ranks in opt.Jobs jobs, and then an example of each class of pairs. It skips
+// launches that earlier processes completed, and waits for their running jobs.
 //
-// It returns ctx.Err(), an error of a runner, or an error matching ErrNothing if no launch
+// It returns ctx.Err() or the error of a runner. It returns an error matching ErrNothing if no launch
 // measured anything.
 func (d *Discovery) Measure(ctx context.Context) error {
 	plan := d.opt.plan()
@@ -153,7 +153,7 @@ func (d *Discovery) Measure(ctx context.Context) error {
 	return d.run(ctx, examples, plan, 1)
 }
 
-// Planned is a job that would be submitted.
+// Planned is a job that a measurement would submit.
 type Planned struct {
 	Name      string  `json:"name"`
 	Nodes     int     `json:"nodes"`
@@ -177,7 +177,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-// forecast returns the jobs of opt.Jobs launches.
+// forecast returns the jobs that opt.Jobs launches of the plan would need.
 func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err

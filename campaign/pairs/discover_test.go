@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// prints is a benchmark program that prints the output of a launch, which may end early. The
-// launcher calls it once for all ranks.
+// prints is a benchmark program that prints the output of a launch. The output may end early. The launcher
+// calls the program once for all ranks.
 const prints = `#!/bin/sh
 echo x >> LEDGER
 echo '{"event":"hello","nodes":[{"host":"n1"}],"library":"fake"}'
@@ -29,8 +29,8 @@ const (
 	starts = `[ "$1" = --version ] && exit; shift 5; exec "$@"`
 )
 
-// machine creates a local campaign whose benchmark program prints the given lines. It returns
-// the folder.
+// machine creates a campaign on the local machine, whose benchmark program prints the given lines. It
+// returns the folder of the campaign.
 func machine(t *testing.T, says string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -61,14 +61,14 @@ func discovery(t *testing.T, dir string) *pairs.Discovery {
 	return d
 }
 
-// begun returns the number of launches of the program.
+// begun returns how many times the benchmark program was launched.
 func begun(t *testing.T, dir string) int {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join(dir, "ledger")))(t)
 	return strings.Count(string(text), "x")
 }
 
-// A second process does not repeat measurements.
+// TestMeasureOnce checks that a second process does not repeat measurements.
 func TestMeasureOnce(t *testing.T) {
 	dir := machine(t, ranks+"; "+ends)
 	for range 2 {
@@ -88,7 +88,7 @@ func TestMeasureOnce(t *testing.T) {
 	}
 }
 
-// A failed launch keeps its output, and the next process tries again.
+// TestMeasureDies checks that a failed launch keeps its output, and that the next process tries again.
 func TestMeasureDies(t *testing.T) {
 	dir := machine(t, ranks+"; "+dies)
 	for i := range 2 {
@@ -107,7 +107,7 @@ func TestMeasureDies(t *testing.T) {
 	}
 }
 
-// The error says that a launcher put all ranks on one node.
+// TestMeasureMisplaced checks the error for a launcher that put all ranks on one node.
 func TestMeasureMisplaced(t *testing.T) {
 	d := discovery(t, machine(t, wrong))
 	if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks on 1 nodes") {

@@ -22,7 +22,7 @@ type Found struct {
 	launches []launch
 }
 
-// launch is the output of one launch.
+// launch holds the output and the job of one launch.
 type launch struct {
 	job string
 	discover.Measurements
@@ -111,7 +111,7 @@ func (f *Found) merge() error {
 	return err
 }
 
-// why returns the first warning, as the end of an error message.
+// why returns the first warning in a form that ends an error message.
 func (f *Found) why() string {
 	if len(f.Warnings) == 0 {
 		return ""

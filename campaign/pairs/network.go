@@ -14,8 +14,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Least numbers of rounds and pairs. Three partners distinguish most slow nodes from their
-// partners. Few nodes need more rounds to determine the usual time.
+// Least numbers of rounds and pairs. With three partners, most slow nodes can be distinguished from their
+// partners. If there are few nodes, more rounds are needed to determine the usual time.
 const (
 	fewestRounds = 3
 	fewestPairs  = 48
@@ -26,13 +26,11 @@ func networkRounds(nodes int) int { return max(fewestRounds, 2*fewestPairs/nodes
 // networkPasses is the number of measurements of each pair.
 const networkPasses = 4
 
-// MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's
-// machine.
+// MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's machine.
 //
-// A first job measures rounds of disjoint pairs of nodes, three or more. A second job measures
-// the suspects retests, and the bisection of each switch. Without a tree, all nodes count as
-// nodes of one switch. The folder of the measurement is removed. Errors are those of Open and
-// Measure.
+// The first job measures three or more rounds of disjoint pairs of nodes. The second job measures the
+// suspects again and the bisection of each switch. If the tree is nil, all nodes count as nodes of one
+// switch. The folder of the measurement is removed. MeasureNetwork returns the errors of Open and Measure.
 func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tree, opt Options) (n *discover.NetworkReport, err error) {
 	opt.Folder = "network-" + journal.NewID()
 	d, err := Open(c, opt)
@@ -96,8 +94,8 @@ func (d *Discovery) measureOnce(ctx context.Context, what string, plan discover.
 	return f.launches[i].Measurements, nil
 }
 
-// treeOf returns the tree with the hosts' names. If the tree is nil or misses a host, treeOf
-// returns one switch with all hosts and says so in the gaps.
+// treeOf returns a copy of the tree in which nodes have the names of the hosts. If the tree is nil or lacks
+// a host, treeOf returns one switch with all hosts and a gap that says so.
 func treeOf(t *topology.Tree, hosts []string) (*topology.Tree, []string) {
 	if t != nil {
 		called := t.WithNames(hosts)
@@ -118,9 +116,9 @@ func flat(hosts []string) *topology.Tree {
 	return &topology.Tree{Root: root}
 }
 
-// withRetests returns the pairs of unsuspected nodes from the first launch, and the pairs of
-// the first rounds of the second launch. The measurements that caused the suspicion do not
-// count retests.
+// withRetests returns the measurements that decide which nodes are slow. From the first launch it takes the
+// pairs without suspects. From the second launch it takes the retests, which are the pairs of the first
+// rounds. Measurements that raised a suspicion therefore do not confirm it.
 func withRetests(suspects []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
 	out := slices.DeleteFunc(slices.Clone(first), func(p discover.Measurement) bool {
 		return slices.Contains(suspects, p.A.Host) || slices.Contains(suspects, p.B.Host)

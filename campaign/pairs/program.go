@@ -10,7 +10,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Measurements of a launch. Runners know them as names of algorithms.
+// Kinds of measurements. Each launch makes one of them, and runners use this name as the name of the
+// algorithm.
 const (
 	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
 	examples = "examples" // the PLogP measurements of one pair of each class
@@ -38,7 +39,7 @@ func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return out
 }
 
-// Parts of a launch's time limit besides its stages.
+// Constants for the time limit that Allowance computes.
 const (
 	begin   = 10 * time.Second // before the first pair and after the last one
 	hang    = 60 * time.Second // after this time, csource/pairs gives up a round
@@ -46,14 +47,15 @@ const (
 	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
-// Allowance returns the time of all stages and examples plus one hanging round.
+// Allowance returns the time that a launch may take: the time of all stages and examples, and the time of
+// one round that hangs.
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))
 	return begin + hang + stages*stage + time.Duration(len(plan.Classes))*(ofClass+stage)
 }
 
-// plan returns the plan of a launch with its numbers of nodes and processes.
+// plan returns the plan of a launch. It contains the launch's numbers of nodes and processes.
 func (p program) plan(s benchrunner.Launch) discover.Plan {
 	plan := p.plans[s.Cases[0].Algorithm.Name]
 	plan.Nodes, plan.PPN = s.Layout.Nodes, s.Layout.PPN
@@ -62,7 +64,7 @@ func (p program) plan(s benchrunner.Launch) discover.Plan {
 
 const planName = "pairs.plan"
 
-// Command returns the call of the benchmark program with its plan file.
+// Command returns the command that runs the benchmark program with the launch's plan file.
 func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{
 		Args:  []string{p.path, filepath.Join(s.Dir, planName)},
@@ -89,7 +91,7 @@ func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	}
 }
 
-// candidate returns the candidate that stands for a measurement.
+// candidate returns the candidate that represents a kind of measurement on a layout.
 func candidate(what string, l coll.Layout) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Barrier, Nodes: l.Nodes, PPN: l.PPN}, Algorithm: coll.Algorithm{Name: what}}
 }

@@ -20,8 +20,8 @@ const (
 	ParametersFile = "plogp.json"
 )
 
-// Write writes the files of a discovery to a folder, each of them atomically. Tables have a
-// row for each measurement of a pair, in seconds of a round trip.
+// Write writes the files of a discovery to a folder, each of them atomically. Tables have one row for each
+// measurement of a pair. Times are round-trip times in seconds.
 func (f *Found) Write(dir string) error {
 	for _, file := range []struct {
 		name  string
@@ -40,7 +40,8 @@ func (f *Found) Write(dir string) error {
 	return nil
 }
 
-// small and large return the shortest and the median time of a pair.
+// small and large return the shortest and the median round-trip time of a pair, with small and with large
+// messages.
 func small(p discover.Measurement) (least, median float64) { return p.Small, p.SmallMedian }
 func large(p discover.Measurement) (least, median float64) { return p.Large, p.LargeMedian }
 
