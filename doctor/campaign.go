@@ -84,7 +84,7 @@ func need(name string, state State, fix string, details ...string) Check {
 	return Check{Campaign, name, state, details, fix}
 }
 
-// checkLibrary checks that the campaign's library was found. It returns the library, or nil.
+// checkLibrary checks that the doctor found the campaign's library. It returns this library, or nil.
 func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) *Library {
 	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
 		return x.checkPreloaded(ctx, want)
@@ -119,7 +119,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// checkLauncher checks that the campaign's launcher was tried and works.
+// checkLauncher checks that the doctor tried the campaign's launcher and that it works.
 func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
@@ -148,7 +148,7 @@ func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	x.add(need(name, best, fix, detail))
 }
 
-// is reports whether the trial used the launcher that a campaign names.
+// is reports whether the trial used the launcher that the campaign needs for the library.
 func (t trial) is(want NeededLibrary) bool {
 	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
@@ -156,8 +156,8 @@ func (t trial) is(want NeededLibrary) bool {
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
-// checkRoot adds a warning if root starts a launcher that needs special variables for root,
-// and one of them is not set.
+// checkRoot adds a warning if root starts the launcher and a variable is missing. Some launchers need
+// special variables when root starts them.
 func (x *session) checkRoot(want NeededLibrary) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
@@ -182,7 +182,7 @@ func (x *session) checkRoot(want NeededLibrary) {
 	}
 }
 
-// checkBenchmark checks that the campaign's program was tried and works.
+// checkBenchmark checks that the doctor tried the campaign's benchmark program and that it works.
 func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
@@ -293,7 +293,7 @@ func (x *campaignChecker) checkProcessors() {
 	x.add(need("processors", OK, "", text))
 }
 
-// named returns the folders of the benchmark programs that a campaign names, and the paths of
+// named returns two lists: the folders of the benchmark programs that a campaign names, and the paths of
 // tutti's own programs.
 func (n *Needs) named() (folders, own []string) {
 	if n == nil {
@@ -314,8 +314,8 @@ func (n *Needs) named() (folders, own []string) {
 	return folders, own
 }
 
-// checkPreloaded checks the file of tutti's own collective library, which is preloaded. With
-// Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
+// checkPreloaded checks the file of tutti's own collective library, which programs load before the MPI
+// library. With Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
 // program loads, or nil.
 func (x *campaignChecker) checkPreloaded(ctx context.Context, want NeededLibrary) *Library {
 	name := want.Name + " " + want.Version
@@ -357,8 +357,8 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 	return c
 }
 
-// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. how is appended
-// to the case.
+// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. It appends the text how to
+// the line of this case.
 func planOf(start *trial, how string) string {
 	nodes := max(1, len(start.hosts))
 	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nabort_factor 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",

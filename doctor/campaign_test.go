@@ -11,8 +11,8 @@ import (
 	"tutti/csource"
 )
 
-// ready creates a machine where a campaign with MPICH and tutti's benchmark program can run.
-// It returns the machine and the needs of the campaign.
+// ready creates a fake machine on which a campaign with MPICH and tutti's benchmark program can run. It
+// returns the machine and the needs of the campaign.
 func ready(t *testing.T, environ ...string) (*machine, *Needs) {
 	m := newMachine(t, environ...)
 	m.cluster()
@@ -41,7 +41,7 @@ func TestNeedsAreMet(t *testing.T) {
 	}
 }
 
-// asRoot adds an Open MPI whose launcher refuses root by default.
+// asRoot adds an Open MPI to the machine. By default, its launcher refuses to run as root.
 func asRoot(m *machine) NeededLibrary {
 	m.compiler("mpicc.openmpi", openMark)
 	m.launcher("mpirun.openmpi", orte, goodWorld)
@@ -112,7 +112,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// The doctor's commands see the campaign's modules, set-up and variables.
+// TestPrepare checks that the doctor's commands see the campaign's modules, set-up and variables.
 func TestPrepare(t *testing.T) {
 	m, n := ready(t, "SITE=before")
 	n.Env = []string{"OF_RUNNER=1"}

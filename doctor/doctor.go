@@ -19,7 +19,7 @@ type Options struct {
 	Run      bool     // start programs with two processes; false starts no parallel program
 }
 
-// limits are the longest run times of commands.
+// limits holds the time limit for each kind of command.
 type limits struct {
 	ask     time.Duration // commands that print versions and lists
 	compile time.Duration // compilers, also on busy file systems
@@ -72,9 +72,8 @@ type examination struct {
 	campaign  *campaignChecker
 }
 
-// Examine finds everything that a campaign needs and tries it once. It takes seconds, or
-// minutes if many commands hang. It returns ctx.Err(), or an error if no temporary folder can
-// be created.
+// Examine finds everything that a campaign needs, and tries each part once. It takes seconds, or minutes if
+// many commands hang. It returns ctx.Err(), or an error if no temporary folder can be created.
 func Examine(ctx context.Context, opt Options) (*Report, error) {
 	return newExamination(opt, "/").examine(ctx)
 }
@@ -115,8 +114,8 @@ func (x *examination) examine(ctx context.Context) (*Report, error) {
 	return x.conclude(), nil
 }
 
-// makeTemp creates the folder of compiled programs in options.Dir, which nodes usually see. If
-// that fails, it uses the system's folder for temporary files.
+// makeTemp creates the folder for compiled programs in options.Dir, because nodes usually see this folder.
+// If that fails, it uses the system's folder for temporary files.
 func (x *session) makeTemp() error {
 	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
 	if err != nil {

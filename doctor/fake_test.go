@@ -36,16 +36,16 @@ func (m *machine) put(name, body string) {
 	}
 }
 
-// compiler adds a wrapper that "compiles" the probe of a library to a script with the probe's
-// marker.
+// compiler adds a fake compiler wrapper of a library. Instead of compiling the probe, it writes a script
+// that contains the probe's marker.
 func (m *machine) compiler(name, mark string) {
 	m.put(name, `echo '#!/bin/sh' > "$2"; echo '# tutti-doctor;`+mark+`end' >> "$2"; /bin/chmod +x "$2"`)
 }
 
 const mpichMark, openMark = "family=mpich;version=4.0.2;", "family=openmpi;version=4.1.4;"
 
-// launcher adds a launcher that prints says for --version. Given processes to start, it runs
-// body.
+// launcher adds a fake launcher. With --version, it prints the text says. With a program to start, it runs
+// the script body.
 func (m *machine) launcher(name, says, body string) {
 	m.put(name, "case $1 in --version) echo '"+says+"'; exit 0;; esac\n"+body)
 }
@@ -60,7 +60,7 @@ echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 	hang          = `while :; do read line < /dev/zero; /bin/sleep 60; done`
 )
 
-// examine runs an examination.
+// examine runs an examination of the fake machine. It returns the report.
 func (m *machine) examine() *Report {
 	m.t.Helper()
 	began := time.Now()
@@ -114,8 +114,7 @@ func TestNothingThere(t *testing.T) {
 	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info exists", "module avail")
 }
 
-// TestComplete checks that the report of a complete machine has a set, with and without
-// Options.Run.
+// TestComplete checks, with and without Options.Run, that the report of a complete machine has a Set.
 func TestComplete(t *testing.T) {
 	for _, run := range []bool{true, false} {
 		m := newMachine(t)
@@ -171,7 +170,8 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// Libraries are distinguished by their headers, not by the name of a wrapper.
+// TestSeveralLibraries checks that libraries are distinguished by their headers, not by the name of a
+// wrapper.
 func TestSeveralLibraries(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc.mpich", mpichMark)
@@ -265,7 +265,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// Child processes of a hanging command are killed with it.
+// TestRunLeavesNothing checks that the child processes of a hanging command are killed with it.
 func TestRunLeavesNothing(t *testing.T) {
 	m := newMachine(t)
 	pid := filepath.Join(m.bin, "pid")

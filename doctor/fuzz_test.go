@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// shown fails the test if a text contains control characters.
+// checkPrintable fails the test if a text contains control characters.
 func checkPrintable(t *testing.T, what, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > 300 || strings.ContainsFunc(s, unicode.IsControl) {
@@ -16,8 +16,8 @@ func checkPrintable(t *testing.T, what, s string) {
 	}
 }
 
-// FuzzParsers checks that no parser passes control characters on to the report, or returns
-// impossible values.
+// FuzzParsers checks that the parsers pass no control characters on to the report and return no impossible
+// values.
 func FuzzParsers(f *testing.F) {
 	for _, name := range []string{
 		"loaded-mpich.txt", "version-mpiexec.hydra.txt", "version-mpirun.openmpi.txt", "version-mpirun.txt", "srun-mpi-list.txt",

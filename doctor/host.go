@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fileSystems holds the names of file systems by magic number, and whether other nodes see
-// them. Sources: linux/magic.h and the file systems outside of the kernel.
+// fileSystems maps the magic number of a file system to its name, and says whether other nodes see its
+// files. Sources: linux/magic.h, and the sources of file systems outside of the kernel.
 var fileSystems = map[uint32]struct {
 	name   string
 	shared bool
@@ -77,7 +77,7 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// folder checks the folder where campaigns would write.
+// folder checks the folder into which campaigns would write.
 func (x *hostChecker) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)
@@ -112,7 +112,7 @@ func (x *hostChecker) folder() Check {
 	return c
 }
 
-// clock compares the machine's clock with the file system's clock and checks its year.
+// clock compares the machine's clock with the clock of the file system. It also checks the year.
 func (x *hostChecker) clock() Check {
 	now := x.now()
 	c := ok(Host, "clock", now.Format("2006-01-02 15:04:05 MST"))
@@ -137,7 +137,7 @@ func (x *hostChecker) clock() Check {
 	return c
 }
 
-// read returns the start of a small file below the root, or "" if it cannot be read.
+// read returns the start of a small file below the root folder. It returns "" if the file cannot be read.
 func (x *session) read(path string) string {
 	text, err := os.ReadFile(filepath.Join(x.root, path))
 	if err != nil {

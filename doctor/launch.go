@@ -36,8 +36,7 @@ func parseLauncher(text string) (family, version string) {
 	return "", ""
 }
 
-// launcherNames returns the possible names of launchers. Names that belong to one library come
-// first.
+// launcherNames returns the possible names of launchers. Names that only one library uses come first.
 func launcherNames() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -95,8 +94,8 @@ func (x *launcherTester) addUnknown(l *launcher, r result) {
 	x.add(Check{Launchers, l.path, Warning, details, "do not use it; tutti knows Hydra, Open MPI's mpirun and srun"})
 }
 
-// of returns the launchers of a library: those next to its compilers, otherwise the first one
-// in PATH.
+// of returns the launchers of a library: all launchers next to its compilers, or otherwise the first
+// launcher in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
 	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
@@ -126,7 +125,7 @@ type trial struct {
 	hosts    []string // hosts of the two processes
 }
 
-// command returns the command that runs a program with two processes.
+// command returns the command with which the launcher runs a program with two processes.
 func (t trial) command(x *session, prog ...string) command {
 	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: x.limits.launch}
 }
@@ -153,8 +152,8 @@ func (x *launcherTester) examine(ctx context.Context) {
 	}
 }
 
-// describeLauncher returns the version of a launcher, its other names and, if needed, its
-// path. The name mpirun alone does not say which library it belongs to.
+// describeLauncher returns the version of a launcher and its other names. It adds the path if PATH does not
+// lead to the launcher.
 func (x *launcherTester) describeLauncher(l *launcher) []string {
 	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
@@ -173,8 +172,8 @@ func (x *launcherTester) addNoLauncher(lib *Library) {
 	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, fix})
 }
 
-// launchEnv returns the variables that a launcher needs to start two processes on one core,
-// also for root.
+// launchEnv returns the variables that a launcher needs to start two processes on one core. If the doctor
+// runs as root, it includes the variables for root.
 func launchEnv(l mpi.Launcher) []string {
 	if os.Geteuid() != 0 {
 		return l.Env
@@ -182,12 +181,12 @@ func launchEnv(l mpi.Launcher) []string {
 	return slices.Concat(l.Env, l.RootEnv)
 }
 
-// launchEnv returns the variables of the library's launcher and of the campaign.
+// launchEnv returns the variables of the library's launcher and those that the campaign sets.
 func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
 
-// try starts two processes and adds the check.
+// try starts two processes and adds a check with the result.
 func (x *launcherTester) try(ctx context.Context, t trial, details []string) {
 	c := Check{Section: Launchers, Name: t.launcher}
 	if !x.options.Run {
@@ -304,7 +303,7 @@ func (x *launcherTester) srunArgs(path, plugin string) []string {
 	return args
 }
 
-// inherited holds variables of a surrounding job that would change the checks.
+// inherited lists variables of a surrounding job that would influence the checks.
 var inherited = []string{
 	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
 	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",

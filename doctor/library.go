@@ -36,7 +36,7 @@ type Library struct {
 	vendor string         // vendor of a library derived from the family's, otherwise empty
 }
 
-// launchable reports whether programs of the library can be built and started.
+// launchable reports whether tutti can build and start programs of the library.
 func (l *Library) launchable() bool { return l.Headers && l.family != nil }
 
 // launcher returns the launcher of the library's family.
@@ -94,7 +94,7 @@ func (x *libraryFinder) addNoLibrary() {
 	x.add(Check{Libraries, "MPI", Missing, details, fix})
 }
 
-// tools returns names of programs that every installation of a library has.
+// tools returns the names of programs that every installation of a library contains.
 func tools() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -144,7 +144,7 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	x.found = append(x.found, lib)
 }
 
-// cannotCompile returns the check of a wrapper that does not compile, with the package to
+// cannotCompile returns the check for a wrapper that does not compile. The check names the package to
 // install.
 func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
@@ -171,7 +171,8 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 
 const getHeaders = "install the development files of this MPI, or load the module that has them"
 
-// headersOf returns the package with the headers of a library, given the name of its wrapper.
+// headersOf returns the name of the package with a library's headers, given the name of the library's
+// wrapper.
 func headersOf(wrapper string) string {
 	for _, l := range libraries.All() {
 		if install := l.Facts().Install; install.Compilers[0] == wrapper {
@@ -194,8 +195,8 @@ func (m marker) name() string {
 	return "another MPI"
 }
 
-// familyOf returns the library with the given family name. It returns nil for unknown families
-// and for libraries that are preloaded above another MPI library.
+// familyOf returns the library with the given family name. It returns nil for unknown families. It also
+// returns nil for libraries that are preloaded above another MPI library.
 func familyOf(name string) mpi.Measurable {
 	lib, _ := libraries.Named(name)
 	family, ok := lib.(mpi.Measurable)
@@ -247,7 +248,7 @@ var (
 	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
 )
 
-// parseLoaded returns the MPI library in the list of the dynamic loader, or "".
+// parseLoaded returns the path of the MPI library in the output of the dynamic loader, or "".
 func parseLoaded(list string) string {
 	for line := range strings.Lines(list) {
 		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
@@ -266,7 +267,7 @@ func (x *libraryFinder) compilers(lib *Library) []string {
 	return out
 }
 
-// examineBuild inspects the library and adds its check.
+// examineBuild inspects the library and adds a check with the results.
 func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	switch {
@@ -298,8 +299,8 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	x.add(c)
 }
 
-// wrappers returns the names of all libraries' compiler wrappers. Each library's first name
-// precedes all alternative names.
+// wrappers returns the names of the compiler wrappers of all libraries. The first name of every library
+// precedes the alternative names.
 func wrappers() []string {
 	var first, others []string
 	for _, l := range libraries.All() {
@@ -315,7 +316,7 @@ func wrappers() []string {
 	return out
 }
 
-// homes returns the variables by which modules name the folder of an installation.
+// homes returns the names of variables in which modules store the folder of an installation.
 func homes() []string {
 	out := []string{"MPI_HOME", "MPI_ROOT", "MPI_DIR"}
 	for _, l := range libraries.All() {
@@ -324,7 +325,8 @@ func homes() []string {
 	return out
 }
 
-// prefixes returns the folders of installations that options and environment name.
+// prefixes returns the folders of installations. The result given comes from the options, the result
+// fromModules from the environment.
 func (x *session) prefixes() (given, fromModules []string) {
 	for _, name := range homes() {
 		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
@@ -339,8 +341,8 @@ func (x *session) prefixes() (given, fromModules []string) {
 	return given, fromModules
 }
 
-// findWrappers returns the different compiler wrappers in given installations, in those of
-// modules and in PATH. Cray's wrapper cc counts in Cray's environment only.
+// findWrappers returns the different compiler wrappers in the given installations, in those of modules, and
+// in PATH. It considers Cray's wrapper cc only in Cray's environment.
 func (x *session) findWrappers() []string {
 	given, fromModules := x.prefixes()
 	var dirs []string
@@ -414,7 +416,7 @@ func (l *Library) describe(listed int, c *Check) {
 	}
 }
 
-// several lists the first six names and the number of the others.
+// several lists the first six names and says how many others there are.
 func several(names []string) string {
 	const most = 6
 	if len(names) <= most {

@@ -43,7 +43,7 @@ func withoutSlurm() []string {
 	return append(without(os.Environ(), []string{"SLURM_CONF", "SLURM_JOB_ID"}), "SLURM_CONF=/none/slurm.conf")
 }
 
-// TestLive examines the two installed libraries with their launchers and programs.
+// TestLive checks the examination of the two installed libraries with their launchers and programs.
 func TestLive(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()
@@ -81,8 +81,8 @@ func TestLive(t *testing.T) {
 		}
 	}
 
-	// Under the launcher of the other library, a program starts worlds of one process without
-	// an error.
+	// A program started by the launcher of another library reports no error. Each process has a world of
+	// its own.
 	t.Run("wrong launcher", func(t *testing.T) {
 		x := newExamination(Options{Environ: withoutSlurm(), Run: true}, "/")
 		x.temp = t.TempDir()
@@ -100,8 +100,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestLiveSlurm examines a real Slurm outside of a job, inside a job, with a hanging and with
-// a stopped controller.
+// TestLiveSlurm checks the examination of a real Slurm: outside of a job, inside a job, with a controller
+// that hangs, and with a stopped controller.
 func TestLiveSlurm(t *testing.T) {
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 2})
 	requireMPI(t)
@@ -133,7 +133,7 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	c.Run("scancel", id)
 
-	// Other tests cover the effects of these faults on fake machines.
+	// These faults only need to appear in the report. Tests with fake machines cover their details.
 	trouble := func(want string) {
 		t.Helper()
 		x := newExamination(Options{Environ: c.Env()}, "/")

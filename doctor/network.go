@@ -6,14 +6,16 @@ import (
 	"tutti/topology/discover"
 )
 
-// Thresholds of an oversubscribed switch: least slowdown and largest probability.
+// Thresholds for an oversubscribed switch: the least slowdown, and the largest probability that the
+// slowdown is chance.
 const (
 	leastOversubscribed = 1.5
 	mostChance          = 0.05
 )
 
-// NetworkChecks returns warnings for slow nodes, slow links and oversubscribed switches. A
-// switch is oversubscribed if its pairs are slower together than alone.
+// NetworkChecks returns a summary of the measured nodes, and warnings for slow nodes, slow links and
+// oversubscribed switches. A switch is oversubscribed if its pairs are slower when they communicate at the
+// same time.
 func NetworkChecks(f *discover.NetworkReport) []Check {
 	checks := []Check{ok(Network, "nodes", fmt.Sprintf("%d nodes; noise of a pair %.2g %% (empty messages), %.2g %% (large ones)",
 		f.Nodes, 100*f.Latency.Noise, 100*f.Bandwidth.Noise))}
@@ -48,7 +50,7 @@ func bisectionCheck(b discover.Bisection) Check {
 	return c
 }
 
-// chance formats a probability. It does not print values below 1e-9.
+// chance formats a probability. It prints smaller values than 1e-9 as an upper bound.
 func chance(p float64) string {
 	const least = 1e-9
 	if p < least {

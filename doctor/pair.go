@@ -46,12 +46,12 @@ func parsePair(stdout string) pairOutput {
 	return s
 }
 
-// apart reports whether every rank had a world of its own.
+// apart reports whether every rank was alone in its MPI_COMM_WORLD.
 func (s pairOutput) apart() bool {
 	return len(s.sizes) > 0 && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != 1 })
 }
 
-// together reports whether both ranks were in one world.
+// together reports whether the two ranks were in the same MPI_COMM_WORLD.
 func (s pairOutput) together() bool {
 	return slices.Equal(s.ranks, []int{0, 1}) && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != pairRanks })
 }
@@ -80,7 +80,7 @@ func pairingOf(r result) pairing {
 	return p
 }
 
-// silence describes how far a run came before its time limit.
+// silence describes how far the probe came before its time limit.
 func (s pairOutput) silence(r result) string {
 	if len(s.ranks) == pairRanks && s.ended < pairRanks {
 		return fmt.Sprintf("both processes answered, then MPI_Finalize hung for %v", r.Took.Round(time.Second))

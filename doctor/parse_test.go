@@ -12,7 +12,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// recorded returns the recorded output of a real program.
+// recorded returns the output of a real program, which is stored in a file.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
@@ -203,7 +203,7 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-// Names that belong to one library come before names that several libraries share.
+// TestNames checks that names that only one library uses come before names that several libraries share.
 func TestNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}, wrappers()); diff != "" {
 		t.Errorf("wrappers (-want +got):\n%s", diff)

@@ -72,8 +72,8 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	}
 }
 
-// checkLibrary compares the library that a program loads, such as "MPICH 4.0.2", with the
-// campaign's library.
+// checkLibrary compares the campaign's library with the library that a program loads. The parameter loads
+// is a name with a version, such as "MPICH 4.0.2".
 func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
@@ -88,8 +88,8 @@ func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	}
 }
 
-// Loaded returns the MPI library that a program would load in an environment. Path is empty if
-// it loads none.
+// Loaded returns the MPI library that a program would load in an environment. If the program loads none,
+// the Path of the result is empty.
 func Loaded(ctx context.Context, program string, environ []string) mpi.Identity {
 	x := newSession(Options{Environ: environ, Dir: "/"}, "/")
 	loads := x.loadedBy(ctx, program)
@@ -103,7 +103,7 @@ func Loaded(ctx context.Context, program string, environ []string) mpi.Identity 
 	return id
 }
 
-// knownTitle reports whether the name of a library begins like that of a supported one.
+// knownTitle reports whether the text loads begins with the name of a supported library.
 func knownTitle(loads string) bool {
 	for _, l := range libraries.All() {
 		if family := familyOf(l.Facts().Family); family != nil && strings.HasPrefix(loads, family.Facts().Title+" ") {
@@ -113,8 +113,8 @@ func knownTitle(loads string) bool {
 	return false
 }
 
-// benchmarkOf returns the path of a library's benchmark program, or the first of several
-// programs. Otherwise it returns the fault.
+// benchmarkOf returns the path of the benchmark program for a library. If the campaign names several
+// programs, it returns the first one. If there is none, it returns a description of the fault.
 func (x *preflight) benchmarkOf(want NeededLibrary) (path, fault string) {
 	path = want.Benchmark
 	if x.options.Needs.Program == "osu" {
@@ -146,7 +146,8 @@ func notFound(list string) []string {
 	return out
 }
 
-// checkLauncher checks that the launcher exists, unless it runs on Slurm's nodes.
+// checkLauncher checks that the launcher exists. It does nothing for Slurm, since the launcher then runs on
+// Slurm's nodes.
 func (x *preflight) checkLauncher(want NeededLibrary) {
 	if x.options.Needs.Scheduler == "slurm" {
 		return // the launcher runs on the nodes

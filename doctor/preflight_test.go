@@ -48,14 +48,14 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// preflightChecks returns the checks of Preflight on a fake machine.
+// preflightChecks runs Preflight on a fake machine. It returns the checks.
 func preflightChecks(t *testing.T, m *machine) []Check {
 	t.Helper()
 	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs}))(t)
 }
 
-// A program that loads another MPI library gives a missing benchmark, and another version
-// gives a warning.
+// TestPreflightWrongLibrary checks that a program that loads another MPI library counts as a missing
+// benchmark. Another version must give a warning.
 func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := filepath.Join(t.TempDir(), "bench")
@@ -70,7 +70,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Warning, "the campaign is for 5.0.5", "version: 4.1.4")
 }
 
-// Loaded also works for a shared library, which cannot be run.
+// TestLoadedByLibrary checks that Loaded also works for a shared library, which is not a program.
 func TestLoadedByLibrary(t *testing.T) {
 	requireMPI(t)
 	path := filepath.Join(t.TempDir(), "libtutti")
@@ -82,7 +82,8 @@ func TestLoadedByLibrary(t *testing.T) {
 	}
 }
 
-// A program with a missing library cannot run on this machine, but may run on Slurm's nodes.
+// TestPreflightNotFound checks a program whose library is missing. It cannot run on this machine, but may
+// run on Slurm's nodes.
 func TestPreflightNotFound(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()

@@ -24,8 +24,8 @@ type program struct {
 	state   State
 }
 
-// suite describes how to find a benchmark suite, run its shortest measurement and parse the
-// output.
+// suite describes a benchmark suite: how to find it, how to run its shortest measurement, and how to parse
+// the output.
 type suite struct {
 	name    string
 	title   string
@@ -58,7 +58,7 @@ func suites() []suite {
 	}
 }
 
-// programTester finds benchmark programs and measures a broadcast with each on two processes.
+// programTester finds benchmark programs. It measures a broadcast on two processes with each program.
 type programTester struct {
 	*session
 	libraries *libraryFinder
@@ -80,7 +80,7 @@ func (x *programTester) examine(ctx context.Context) {
 	}
 }
 
-// findSuite returns the different copies of a suite's program.
+// findSuite returns the paths of all different copies of a suite's program.
 func (x *programTester) findSuite(s suite) []string {
 	var dirs []string
 	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
@@ -176,7 +176,7 @@ func (x *launcherTester) starter(lib *Library) *trial {
 	return through
 }
 
-// others reports how many of OSU's programs for collectives are in the same folder.
+// others returns a text that says how many of OSU's programs for collectives are in the same folder.
 func (x *programTester) others(s suite, path string) []string {
 	if s.name != "osu" {
 		return nil
@@ -205,8 +205,8 @@ var (
 	rpRow   = regexp.MustCompile(`(?m)^ *MPI_Bcast +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
 )
 
-// parseOSU parses the output of osu_bcast. The output contains no number of processes, but an
-// error message for a single process.
+// parseOSU parses the output of osu_bcast. The output does not contain the number of processes. With a
+// single process, it contains an error message.
 func parseOSU(text string) (version string, processes int, measured bool) {
 	if strings.Contains(text, "requires at least two processes") {
 		processes = 1
@@ -228,8 +228,8 @@ func parseIMB(text string) (version string, processes int, measured bool) {
 	return version, processes, processes >= 2 && imbRow.MatchString(text)
 }
 
-// parseReproMPI parses the output of mpibenchmark. It contains no version, but releases spell
-// the first line differently.
+// parseReproMPI parses the output of mpibenchmark. The output does not contain a version, but the first
+// line differs between releases.
 func parseReproMPI(text string) (version string, processes int, measured bool) {
 	switch {
 	case strings.Contains(text, "#Command-line arguments:"):
@@ -245,8 +245,8 @@ func parseReproMPI(text string) (version string, processes int, measured bool) {
 
 const nativeTitle = "tutti-native"
 
-// examineNative tries tutti's own benchmark programs. For libraries without such a program, it
-// adds the command that builds one.
+// examineNative tries tutti's own benchmark programs. For each library without such a program, it adds a
+// check with the command that builds one.
 func (x *programTester) examineNative(ctx context.Context) {
 	for _, path := range x.findNative() {
 		x.examineOwn(ctx, path)
@@ -296,7 +296,7 @@ func (x *programTester) findNative() []string {
 	return out
 }
 
-// examineOwn checks that a program is built from this version's source, and measures a
+// examineOwn checks that a program was built from the source of this version of tutti. It also measures a
 // broadcast.
 func (x *programTester) examineOwn(ctx context.Context, path string) {
 	p := program{name: "native", path: path, library: x.libraries.of(ctx, path), state: Missing}
@@ -331,7 +331,7 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	x.add(c)
 }
 
-// of returns the library that a program loads, or nil if it was not found.
+// of returns the library that a program loads. It returns nil if the doctor did not find this library.
 func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 	loads := x.loadedBy(ctx, path)
 	for _, lib := range x.found {
@@ -368,8 +368,8 @@ func (x *programTester) tryNative(ctx context.Context, c Check, path string, sta
 	return c
 }
 
-// parseNative reports whether the output contains a result. why is the reason for a missing
-// result, if the program names one.
+// parseNative reports whether the output contains a result. If it does not, why is the reason that the
+// program printed, or "".
 func parseNative(text string) (measured bool, why string) {
 	for line := range strings.Lines(text) {
 		var e struct {

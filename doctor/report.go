@@ -42,7 +42,7 @@ type Check struct {
 	Fix     string   `json:"fix,omitzero"` // one line of advice
 }
 
-// Set names parts that work together in a campaign.
+// Set names a library, a launcher, a benchmark program and a scheduler that work together in a campaign.
 type Set struct {
 	Library   string `json:"library"`
 	Launcher  string `json:"launcher"`
@@ -50,7 +50,7 @@ type Set struct {
 	Scheduler string `json:"scheduler"`
 }
 
-// MissingPart is a missing part of the first Set.
+// MissingPart is a part that is missing for a first Set.
 type MissingPart struct {
 	What string `json:"what"`
 	Fix  string `json:"fix,omitzero"` // one line of advice
@@ -64,7 +64,8 @@ type Report struct {
 	Checks       []Check       `json:"checks"`
 }
 
-// Ready reports whether the campaign, or without one any campaign, could run here.
+// Ready reports whether the campaign could run here. Without a campaign, it reports whether any campaign
+// could run.
 func (r *Report) Ready() bool {
 	return len(r.Sets) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.Section == Campaign && c.State == Missing
@@ -76,7 +77,7 @@ func ok(s Section, name string, details ...string) Check {
 	return Check{Section: s, Name: name, State: OK, Details: details}
 }
 
-// with returns the check with another state and advice.
+// with returns a copy of the check with another state and with advice.
 func (c Check) with(state State, fix string) Check {
 	c.State, c.Fix = state, fix
 	return c
@@ -143,7 +144,7 @@ func (x *examination) canSubmit() bool {
 	return false
 }
 
-// missingParts returns the missing parts of a first set, the most basic first.
+// missingParts returns the parts that are missing for a first Set, the most basic part first.
 func (x *examination) missingParts(usable func(State) bool) []MissingPart {
 	var out []MissingPart
 	lib := slices.IndexFunc(x.libraries.found, (*Library).launchable)

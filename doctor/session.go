@@ -16,10 +16,11 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// longestOutput is the number of bytes kept of each output stream. ompi_info writes 200 kB.
+// longestOutput is the largest number of bytes that run keeps of each output stream. For comparison,
+// ompi_info writes 200 kB.
 const longestOutput = 4 << 20
 
-// grace is the time between SIGTERM and SIGKILL.
+// grace is the time between SIGTERM and SIGKILL when a command is stopped.
 const grace = time.Second
 
 // result is the outcome of a command.
@@ -31,8 +32,9 @@ type result struct {
 	Took           time.Duration
 }
 
-// message returns the most relevant line of the output. It prefers a line with "error" or "fatal"
-// on stderr, then the first line of either stream, then the error itself.
+// message returns the most relevant line of the output. It prefers a line with "error" or "fatal".
+// Otherwise it takes the first line with a letter, on stderr if possible. If there is no such line, it
+// returns the error of the command.
 func (r result) message() string {
 	var first string
 	for line := range strings.Lines(r.Stderr + "\n" + r.Stdout) {
@@ -53,7 +55,7 @@ func (r result) message() string {
 
 func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// printable returns text without control characters, cut to 200 characters.
+// printable replaces control characters of a text and cuts the text to 200 characters.
 func printable(s string) string {
 	const most = 200
 	s = strings.Map(func(r rune) rune {
@@ -80,8 +82,8 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command to its end or its time limit. It retries while the file system still has
-// a freshly compiled program open for writing (ETXTBSY).
+// run runs a command until it ends or reaches its time limit. If a freshly compiled program is still open
+// for writing (ETXTBSY), run tries again.
 func (x *session) run(ctx context.Context, c command) result {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
@@ -128,8 +130,7 @@ func without(environ, drop []string) []string {
 	})
 }
 
-// quiet returns the environment in which programs print English, in the formats that the
-// parsers expect.
+// quiet returns an environment in which programs print English text in the formats that the parsers expect.
 func quiet(environ []string) []string {
 	drop := []string{"LC_ALL", "LANG", "LANGUAGE", "SLURM_TIME_FORMAT", "SINFO_FORMAT", "SQUEUE_FORMAT", "SLURM_CLUSTERS", "SLURM_DEBUG", "SLURM_LABELIO"}
 	return append(without(environ, drop), "LC_ALL=C")
@@ -167,7 +168,8 @@ func (x *session) path() []string {
 // look returns the first program with this name in PATH, or "".
 func (x *session) look(name string) string { return lookIn(x.path(), name) }
 
-// short returns the program's name if PATH leads to the program, otherwise its path.
+// short returns the name of a program if PATH contains this program under that name. Otherwise it returns
+// the path.
 func (x *session) short(path string) string {
 	if name := filepath.Base(path); x.look(name) == path {
 		return name
@@ -189,7 +191,7 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// real resolves symbolic links. It returns the path itself if that fails.
+// real returns a path without symbolic links. If they cannot be resolved, it returns the given path.
 func real(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -210,7 +212,7 @@ func (x *session) prepare(ctx context.Context) {
 	}
 }
 
-// setUp runs the modules and set-up lines of a campaign and keeps the resulting environment.
+// setUp loads the modules of a campaign and runs its set-up lines. It keeps the resulting environment.
 func (x *session) setUp(ctx context.Context, n *Needs) {
 	if len(n.Modules)+len(n.Setup) == 0 {
 		return
@@ -229,8 +231,8 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 	}
 }
 
-// setUpScript returns a script that runs the set-up and prints the environment, with a zero
-// byte after each variable. Output of the set-up goes to standard error.
+// setUpScript returns a script that runs a campaign's set-up and prints the resulting environment. A zero
+// byte follows each variable. Output of the set-up goes to standard error.
 func setUpScript(n *Needs) string {
 	var b strings.Builder
 	b.WriteString("exec 3>&1 1>&2\n")

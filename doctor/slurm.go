@@ -58,7 +58,7 @@ func (x *slurmChecker) examine(ctx context.Context) {
 	}
 }
 
-// ping asks the controller for an answer and adds the check of Slurm itself.
+// ping asks Slurm's controller for an answer and adds a check with the result.
 func (x *slurmChecker) ping(ctx context.Context) bool {
 	scontrol := x.look("scontrol")
 	if scontrol == "" {
@@ -199,7 +199,7 @@ func (x *slurmChecker) examineAllocation(context.Context) {
 	x.add(c)
 }
 
-// testSubmission asks sbatch whether it would accept a job, without submitting one.
+// testSubmission asks sbatch whether it would accept a job. It submits no job.
 func (x *slurmChecker) testSubmission(ctx context.Context) {
 	path := x.look("sbatch")
 	script := filepath.Join(x.temp, "job.sh")
@@ -257,8 +257,8 @@ func orUnknown(s string) string {
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
 
-// parsePing returns the state and host of the first controller that is up, otherwise of the
-// first controller.
+// parsePing returns the state and the host of the first controller that is up. If none is up, it returns
+// those of the first controller.
 func parsePing(text string) (state, host string) {
 	for _, m := range pingForm.FindAllStringSubmatch(text, -1) {
 		if state == "" || m[3] == "UP" {
@@ -282,7 +282,7 @@ func parseSlurmVersion(text string) string {
 	return ""
 }
 
-// partition is a Slurm partition with its numbers of nodes.
+// partition is a Slurm partition with the numbers of its nodes in certain states.
 type partition struct {
 	slurm.Partition
 	idle, usable int // numbers of nodes
@@ -300,7 +300,7 @@ func parsePartitions(text string) []partition {
 	return out
 }
 
-// number parses a count. It returns 0 for other text.
+// number parses a number of nodes. It returns 0 for text that is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -309,7 +309,8 @@ func number(s string) int {
 	return n
 }
 
-// nodeCount holds the numbers of idle nodes and of working nodes, idle ones included.
+// nodeCount holds the number of idle nodes and the number of working nodes. Working nodes include idle
+// ones.
 type nodeCount struct{ idle, usable int }
 
 // parseSinfo parses lines of sinfo --format=%R|%D|%t: partition, nodes, state. A state may
@@ -356,7 +357,8 @@ func seconds(s string) (int, bool) {
 
 var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
 
-// startsIn returns the expected start of a job from the output of sbatch --test-only, or "".
+// startsIn returns a text that says when a job is expected to start. It reads the output of sbatch
+// --test-only. It returns "" if the output contains no time.
 func startsIn(text string, now time.Time) string {
 	m := startForm.FindStringSubmatch(text)
 	if m == nil {

@@ -10,7 +10,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// cluster adds a working Slurm to a machine.
+// cluster adds a working Slurm to a fake machine.
 func (m *machine) cluster() {
 	m.t.Helper()
 	here, err := filepath.Abs("testdata")
@@ -49,7 +49,7 @@ func TestSlurm(t *testing.T) {
 	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "two processes, one world", "")
 }
 
-// TestSlurmTroubles checks the report of faulty clusters, also with commands that hang.
+// TestSlurmTroubles checks the reports of clusters with faults, such as commands that hang.
 func TestSlurmTroubles(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -106,8 +106,8 @@ func mustRemove(m *machine, name string) {
 	}
 }
 
-// If srun starts worlds of one rank with a plugin, the next plugin is tried. The report names
-// the failed ones.
+// TestSrunPlugins checks a plugin with which srun starts two worlds of one rank. The doctor must try the
+// next plugin, and the report must name the failed ones.
 func TestSrunPlugins(t *testing.T) {
 	const listing = "case $1 in --mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
 	tests := []struct {
@@ -133,8 +133,8 @@ func TestSrunPlugins(t *testing.T) {
 	}
 }
 
-// Inside a job, two processes are a step next to other steps. Outside, they are a job that
-// does not wait.
+// TestSrunArgs checks the arguments of srun for two processes. Inside a job, they are a step next to other
+// steps. Outside a job, they are a job that does not wait.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
 	tests := []struct{ job, version, want, not string }{
@@ -152,7 +152,7 @@ func TestSrunArgs(t *testing.T) {
 	}
 }
 
-// Sets name the scheduler slurm, or allocation inside a job.
+// TestSchedulers checks the scheduler in a Set: allocation inside a job, slurm outside.
 func TestSchedulers(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc", mpichMark)
@@ -174,7 +174,7 @@ func TestSchedulers(t *testing.T) {
 	}
 }
 
-// An examination ends even if all commands hang.
+// TestEverythingHangs checks that an examination ends even if all commands hang.
 func TestEverythingHangs(t *testing.T) {
 	m := newMachine(t)
 	if !testutil.AllCases() {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Columns of the text: state, name and summary. Other details are below the name.
+// Widths of the columns of the text. A line has state, name and summary. Other details are below the name.
 const (
 	stateWidth  = 7
 	nameWidth   = 17
@@ -71,7 +71,7 @@ func writeCheck(b *strings.Builder, c Check, width int) {
 	}
 }
 
-// writeHanging writes text after head. Further lines start at the given column.
+// writeHanging writes the text after head. Lines after the first one are indented to the given column.
 func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	first, rest := text, []string(nil)
 	if lines := wrap(text, width-utf8.RuneCountInString(head)); len(lines) > 1 {
@@ -84,7 +84,7 @@ func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	}
 }
 
-// wrap breaks text into lines between words.
+// wrap breaks a text into lines of at most the given width, between words.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
