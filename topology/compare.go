@@ -100,7 +100,7 @@ func (t *Tree) parents() map[*Vertex]*Vertex {
 	return out
 }
 
-// pair is a node or switch that occurs in both trees.
+// pair is a node of both trees, or a pair of switches that match.
 type pair struct {
 	name               string
 	declared, measured *Vertex
@@ -189,7 +189,7 @@ func match(all []*overlap) {
 	}
 }
 
-// difference returns the kind of difference that an unmatched overlap shows.
+// difference returns the difference between the trees that an unmatched overlap shows.
 func (c *overlap) difference(all []*overlap) Difference {
 	d := Difference{Places: c.places, Declared: c.declared.Name, Confidence: c.measured.Confidence}
 	whole := true

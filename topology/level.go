@@ -67,8 +67,8 @@ func levelOf(kind Kind, height int, vertices []*Vertex) Level {
 	return l
 }
 
-// below returns the number of nodes below a switch, or of innermost vertices below another
-// vertex.
+// below returns the number of nodes below a switch. For other vertices, it returns the number of innermost
+// vertices below them.
 func (v *Vertex) below() int {
 	sum := 0
 	for i := range v.Children {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names finds nodes by host names with or without a domain. n1 and n1.cluster.site are the
-// same node, n1.a and n1.b are different ones.
+// Names finds nodes by host names, with or without a domain. The names n1 and n1.cluster.site denote the
+// same node. The names n1.a and n1.b denote different nodes.
 type Names struct {
 	exact map[string]bool
 	short map[string]string // the name with a domain; empty if several have this host name

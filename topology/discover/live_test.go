@@ -71,8 +71,8 @@ func checkLive(t *testing.T, r discover.Measurements) {
 	}
 }
 
-// checkExample checks the sizes of the example: empty messages, powers of two, then the sizes
-// of clustering.Extra, in order. A busy machine may stop before the last sizes.
+// checkExample checks the message sizes of the example and their order: empty messages, powers of two, then
+// the sizes of clustering.Extra. On a busy machine, the last sizes may be missing.
 func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Helper()
 	var got, want []int

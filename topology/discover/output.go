@@ -43,8 +43,8 @@ type Stage struct {
 	Seconds float64 // duration of the stage
 }
 
-// Example holds the measurements of one pair with messages of one size, for the PLogP model of
-// its class.
+// Example holds the measurements of one pair with messages of one size. The PLogP model of the pair's class
+// is fitted to them.
 type Example struct {
 	Class                    string
 	Bytes                    int

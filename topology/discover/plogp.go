@@ -14,8 +14,8 @@ type ClassParameters struct {
 	Parameters
 }
 
-// FitClasses fits PLogP parameters to the examples of each class, in the order of the
-// examples. gaps names the classes without parameters and gives the reasons.
+// FitClasses fits PLogP parameters to the examples of each class, in the order of the examples. The result
+// gaps names the classes without parameters and gives the reasons.
 func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	var classes []string
 	by := map[string][]Example{}
@@ -54,11 +54,12 @@ func fit(examples []Example) (Parameters, error) {
 	return FitPLogP(empty.RoundTrip, empty.gap(), readings)
 }
 
-// firstRow is the number of consecutive messages in the first element of Example.Rows. Each
-// further element has twice as many. The benchmark stops when two elements agree within 1 %.
+// firstRow is the number of consecutive messages whose time is the first element of Example.Rows. Each
+// further element is the time of twice as many messages as the one before. The benchmark stops when two
+// elements agree within 1 %.
 const firstRow = 10
 
-// gap returns the mean time of a message in the longest row, in seconds; 0 without rows.
+// gap returns the mean time of a message in the longest row, in seconds. It returns 0 if there are no rows.
 func (e Example) gap() float64 {
 	last := len(e.Rows) - 1
 	if last < 0 {
@@ -67,7 +68,7 @@ func (e Example) gap() float64 {
 	return e.Rows[last] / float64(int(firstRow)<<min(last, 30))
 }
 
-// ErrParameters is matched by errors about missing or impossible measurements.
+// ErrParameters is matched by errors about missing or impossible measurements for PLogP parameters.
 var ErrParameters = errors.New("not a reading")
 
 // SizeTimes holds the times measured with messages of one size, in seconds.
@@ -94,14 +95,14 @@ type Parameters struct {
 	Sizes   []Overhead `json:"sizes"`   // ascending by size
 }
 
-// FitPLogP computes the PLogP parameters from the measured times. roundTrip and gap are those
-// of empty messages, in seconds.
+// FitPLogP computes the PLogP parameters from measured times. The parameters roundTrip and gap are the
+// times of empty messages, in seconds.
 //
-// If a size has no measured gap, its gap is the round trip less that of an empty message, plus
-// gap (equation 3.1). The latency is half of roundTrip - 2·gap (equation 3.2).
+// If no gap was measured for a size, its gap is the round trip of this size, minus roundTrip, plus gap
+// (equation 3.1). The latency is half of roundTrip - 2·gap (equation 3.2).
 //
-// It returns an error matching ErrParameters for missing, negative or infinite times, for
-// duplicate or negative sizes, and for a negative gap or latency.
+// It returns an error matching ErrParameters for missing, negative or infinite times, for duplicate or
+// negative sizes, and for a negative gap or latency.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 func FitPLogP(roundTrip, gap float64, readings []SizeTimes) (Parameters, error) {

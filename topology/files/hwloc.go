@@ -29,7 +29,7 @@ type info struct {
 	Value string `xml:"value,attr"`
 }
 
-// Treatment of hwloc objects that become no vertex.
+// Kinds for hwloc objects that do not become a vertex.
 const (
 	through = topology.Kind("through") // the object's children belong to its parent
 	ignored = topology.Kind("ignored") // the object and its children are ignored
@@ -97,7 +97,7 @@ func machine(doc document, name string) (topology.Vertex, error) {
 // builder creates vertices and counts them by name.
 type builder struct{ count map[string]int }
 
-// below returns the vertices of the objects in o.
+// below returns the vertices of all objects inside o.
 func (b *builder) below(o object) ([]topology.Vertex, error) {
 	var out []topology.Vertex
 	for _, c := range o.Objects {
@@ -118,7 +118,8 @@ func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }
 
-// vertices returns the vertex of an object, the vertices of its children, or nothing.
+// vertices returns the vertices that represent an object. They are its own vertex, or the vertices of its
+// children, or none.
 func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	kind, known := meaning[o.Type]
 	switch {

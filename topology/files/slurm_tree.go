@@ -45,7 +45,7 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 	return t, t.Check()
 }
 
-// describe adds the entries. It unites switches with the same children.
+// describe adds the entries of a file. It replaces switches with the same children by one switch.
 func (a *assembler) describe(entries []entry) error {
 	seen := map[string]int{}
 	for _, e := range entries {
@@ -135,7 +135,7 @@ func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {
 	return v
 }
 
-// circle describes the cycle that contains a switch without a path to the root.
+// circle describes the cycle that keeps a switch from being below the root.
 func (a *assembler) circle(e entry) string {
 	var way []string
 	seen := map[string]bool{}
