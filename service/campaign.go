@@ -24,7 +24,7 @@ func States() []State {
 	return []State{Queued, Running, Stopping, Paused, Done, Failed, Cancelled}
 }
 
-// Over reports whether a campaign does not continue without a request.
+// Over reports whether a campaign has ended. Only a request can continue it.
 func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
 // Request asks for a campaign.

@@ -60,7 +60,7 @@ type stored struct {
 	MachineState  *MachineState    `json:"machine_state,omitempty"` // before its first process
 }
 
-// stopGoal is the outcome that a stopping campaign is to have.
+// stopGoal says why a campaign is stopping, and therefore which state it is to reach.
 type stopGoal string
 
 const (
@@ -81,11 +81,11 @@ func (e *entry) begun() bool {
 	return err == nil
 }
 
-// measures reports whether the campaign takes node-hours.
+// measures reports whether the campaign uses node-hours.
 func (e *entry) measures() bool { return e.NodeHours > 0 }
 
-// current returns the campaign with the progress of its journal. The stored progress stays until
-// the view has read as many records.
+// current returns the campaign with the progress that its journal shows. It returns the stored progress
+// until the view has read all records that the stored progress includes.
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {
@@ -96,7 +96,7 @@ func (e *entry) current() Campaign {
 	return c
 }
 
-// spentOn returns the node-seconds of a day.
+// spentOn returns the node-seconds that the campaign spent on a day.
 func (e *entry) spentOn(day string) float64 {
 	if e.view == nil {
 		return e.spent.on(day)
@@ -161,8 +161,8 @@ func (q *queue) load() error {
 	return nil
 }
 
-// loadSpending reads the spending of today from the journals. A campaign whose journal cannot
-// be read counts with its whole budget. loadSpending runs before other goroutines use the queue.
+// loadSpending reads the spending of today from the journals. If a campaign's journal cannot be read, its
+// whole budget counts as spent. loadSpending runs before other goroutines use the queue.
 func (q *queue) loadSpending() {
 	today := dayOf(q.opt.Clock.Now())
 	for _, e := range q.order {
@@ -269,7 +269,7 @@ func (q *queue) resultsOf(id string) (string, error) {
 	return e.results(), nil
 }
 
-// finished describes the last campaign of a base that is done.
+// finished describes the last completed campaign of a base.
 type finished struct {
 	id      string
 	ended   time.Time
@@ -277,8 +277,8 @@ type finished struct {
 	machine *MachineState // nil when unknown
 }
 
-// lastOf returns the last campaign of a base that is done, and a campaign of the base that has not
-// ended. Both may be nil.
+// lastOf returns the last completed campaign of a base, and a campaign of the base that has not ended. Both
+// may be nil.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

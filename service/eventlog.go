@@ -135,9 +135,9 @@ func (l *eventLog) wakeLocked() {
 	l.grown = make(chan struct{})
 }
 
-// update reads the complete lines that were appended to the file since the last call, and calls
-// each for every event. A missing file has no lines. A line longer than journal.MaxLine and a file
-// that has shrunk are errors.
+// update reads the complete lines that were appended to the file since the last call. It calls the function
+// each for every event. A missing file has no lines. A line longer than journal.MaxLine and a file that has
+// shrunk are errors.
 func (l *eventLog) update(each func(Event)) error {
 	l.reading.Lock()
 	defer l.reading.Unlock()

@@ -50,7 +50,8 @@ func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, err
 	return o.Machine.Inspect(ctx, b)
 }
 
-// changedLibrary describes the first library that differs from an earlier state, "" for none.
+// changedLibrary describes the first library that differs from its earlier state. It returns "" if no
+// library has changed.
 func changedLibrary(before, now []LibraryBuild) string {
 	for _, n := range now {
 		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })
@@ -69,7 +70,8 @@ func changedLibrary(before, now []LibraryBuild) string {
 	return ""
 }
 
-// changedNodes describes how many nodes were removed and added, "" for none.
+// changedNodes describes how many nodes were removed and how many were added. It returns "" if no node has
+// changed.
 func changedNodes(before, now []string) string {
 	missing := func(from, in []string) (n int) {
 		for _, name := range from {

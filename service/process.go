@@ -37,8 +37,8 @@ type child struct {
 	cmd *exec.Cmd
 }
 
-// start starts tutti in the folder of the log and appends its output to the log. If output is not
-// "", standard output goes into the file output instead.
+// start starts tutti in the folder of the log and appends the output of tutti to the log. If the parameter
+// output is not empty, standard output goes into that file instead.
 func (p processes) start(log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -121,8 +121,8 @@ func (o orphan) signal(s os.Signal) error {
 	return ignoreEnded(p.Signal(s))
 }
 
-// foreignProcess is a process that no service started and that has locked the journal of a
-// campaign. The service waits for its end and sends it no signal.
+// foreignProcess is a process that has locked the journal of a campaign and that no service started. The
+// service waits until it ends, but sends it no signal.
 type foreignProcess struct {
 	results string // folder with the journal
 	poll    time.Duration
@@ -142,7 +142,7 @@ func (f foreignProcess) runs() bool {
 
 func (f foreignProcess) signal(os.Signal) error { return nil }
 
-// find returns a running process of a campaign that is not a child of this service, or nil. last
+// find returns a running process of a campaign that this service did not start, or nil. The parameter last
 // is the last process that a service started, or nil.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {

@@ -181,8 +181,8 @@ func isPrintable(s string) bool {
 	return !slices.ContainsFunc([]rune(s), func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })
 }
 
-// stop gives a campaign a goal, and interrupts its process where it has one. state is the
-// state of a campaign that has reached the goal.
+// stop sets the goal of a campaign and interrupts the campaign's process if there is one. The parameter
+// state is the state of a campaign that has reached the goal.
 func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -212,7 +212,7 @@ func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 	return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
 }
 
-// cancelIdle cancels the jobs of a campaign without a process, and the campaign.
+// cancelIdle cancels a campaign without a process. It also cancels the campaign's jobs.
 func (q *queue) cancelIdle(e *entry) {
 	err := q.cancelJobs(e)
 	q.mu.Lock()
@@ -249,7 +249,7 @@ func (q *queue) resume(id string) (Campaign, error) {
 	return e.current(), nil
 }
 
-// waitsForHours is the Campaign.WaitsFor of a campaign whose budget exceeds the remaining
+// waitsForHours is the value of Campaign.WaitsFor for a campaign whose budget exceeds the remaining
 // node-hours of today.
 const waitsForHours = "node-hours: those of today are spent or reserved"
 
@@ -330,7 +330,7 @@ func (q *queue) drain() {
 	q.workers.Wait()
 }
 
-// ready returns why no campaign can be created, nil when one can.
+// ready returns an error that says why no campaign can be created, or nil if campaigns can be created.
 func (q *queue) ready() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -27,7 +27,7 @@ type NodeHours struct {
 	Until     time.Time `json:"until" doc:"When the next day begins"`
 }
 
-// hoursTolerance is the rounding error of sums of node-hours.
+// hoursTolerance is the largest accepted rounding error of a sum of node-hours.
 const hoursTolerance = 1e-9
 
 // quota limits the node-hours of a campaign and of a day. Journals contain the spending of campaigns;
@@ -76,7 +76,7 @@ func (q *quota) maxNodeSeconds(budget float64) float64 {
 	return 3600 * config.Overrun * min(budget, q.Campaign)
 }
 
-// addDrift counts the node-seconds of a drift measurement.
+// addDrift adds the node-seconds of a drift measurement to the spending of today.
 func (q *quota) addDrift(nodeSeconds float64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *daySpending) add(t time.Time, nodeSeconds float64) {
 	}
 }
 
-// on returns the node-seconds of a day.
+// on returns the node-seconds that were spent on a day, or 0 for any day but the latest.
 func (s daySpending) on(day string) float64 {
 	if s.Day != day {
 		return 0

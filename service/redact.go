@@ -11,9 +11,9 @@ import (
 	"tutti/journal"
 )
 
-// The role read sees only the fields and the kinds of records that this file names. Other parts of
-// a campaign file (variables, shell commands, directives) and the output of programs may contain
-// secrets.
+// The role read sees only the fields and kinds of records that this file names. Secrets may be in the other
+// parts of a campaign file: variables, shell commands and directives. The output of programs may contain
+// secrets too.
 
 const (
 	hidden      = "[hidden]" // replaces a value
@@ -28,8 +28,8 @@ func (c Campaign) Redacted() Campaign {
 	return c
 }
 
-// Redacted returns a feed as the role read sees it: with the same numbers and types, and
-// without data that may contain secrets.
+// Redacted returns the part of a feed that the role read may see. Numbers and types of events stay the
+// same. Data that may contain secrets is removed.
 func Redacted(f Feed) Feed { return redactedFeed{f} }
 
 type redactedFeed struct{ Feed }

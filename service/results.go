@@ -172,15 +172,16 @@ func (s *Service) Problems(id string) ([]journal.Problem, error) {
 	return fromSummary(s, id, (*summary).Problems)
 }
 
-// Selection returns the selection of a campaign for a problem after its last evaluation. While models
-// are trained for a later evaluation it returns the selection before. The first call trains models
-// and may take seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
+// Selection returns the selection of a campaign for a problem after the last evaluation. While newer models
+// are being trained, it returns the previous selection. The first call trains models and may take seconds.
+// The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
 func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Selection, err
 }
 
-// Predictions returns the predicted time of every algorithm at every point, like Selection.
+// Predictions returns the predicted time of every algorithm at every point. Its errors and its duration are
+// those of Selection.
 func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem) ([]Prediction, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Predictions, err
@@ -328,7 +329,8 @@ func (c *learnedCache) addLocked(key learnedKey, r *learnedResult) {
 	}
 }
 
-// train waits for the token and trains models, unless another call has trained them meanwhile.
+// train waits until no other call trains models, and then trains models. It trains nothing if another call
+// has trained the same models meanwhile.
 func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResult, dir string, round int) (Learned, error) {
 	select {
 	case <-c.turn:

@@ -58,8 +58,8 @@ func (s SampleStatus) Redacted() SampleStatus {
 	return s
 }
 
-// samples watches the folders of samples and updates the table of a folder with new samples.
-// It is safe for concurrent use.
+// samples watches the folders of samples. When a folder has new samples, samples updates the folder's
+// table. It is safe for concurrent use.
 type samples struct {
 	opt       *Options
 	queue     *queue
@@ -156,7 +156,8 @@ func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 
 const samplesSuffix = ".samples" // of the files that jobs leave
 
-// digestSamples identifies the input of an update: the files of samples and the last campaign.
+// digestSamples returns a hash that identifies the input of an update. It hashes the names, sizes and times
+// of the sample files and the ID of the last campaign.
 func digestSamples(folder string, last *finished) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,7 +186,8 @@ func digestSamples(folder string, last *finished) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// update runs tutti online update.
+// update runs the command "tutti online update" on a folder of samples and returns the report of the
+// command.
 func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finished) (*online.Report, error) {
 	dir := s.dir(f)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -243,12 +245,13 @@ func (s *samples) set(state storedStatus, changed bool) {
 	}
 }
 
-// minCommon is the least number of candidates, timed by both applications and the campaign, from
-// which a drift is computed.
+// minCommon is the least number of candidates that a drift is computed from. Applications and the campaign
+// must both have timed each of these candidates.
 const minCommon = 3
 
-// checkDrift creates a campaign of the base when the times of applications differ from those of
-// the last campaign, and returns the reason. It creates at most one campaign for each last campaign.
+// checkDrift compares the times of applications with the times of the base's last campaign. If they differ,
+// it creates a new campaign of the base and returns the reason. It creates at most one new campaign for
+// each last campaign.
 func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Report) string {
 	if f.Drift == 0 || last == nil || len(r.Drift) == 0 {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// fakeUpdate runs as tutti online update. It reports as many calls as the samples of a folder have
-// bytes, and the drift that the file drift of the folder contains.
+// fakeUpdate replaces the command "tutti online update" in tests. The number of calls in its report is the
+// size of the samples in bytes. The drift in its report comes from the file drift of the folder.
 func fakeUpdate(args []string, campaign string) int {
 	folder := args[2]
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))

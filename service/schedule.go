@@ -200,8 +200,8 @@ func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
 	return fmt.Sprintf("campaign %s: %s", c.ID, reason)
 }
 
-// publicReason returns the text of an error that every role may read. Errors of the system,
-// of programs and of campaign files may contain secrets: they are in the log only.
+// publicReason returns the part of an error's text that every role may read. Errors of the system, of
+// programs and of campaign files may contain secrets. Their texts are only in the log.
 func publicReason(err error) string {
 	for _, own := range []error{ErrQueueFull, ErrQuota, ErrDraining, ErrNoBase} {
 		if errors.Is(err, own) {
@@ -211,8 +211,8 @@ func publicReason(err error) string {
 	return "the service's log says why"
 }
 
-// check reports whether to create a scheduled campaign. from is the campaign whose measurements it
-// starts with.
+// check reports whether to create a scheduled campaign. The result from is the ID of the campaign whose
+// measurements the new campaign starts with.
 func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
 	last, open := s.queue.lastOf(b.Name)
 	switch {
@@ -314,7 +314,7 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 // driftCandidates is the number of candidates of a drift measurement.
 const driftCandidates = "16"
 
-// measureDrift runs tutti verify --drift.
+// measureDrift runs the command "tutti verify --drift" and returns the drift that it measured.
 func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -25,9 +25,9 @@ type Options struct {
 	Samples []config.SampleFolder
 	Command []string // of tutti: the program and the arguments before its commands
 	Environ []string // of the processes; nil: that of this process
-	// Check returns the demand of a campaign of a base with settings. Settings that the base
-	// does not allow are an error, a *config.FieldError where one field is wrong. nil: every
-	// campaign is on recorded data.
+	// Check returns the demand of a campaign, given its base and its settings. Settings that the base does
+	// not allow are an error. If one field is wrong, the error is a *config.FieldError. If Check is nil,
+	// every campaign uses recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota // zeros mean the defaults of package config
 	Models  Models       // nil: no selection, no predictions
@@ -159,7 +159,7 @@ func (s *Service) followDays(ctx context.Context) {
 	}
 }
 
-// Close releases the state folder of a service that is not Run.
+// Close releases the state folder. Call it for a service whose method Run was not called.
 func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
 
 // Ready returns why the service cannot create campaigns, nil when it can.
@@ -179,7 +179,8 @@ func (s *Service) Schedule() []Scheduled { return s.schedule.list() }
 // Samples returns the status of the folders of samples in the order of the configuration.
 func (s *Service) Samples() []SampleStatus { return s.samples.list() }
 
-// NodeHours returns the node-hours that were and may be taken today.
+// NodeHours returns the node-hours that campaigns have used today and the node-hours that they may still
+// use.
 func (s *Service) NodeHours() NodeHours { return s.queue.nodeHours() }
 
 // Campaigns returns all campaigns, the newest first.
@@ -188,12 +189,11 @@ func (s *Service) Campaigns() []Campaign { return s.queue.list() }
 // Campaign returns one campaign. The error matches ErrNoCampaign.
 func (s *Service) Campaign(id string) (Campaign, error) { return s.queue.campaign(id) }
 
-// Create makes a campaign that waits for its machine. A request that repeats an earlier one
-// with the same key, which is not empty, returns the campaign of the earlier one, and created
-// is false.
+// Create makes a campaign that waits for its machine. If an earlier request had the same key, Create
+// returns the campaign of that request, and created is false. Requests with an empty key are never
+// repetitions.
 //
-// The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or
-// ErrDraining.
+// The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or ErrDraining.
 func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, created bool, err error) {
 	if len(key) > maxKey || !isPrintable(key) {
 		return Campaign{}, false, &config.FieldError{Field: "Idempotency-Key", Text: fmt.Sprintf("want at most %d printable characters", maxKey)}

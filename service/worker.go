@@ -13,7 +13,7 @@ import (
 // another process.
 const foreignRetry = 5 * time.Second
 
-// waitsForForeign is the Campaign.WaitsFor while another process has locked the journal.
+// waitsForForeign is the value of Campaign.WaitsFor while another process has locked the journal.
 const waitsForForeign = "another tutti that works on the campaign"
 
 // startWorkerLocked reserves the machine of a campaign and starts its worker.
@@ -24,7 +24,7 @@ func (q *queue) startWorkerLocked(e *entry) {
 	q.workers.Go(func() { q.work(e) })
 }
 
-// work runs the processes of a campaign until it is queued, paused or over.
+// work runs the processes of a campaign until the campaign is queued, paused or over.
 func (q *queue) work(e *entry) {
 	q.recordMachine(e)
 	for {
@@ -55,7 +55,7 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the process of a campaign, and starts a process if there is none. It returns nil
+// launch returns the running process of a campaign, or starts a process if none is running. It returns nil
 // for a stopping campaign without a process.
 func (q *queue) launch(e *entry) (process, error) {
 	q.mu.Lock()
@@ -156,8 +156,8 @@ func (q *queue) enforceBudget(e *entry) {
 	}
 }
 
-// processEnded sets the state of a campaign after its process has ended, and reports whether
-// its worker has finished. failure says why the exit code is unknown.
+// processEnded sets the state of a campaign after its process has ended. It reports whether the campaign's
+// worker has finished. The parameter failure says why the exit code is unknown.
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,8 +177,8 @@ func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished b
 	return true
 }
 
-// endStoppedLocked cancels the jobs of a campaign and then the campaign itself. It releases the lock
-// while it cancels the jobs.
+// endStoppedLocked cancels the jobs of a campaign and then the campaign itself. It releases the queue's
+// lock while it cancels the jobs.
 func (q *queue) endStoppedLocked(e *entry) {
 	q.mu.Unlock()
 	failure := q.cancelJobs(e)
@@ -205,8 +205,8 @@ func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (fi
 	return true
 }
 
-// endBusyLocked handles a process that found the journal locked by another process. It waits
-// foreignRetry before the worker tries again, and releases the lock while it waits.
+// endBusyLocked handles a process that found the journal locked by another process. It waits for the time
+// foreignRetry before the worker tries again. It releases the queue's lock while it waits.
 func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	switch {
 	case e.Goal == goalPause:

@@ -10,7 +10,7 @@ import (
 	"github.com/gorilla/securecookie"
 )
 
-// caller is the sender of a request and his permissions.
+// caller is the sender of a request and the sender's permissions.
 type caller struct {
 	name    string // of the token; empty if requests need no token
 	operate bool   // the role is operate
@@ -35,7 +35,8 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// identify returns the caller of a request by its Authorization header, or else its login cookie.
+// identify finds the caller of a request. It uses the Authorization header, or the login cookie if there is
+// no such header.
 func (a *API) identify(r *http.Request) caller {
 	if a.options.Tokens == nil {
 		return caller{operate: true, known: true}
@@ -206,8 +207,8 @@ func (a *API) setCookie(w http.ResponseWriter, r *http.Request, value string, ma
 	})
 }
 
-// isHTTPS reports whether browsers reach the service by https. Behind a proxy the public
-// address says so, otherwise the connection of the request.
+// isHTTPS reports whether browsers reach the service by HTTPS. Behind a proxy the public address decides;
+// otherwise the connection of the request decides.
 func (a *API) isHTTPS(r *http.Request) bool {
 	if p := a.options.PublicAddress; p != nil {
 		return p.Scheme == "https"

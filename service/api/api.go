@@ -40,7 +40,7 @@ type Backend interface {
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
 
-	// Feed returns the lines of a campaign's journal, Events the service's own feed.
+	// Feed returns the lines of a campaign's journal. Events returns the service's own feed.
 	Feed(id string) (service.Feed, error)
 	Events() service.Feed
 
@@ -76,8 +76,8 @@ type Options struct {
 	Log     *slog.Logger // of requests and errors; nil discards
 	// Tokens contains the valid tokens. nil: requests need no token and have the role operate.
 	Tokens *TokenStore
-	// CookieKey signs login cookies, see the function CookieKey. nil: a random key, with which
-	// logins end with the process.
+	// CookieKey signs login cookies; see the function CookieKey. If it is nil, the service uses a random
+	// key, and logins end with the process.
 	CookieKey []byte
 	// PublicAddress is the URL under which browsers reach the service behind a reverse proxy;
 	// nil: they reach the listener directly.

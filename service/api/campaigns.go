@@ -93,7 +93,7 @@ func (a *API) listCampaigns(ctx context.Context, in *listInput) (*body[campaignL
 	return &body[campaignList]{out}, nil
 }
 
-// redacted returns a campaign as the role of the caller may see it.
+// redacted returns the part of a campaign that the caller's role may see.
 func redacted(ctx context.Context, c service.Campaign) service.Campaign {
 	if callerOf(ctx).operate {
 		return c

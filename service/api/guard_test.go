@@ -229,7 +229,7 @@ func TestLoginRefuses(t *testing.T) {
 	}
 }
 
-// TestOtherSites checks that requests which a browser sends for a page of another site change nothing.
+// TestOtherSites checks that the API refuses writes that a browser sends for a page of another site.
 func TestOtherSites(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{PublicAddress: parseURL(t, "https://tutti.example.org")})
@@ -300,8 +300,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestFiles checks that names which lead out of the results folder are refused, and that browsers
-// download files instead of showing them.
+// TestFiles checks that the API refuses file names that lead out of the results folder. It also checks that
+// browsers download files instead of showing them.
 func TestFiles(t *testing.T) {
 	f := newFake()
 	f.files["report.html"] = "<script>alert(1)</script>"

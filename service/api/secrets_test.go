@@ -38,8 +38,8 @@ func guarded(t *testing.T) *fake {
 	return f
 }
 
-// TestReadersSeeNoSecret checks that no request with the role read returns a secret. With the role
-// operate the same requests do.
+// TestReadersSeeNoSecret checks that no request with the role read returns a secret. The same requests with
+// the role operate return the secrets.
 func TestReadersSeeNoSecret(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	cookie := cookieOf(t, s, "look")

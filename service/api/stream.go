@@ -19,7 +19,7 @@ import (
 const (
 	// eventsAtOnce is the number of events that are written before the output is flushed.
 	eventsAtOnce = 256
-	// streamWrite is the time in which a client must receive the flushed events.
+	// streamWrite is the longest time that a client may take to receive the flushed events.
 	streamWrite = 30 * time.Second
 )
 

@@ -151,7 +151,8 @@ func (s *TokenStore) Lookup(name string) (t Token, ok bool) {
 	return s.find(func(t hashedToken) bool { return t.Name == name })
 }
 
-// find compares all tokens, also after a match.
+// find returns a token that matches. It compares all tokens even after a match, so that its duration does
+// not depend on which token matches.
 func (s *TokenStore) find(match func(hashedToken) bool) (found Token, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

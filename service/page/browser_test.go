@@ -33,7 +33,8 @@ func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 	return serveWrapped(t, f, tokens, func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 }
 
-// serveWrapped serves the fake through wrap, which calls next.
+// serveWrapped serves the fake. The parameter wrap handles each request and may call next, the handler of
+// the fake.
 func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	a := testutil.Must(api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens}))(t)
