@@ -19,7 +19,7 @@ import (
 // Kinds returns the kinds of runners.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setStrategyDefaults gives the keys whose default depends on the strategy their values.
+// setStrategyDefaults sets keys without a value whose default depends on the strategy.
 func (c *Campaign) setStrategyDefaults() {
 	if c.Model.Kind == "" {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
@@ -29,7 +29,7 @@ func (c *Campaign) setStrategyDefaults() {
 	}
 }
 
-// agree reports combinations of keys that contradict each other.
+// agree checks combinations of keys. It calls fault for keys that contradict each other.
 func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeModel(fault)
 	c.agreeWeights(fault)
@@ -42,7 +42,7 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// agreeModel reports a scaling that the model cannot use. The Poisson criterion needs times of 0
+// agreeModel reports a scaling of times that the model cannot use. The Poisson criterion needs times of 0
 // or more, but standardised times can be negative.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	if c.Model.Criterion == forest.Poisson.String() && c.Model.Scaling == string(preprocess.Standard) {

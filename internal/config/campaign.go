@@ -43,8 +43,8 @@ type Library struct {
 	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
 }
 
-// Grid restricts and weights the points. An axis without numbers has the numbers of the recorded
-// data.
+// Grid selects the points to tune and gives them weights. An axis without numbers gets the numbers that
+// occur in the recorded data.
 type Grid struct {
 	Nodes   []int              `json:"nodes,omitempty"`
 	PPN     []int              `json:"ppn,omitempty"`
@@ -129,7 +129,7 @@ type Slurm struct {
 	Bin         string   `json:"bin,omitempty"`
 }
 
-// Launch is the assumed cost of starting a parallel program on recorded data.
+// Launch is the cost that is assumed for each start of a parallel program when recorded data are replayed.
 type Launch struct {
 	Model       string        `json:"model"`
 	Time        time.Duration `json:"time"`

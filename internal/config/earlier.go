@@ -4,8 +4,8 @@ import (
 	"tutti/coll"
 )
 
-// Earlier has the measurements of an earlier campaign. The journal of a campaign that starts with
-// them includes them all. Resuming needs only this journal.
+// Earlier has the measurements of an earlier campaign. A new campaign that uses them copies all of them
+// into its own journal. To resume the new campaign, its journal is enough.
 type Earlier struct {
 	Campaign string           `json:"campaign"`
 	ID       string           `json:"id,omitempty"`
@@ -21,7 +21,7 @@ type EarlierProblem struct {
 	Measurements []coll.Measurement `json:"measurements"`
 }
 
-// Of returns the measurements of a library and a collective. It reports false if there are none.
+// Of returns the measurements of a library and a collective. It returns false if there are none.
 func (e Earlier) Of(library string, collective coll.Collective) (EarlierProblem, bool) {
 	for _, p := range e.Problems {
 		if p.Library == library && p.Collective == collective && len(p.Measurements) > 0 {

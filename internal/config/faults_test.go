@@ -36,7 +36,7 @@ func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 	return lines[1:]
 }
 
-// TestFaults checks that each fault names file and line, the key and what is allowed. The tested
+// TestFaults checks that each fault names the file, the line, the key and the allowed values. The tested
 // lines begin at line 6 of the file.
 func TestFaults(t *testing.T) {
 	tests := []struct{ name, file, want string }{

@@ -11,8 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// field is a key of a configuration file. The template, the defaults, the checks, the
-// reference and the JSON schema are all made from fields.
+// field describes a key of a configuration file. The template, the defaults, the checks, the reference and
+// the JSON schema are generated from the list of fields.
 type field struct {
 	key     string
 	doc     string // one line: meaning and allowed values
@@ -143,7 +143,7 @@ func Keys() []Key {
 // Collectives returns the names of the collectives that can be tuned.
 func Collectives() []string { return words(coll.Collectives()) }
 
-// words returns the texts of named values.
+// words returns the values as strings.
 func words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {

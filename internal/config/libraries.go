@@ -29,7 +29,7 @@ func libraryNames() []string {
 	return out
 }
 
-// readLibraries reads the key libraries. Each library needs a release of the catalogue.
+// readLibraries reads the key libraries. The version of each library must be a release in the catalogue.
 func readLibraries(c *Campaign, v any) error {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -103,7 +103,7 @@ func (lib *Library) set(key string, v any) error {
 	return fmt.Errorf("unknown key %w", NotOneOf(key, names))
 }
 
-// setWords sets a key of a library that is a list of texts.
+// setWords sets a key of a library whose value is a list of texts.
 func setWords(at *[]string, key string, v any, check func(string) error) error {
 	given, err := list(v)
 	if err != nil {
@@ -122,11 +122,11 @@ func setWords(at *[]string, key string, v any, check func(string) error) error {
 	return nil
 }
 
-// Launchers returns the programs that start parallel programs: Slurm's srun, the
-// mpiexec.hydra of MPICH, the mpirun of Open MPI.
+// Launchers returns the programs that start parallel programs: srun of Slurm, mpiexec.hydra of MPICH, and
+// mpirun of Open MPI.
 func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 
-// Programs returns the names of the benchmark suites that can measure.
+// Programs returns the names of the benchmark suites that tutti can use for measurements.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 
 // DefaultLauncher returns the launcher that works with every build of a library. In Slurm this is

@@ -22,7 +22,7 @@ func liveDefaults(c *config.Campaign) {
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
 
-// fullLive is a campaign file that measures. Each key has another value than its default.
+// fullLive is a campaign file that runs benchmarks. No key has its default value.
 const fullLive = `
 name: night
 output: out

@@ -32,8 +32,8 @@ type Layers struct {
 	Set     []string               // KEY=VALUE
 }
 
-// Load reads a campaign file. For a missing file the error matches fs.ErrNotExist, else ErrConfig,
-// with one line for each fault.
+// Load reads a campaign file. If the file is missing, the error matches fs.ErrNotExist. Other errors match
+// ErrConfig and have one line for each fault.
 func Load(path string, layers Layers) (*Campaign, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -66,7 +66,8 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	return c
 }
 
-// err returns an error that matches what, with one line for each fault. It is nil without faults.
+// err returns an error that matches the parameter what and has one line for each fault. It returns nil if
+// there are no faults.
 func (l *loader) err(what error) error {
 	switch len(l.faults) {
 	case 0:
@@ -103,7 +104,8 @@ func (l *loader) fault(key string, err error) {
 	}
 }
 
-// place returns where a key, the list around an item, or at least the file was given.
+// place returns the file and line in which a key was given. For an item of a list it may be the line of the
+// list. If the line is unknown, it returns the path of the file.
 func (l *loader) place(key string) string {
 	list, _, _ := strings.Cut(key, "[")
 	return cmp.Or(l.where[key], l.where[list], l.path)
@@ -168,7 +170,7 @@ func (l *loader) walk(key string, n *yaml.Node) {
 	}
 }
 
-// walkKeys reports duplicate keys and removes them, because the decoder would stop at the first.
+// walkKeys reports duplicate keys and removes them, because the decoder would stop at the first duplicate.
 func (l *loader) walkKeys(section string, n *yaml.Node) {
 	kept := n.Content[:0:0]
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -188,8 +190,7 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 	n.Content = kept
 }
 
-// layer overrides keys of the file with variables, flags and settings. A name that is no key is a
-// fault.
+// layer overrides keys of the file with variables, flags and settings. It reports names that are not keys.
 func (l *loader) layer(layers Layers) {
 	known := map[string]string{}
 	for _, f := range fields() {
@@ -235,7 +236,7 @@ func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// decode reads the value of every field, and reports keys that are no fields.
+// decode reads the value of every field. It reports keys of the file that are not fields.
 func (l *loader) decode(c *Campaign, all []field) {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
@@ -258,8 +259,8 @@ func (l *loader) decode(c *Campaign, all []field) {
 	}
 }
 
-// unknownKey suggests the key that was probably meant, else it lists the keys of the section.
-// For a section that has a value itself it lists the keys below.
+// unknownKey returns the error for an unknown key. The error suggests a similar key, or lists the keys of
+// the same section. If the key is the name of a section, the error lists the keys in that section.
 func unknownKey(key string, all []field) error {
 	section, _, _ := cutLast(key)
 	var keys, siblings, below, top []string
@@ -331,7 +332,8 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	}
 }
 
-// faultList has the faults of the items of one key, each with the index of its item.
+// faultList is an error that consists of the faults of the items of one key. Each fault has the index of
+// its item.
 type faultList []struct {
 	at  string
 	err error
@@ -351,7 +353,7 @@ func (f faultList) err() error {
 	return f
 }
 
-// Error joins the faults. The loader reports them one by one instead.
+// Error returns all faults in one text. The loader reports the faults one by one instead.
 func (f faultList) Error() string {
 	parts := make([]string, len(f))
 	for i, p := range f {

@@ -24,7 +24,7 @@ collectives: [bcast]
 runner: {data: [a.csv]}
 `
 
-// write creates a folder with a campaign file and the files that campaigns name.
+// write creates a folder with a campaign file and with the files to which campaign files refer.
 func write(t testing.TB, content string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
 	return testutil.Must(config.Load(write(t, content), layers))(t)
 }
 
-// fullReplay is a campaign file of the kind replay. Each key has another value than its default.
+// fullReplay is a campaign file of the kind replay. No key has its default value.
 const fullReplay = `
 name: night-1
 machine: two racks
@@ -168,7 +168,8 @@ func TestLoadOfTheLeast(t *testing.T) {
 	}
 }
 
-// Paths are relative to the campaign file, not to the working directory.
+// TestPathsAreRelativeToTheFile checks that paths are relative to the campaign file, not to the working
+// directory.
 func TestPathsAreRelativeToTheFile(t *testing.T) {
 	path := write(t, minimalFile)
 	t.Chdir(filepath.Dir(filepath.Dir(path)))
@@ -182,8 +183,8 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	}
 }
 
-// TestLayers sets a key in one more layer in each row: default, file, variable, flag, --set. The
-// last layer wins.
+// TestLayers checks the order of layers: default, file, variable, flag, --set. Each row sets the key in one
+// more layer, and the last layer wins.
 func TestLayers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Int("trees", 0, "")

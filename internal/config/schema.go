@@ -31,14 +31,15 @@ func ServiceSchema() map[string]any {
 	return fileSchema("tutti service file", serviceFields(&Service{}, ""))
 }
 
-// fileSchema describes a file with the given keys; a dot in a key is a level.
+// fileSchema describes a file with the given keys. A dot in a key separates a section from a key inside it.
 func fileSchema(title string, all []field) schema {
 	s := sectionSchema(all, "")
 	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", title
 	return s
 }
 
-// sectionSchema describes the keys of a section; its prefix ends with a dot, or is empty.
+// sectionSchema describes the keys of a section. The prefix is the name of the section followed by a dot,
+// or empty for the whole file.
 func sectionSchema(all []field, prefix string) schema {
 	properties := map[string]schema{}
 	var required []string

@@ -34,20 +34,21 @@ type Service struct {
 	Pprof  bool
 }
 
-// Quota limits the node-hours of campaigns. Campaigns on recorded data need none.
+// Quota limits the node-hours of campaigns. Campaigns on recorded data take no node-hours.
 type Quota struct {
 	Campaign float64 // maximum budget of one campaign
 	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight
 }
 
-// The default quota: what tutti tune takes without asking, and one node around the clock.
+// The default quota. One campaign may take what tutti tune takes without asking. A day has as many
+// node-hours as one node that is always busy.
 const (
 	DefaultCampaignHours = 10
 	DefaultDayHours      = 24
 )
 
-// Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget
-// between rounds. A service stops a campaign whose round exceeds the budget by more.
+// Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget between
+// rounds only. A service stops a campaign whose cost exceeds the budget times Overrun.
 const Overrun = 1.2
 
 // Validate reports a daily quota that is smaller than the quota of one campaign times Overrun.
@@ -58,7 +59,7 @@ func (q Quota) Validate() error {
 	return nil
 }
 
-// ServiceLimits limits the resources of a service.
+// ServiceLimits has the upper limits of a service, such as the length of its queue and the size of logs.
 type ServiceLimits struct {
 	Waiting     int   // campaigns in the queue
 	LogBytes    int64 // size of the log of one campaign
@@ -89,9 +90,9 @@ func serviceFields(s *Service, dir string) []field {
 	}
 }
 
-// LoadService reads a service file and the campaign files that it names. Relative paths are
-// relative to the folder of the file. The error matches fs.ErrNotExist for a missing file,
-// else ErrService, with one line for each fault.
+// LoadService reads a service file and the campaign files that it names. Relative paths in the service file
+// are relative to its folder. If the file is missing, the error matches fs.ErrNotExist. Other errors match
+// ErrService and have one line for each fault.
 func LoadService(path string) (*Service, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -179,7 +180,7 @@ func isListen(s string) error {
 	return nil
 }
 
-// logBytes is the type of a size such as 1MiB.
+// logBytes is the type of a key whose value is a size such as 1MiB.
 func logBytes(at *int64) value {
 	read := func(_ *Campaign, v any) error {
 		n, err := coll.ParseBytes(fmt.Sprint(v))
@@ -194,7 +195,7 @@ func logBytes(at *int64) value {
 	return value{read: read, schema: sizeSchema()}
 }
 
-// publicAddress is the type of an http or https URL without a path.
+// publicAddress is the type of a key whose value is an http or https URL without a path.
 func publicAddress(at **url.URL) value {
 	read := func(_ *Campaign, v any) error {
 		text := fmt.Sprint(v)

@@ -110,7 +110,7 @@ func isAlgorithm(name string) error {
 	return err
 }
 
-// agreeOnline reports folders of samples whose base does not exist.
+// agreeOnline reports a folder of samples that names a base that does not exist.
 func (s *Service) agreeOnline(fault func(key string, err error)) {
 	for i, w := range s.Online {
 		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b Base) bool { return b.Name == w.Base }) {

@@ -24,9 +24,9 @@ type Demand struct {
 	NodeHours float64 // budget of the campaign; 0: none
 }
 
-// settable lists the keys of a campaign file that a request to a service may set. A name that ends
-// in a dot is a section. None of the keys is a path, a command or an environment variable. None
-// determines where, or with which programs, the campaign measures.
+// settable lists the keys of a campaign file that a request to a service may set. A name that ends in a dot
+// stands for all keys of a section. None of the keys is a path, a command or an environment variable. None
+// determines where the campaign measures, or with which programs.
 var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "stop.", "strategy.", "hpo.trials"}
 
 func isSettable(key string) bool {
@@ -44,9 +44,10 @@ func Settable() []string {
 	return keys
 }
 
-// CheckSettings returns the demand of a campaign file with the settings of a request. The error
-// is a *FieldError for a setting that is not allowed: a key outside Settable, a budget above
-// that of the file, or more nodes than the file has for a campaign that measures.
+// CheckSettings returns the demand of a campaign file after the settings of a request are applied. For a
+// setting that is not allowed the error is a *FieldError. Keys outside Settable are not allowed, nor is a
+// budget above that of the file. A campaign that runs benchmarks must not use more nodes than the file
+// allows.
 func CheckSettings(path string, set map[string]string) (Demand, error) {
 	var given []string
 	for _, key := range slices.Sorted(maps.Keys(set)) {
@@ -97,7 +98,7 @@ func (l *loader) fieldError(set map[string]string) error {
 	return &FieldError{Field: "set." + key, Text: text}
 }
 
-// overBudget reports a budget above that of the file.
+// overBudget returns an error for a budget above that of the campaign file.
 func overBudget(base, c *Campaign) error {
 	budgets := []struct {
 		key        string
@@ -116,7 +117,7 @@ func overBudget(base, c *Campaign) error {
 	return nil
 }
 
-// overNodes reports a campaign that measures on more nodes than the file has.
+// overNodes returns an error for a campaign that measures on more nodes than the campaign file allows.
 func overNodes(base, c *Campaign) error {
 	if !c.Runner.Live() {
 		return nil

@@ -101,8 +101,8 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
-// jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. more
-// has further lines of the file.
+// jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. The parameter
+// more has further lines of the file.
 func jobs(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -138,8 +138,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestCheckSettingsOfJobs checks the demand of a campaign that measures. A request cannot have
-// more nodes than the file.
+// TestCheckSettingsOfJobs checks the demand of a campaign that runs benchmarks. A request cannot have more
+// nodes than the campaign file allows.
 func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string

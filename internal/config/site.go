@@ -12,8 +12,8 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// addSite adds the values of the site profile for keys that neither the file nor another layer sets.
-// Paths in the profile are relative to the folder of the profile. dir is the folder of the
+// addSite reads the site profile and uses its values as defaults. A key that the file or another layer sets
+// keeps its value. Paths in the profile are relative to the folder of the profile. dir is the folder of the
 // campaign file.
 func (l *loader) addSite(dir string) {
 	path, ok := l.v.Get("site").(string)
@@ -43,7 +43,7 @@ func (l *loader) addSite(dir string) {
 	l.faults = append(l.faults, s.faults...)
 }
 
-// isSiteKey reports whether a profile may set a key of campaign files. Such keys configure how
+// isSiteKey reports whether a profile may set a key of campaign files. The allowed keys configure how
 // benchmarks run.
 func isSiteKey(key string) bool {
 	if key == "machine" {
@@ -55,8 +55,8 @@ func isSiteKey(key string) bool {
 	})
 }
 
-// checkSite reports keys that a profile may not set, and wrong values of libraries. The campaign
-// checks the other values when it reads them.
+// checkSite reports keys that a profile may not set, and invalid values in its list of libraries. Other
+// values are checked later, when the campaign is read.
 func (l *loader) checkSite() {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !isSiteKey(key) && !strings.HasPrefix(key, "libraries") {
@@ -84,7 +84,8 @@ func (l *loader) checkSite() {
 	}
 }
 
-// addSiteLibraries sets the keys of the campaign's libraries that only the profile has.
+// addSiteLibraries completes the campaign's libraries: a key that a library lacks gets its value in the
+// profile.
 func (l *loader) addSiteLibraries(s *loader) {
 	list, _ := l.v.Get("libraries").([]any)
 	named, _ := s.v.Get("libraries").(map[string]any)
@@ -102,7 +103,7 @@ func (l *loader) addSiteLibraries(s *loader) {
 	}
 }
 
-// sitePath returns the value of a key of a profile. It makes paths absolute.
+// sitePath returns the value of a key of a profile. If the value is a path, sitePath makes it absolute.
 func (l *loader) sitePath(key string, value any) any {
 	path, ok := value.(string)
 	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)

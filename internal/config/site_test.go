@@ -34,7 +34,7 @@ grid: {nodes: [2], ppn: [2], sizes: [8]}
 runner: {job_time: 10m}
 `
 
-// writeSite writes a campaign file and the profile that it names into a new folder.
+// writeSite writes a campaign file and its site profile into a new folder.
 func writeSite(t *testing.T, campaign, profile string) (file string) {
 	t.Helper()
 	file = write(t, campaign)

@@ -22,7 +22,7 @@ func NotOneOf(word string, allowed []string) error {
 	return fmt.Errorf("%q: %s", word, Hint(word, allowed))
 }
 
-// Hint suggests an allowed word for a word that is not allowed: the most similar one, or the whole
+// Hint returns a suggestion for a word that is not allowed: the most similar allowed word, or the whole
 // list.
 func Hint(word string, allowed []string) string {
 	if near := Suggest(word, allowed); near != "" {

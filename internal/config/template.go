@@ -54,7 +54,7 @@ func examples(kind string, m Machine) map[string]string {
 	return e
 }
 
-// libraryYAML returns the item of one library.
+// libraryYAML returns a library as an item of the YAML list of libraries.
 func libraryYAML(l Library) string {
 	text := fmt.Sprintf("\n  - name: %s\n    version: %q\n    benchmark: %s", l.Name, l.Version, l.Benchmark)
 	for _, k := range []struct{ key, value string }{{"path", l.Path}, {"launcher", l.Launcher}, {"launcher_path", l.LauncherPath}, {"pmi", l.PMI}} {
@@ -144,7 +144,7 @@ func templateValue(f field, kind string, m Machine) string {
 	}
 }
 
-// Restore returns the campaign of a journal from its JSON form. Its folder is now dir.
+// Restore returns the campaign whose JSON form is in a journal. The folder of the restored campaign is dir.
 func Restore(spec json.RawMessage, dir string) (*Campaign, error) {
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()

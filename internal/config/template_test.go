@@ -14,8 +14,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestTemplate checks that the template is a valid campaign once its data exists. Its values are
-// the defaults.
+// TestTemplate checks that the template is a valid campaign file if the data file exists, and that its
+// values are the defaults.
 func TestTemplate(t *testing.T) {
 	path := write(t, config.Template(config.Replay, config.Machine{}))
 	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {

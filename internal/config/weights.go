@@ -10,8 +10,8 @@ import (
 	"tutti/coll"
 )
 
-// Weight is the weight of all points that match a collective and ranges. An empty field matches
-// every point.
+// Weight is a weight for all points that have the given collective and are in the given ranges. An empty
+// field matches every point.
 type Weight struct {
 	Collective string  `json:"collective,omitempty"`
 	Nodes      Range   `json:"nodes,omitzero"`

@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// isPrintable returns an error for a text with control characters. They could end a line in a
-// script or a file of another program.
+// isPrintable returns an error if a text has control characters. Such characters could end a line in a
+// script or in a file of another program.
 func isPrintable(s string) error {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != '\t' {
