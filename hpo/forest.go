@@ -53,7 +53,7 @@ type ForestStudy struct {
 // result depends on the seed and on Score alone.
 //
 // Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of spec.OnTrial. In the last
-// three cases the Result contains the trials before the error.
+// three cases the Result contains the finished trials.
 func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
 	if study.Criteria == nil {
 		study.Criteria = Criteria()

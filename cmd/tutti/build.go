@@ -16,10 +16,10 @@ import (
 	"tutti/mpi"
 )
 
-// buildable has the programs that tutti build compiles, by argument.
+// buildable has the programs that tutti build compiles. The key is the argument on the command line.
 var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime}
 
-// buildOptions are the arguments of tutti build.
+// buildOptions are the flags and arguments of tutti build.
 type buildOptions struct {
 	*app
 	program  csource.Program
@@ -77,7 +77,7 @@ func (o *buildOptions) run(cmd *cobra.Command) error {
 	return printBuilt(o.stdout, built, loads)
 }
 
-// printBuilt prints what was compiled, and which MPI library it loads here.
+// printBuilt prints the compiled file and the MPI library that it loads on this machine.
 func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	library := "no shared MPI library here: linked statically, or its folder is not in LD_LIBRARY_PATH"
 	if loads.Path != "" {
@@ -87,8 +87,8 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	return err
 }
 
-// withBuildCode adds the exit code to an error of csource.Build. A missing compiler or a compile
-// error differs from a file that cannot be written.
+// withBuildCode adds the exit code to an error of csource.Build. The code for a missing compiler or a
+// compile error differs from the code for a file that cannot be written.
 func withBuildCode(err error) error {
 	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
 		return withCode(codeFailed, err)

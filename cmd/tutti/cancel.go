@@ -50,8 +50,8 @@ be stopped first, with Ctrl-C.`,
 	}
 }
 
-// openJobsNotice returns a sentence about the jobs that stay in Slurm's queue when tutti ends, or
-// "" without such jobs.
+// openJobsNotice returns a sentence about the jobs that stay in Slurm's queue when tutti ends. It returns
+// "" if there are no such jobs.
 func openJobsNotice(c *assembly.Campaign) string {
 	if c.Config.Runner.Kind != config.SlurmJobs {
 		return "" // jobs of other runners end with tutti

@@ -30,7 +30,7 @@ func TestCancelNothing(t *testing.T) {
 	}
 }
 
-// TestCancelLocal checks that cancel ends a job whose tutti was killed, and that resume completes
+// TestCancelLocal kills tutti during a job. It checks that cancel ends the job, and that resume completes
 // the campaign.
 func TestCancelLocal(t *testing.T) {
 	if testing.Short() {
@@ -63,8 +63,8 @@ func TestCancelLocal(t *testing.T) {
 	}
 }
 
-// openOf returns the open jobs of a campaign that are in the given state. It returns none before
-// the journal exists.
+// openOf returns the open jobs of a campaign that are in the given state. If there is no journal yet, it
+// returns no jobs.
 func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 	t.Helper()
 	if journalLines(t, out) == 0 {

@@ -34,9 +34,9 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
-// confirmCost asks for confirmation if the expected node-hours exceed the limit. cost describes
-// them in the question. If standard input is not a terminal, it returns an error with advice on
-// what to do instead.
+// confirmCost asks for confirmation if the expected node-hours exceed the limit. The text cost is part of
+// the question. If standard input is not a terminal, the error contains the text instead, which says what
+// the user can do.
 func confirmCost(a *app, cost string, expected, limit float64, instead string) error {
 	if expected <= limit {
 		return nil
@@ -56,8 +56,8 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 	return nil
 }
 
-// printForecast prints the jobs of the first round and their cost. It also prints the problems
-// that cannot be measured, with reasons. scripts adds the commands and scripts of the jobs.
+// printForecast prints the jobs of the first round and their cost. It also prints the problems that cannot
+// be measured, with reasons. If scripts is true, it also prints the commands and scripts of the jobs.
 func printForecast(a *app, f assembly.Forecast, scripts bool, format string) error {
 	if format == formatJSON {
 		return a.printJSON(f)

@@ -12,8 +12,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestDamagedJournal replaces one byte of the journal by a byte that is invalid in JSON. Each
-// command reports the line and leaves the journal unchanged.
+// TestDamagedJournal replaces one byte of the journal with a byte that is invalid in JSON. Each command
+// reports the line with that byte and leaves the journal unchanged.
 func TestDamagedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	rng := rand.New(rand.NewPCG(1, 4))

@@ -22,10 +22,10 @@ import (
 	"tutti/topology"
 )
 
-// errNotReady means that no campaign can run. The reasons have been printed.
+// errNotReady means that no campaign can run here. The command has already printed the reasons.
 var errNotReady = errors.New("no campaign can run here")
 
-// doctorWidth is the width of reports in columns: that of a default terminal and of mails.
+// doctorWidth is the width of reports in columns. Terminals of default size and mails have this width.
 const doctorWidth = 80
 
 // doctorOptions are the flags of tutti doctor.
@@ -136,7 +136,7 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 // capacityTime limits the time that doctor waits for a scheduler to report its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused adds the parts of the grid that cannot be measured here to the needs of a campaign.
+// addRefused extends the needs of a campaign by the parts of its grid that cannot be measured here.
 func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
@@ -203,7 +203,8 @@ func printExamination(w io.Writer, r *doctor.Report, format string) error {
 	}{r.Ready(), r})
 }
 
-// measureNetwork measures pairs of a campaign's nodes and prints which are slow.
+// measureNetwork measures the communication between pairs of a campaign's nodes and prints which nodes or
+// links are slow.
 func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -230,8 +231,7 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	return doctor.WriteChecks(o.stdout, checks, doctorWidth)
 }
 
-// confirmNetwork asks for confirmation if the pairs are expected to cost more than
-// runner.confirm.
+// confirmNetwork asks for confirmation if the expected cost of measuring the pairs exceeds runner.confirm.
 func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -244,8 +244,8 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
-// networkTree reads the topology in the file named, or else in the file measured. It returns nil
-// if neither exists.
+// networkTree reads a topology from the file named. If named is empty, it reads the file measured, and
+// returns nil if that file does not exist.
 func networkTree(named, measured string) (*topology.Tree, error) {
 	if named != "" {
 		t, err := readTopology(named, "")

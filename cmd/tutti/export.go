@@ -84,7 +84,7 @@ when a release has never been tested.`,
 	return cmd
 }
 
-// exporter is one call of tutti export.
+// exporter has the flags and the state of one run of tutti export.
 type exporter struct {
 	*app
 	only    string
@@ -99,7 +99,7 @@ type exporter struct {
 	done     exportFacts
 }
 
-// exportFacts is the output of --format json.
+// exportFacts is what tutti export prints with --format json.
 type exportFacts struct {
 	Dir       string           `json:"dir"`
 	Files     []exportedFile   `json:"files"`
@@ -228,8 +228,8 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 	return nil
 }
 
-// writeDocument writes a selection. It first parses its own output, which checks the decision
-// trees.
+// writeDocument writes a selection. Before that, it parses the text that it is about to write, which checks
+// the decision trees.
 func writeDocument(w io.Writer, doc selection.Document) error {
 	text, err := doc.Bytes()
 	if err != nil {
@@ -272,7 +272,7 @@ func (e *exporter) warn(text string) {
 	e.app.warn([]string{text})
 }
 
-// note adds a file to the list of written files, and prints its path.
+// note adds a file to the list of written files and prints the file's path.
 func (e *exporter) note(path, kind, library string) {
 	e.done.Files = append(e.done.Files, exportedFile{path, kind, library})
 	if !e.json {
@@ -293,8 +293,8 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints the written files as JSON. Without JSON it prints how many points the files for
-// another release leave to the library.
+// printDone prints the written files as JSON. In text format it prints at how many points the library
+// itself chooses, if the files are for another release.
 func (e *exporter) printDone() error {
 	if e.json {
 		return e.printJSON(e.done)

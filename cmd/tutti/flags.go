@@ -35,7 +35,7 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// choiceFlag adds a flag with a fixed list of allowed words. Shells complete them, and the usage
+// choiceFlag adds a flag that takes one of the allowed words. Shells complete these words, and the usage
 // text lists them.
 func choiceFlag(cmd *cobra.Command, name, initial string, allowed []string, usage string) *string {
 	c := &choice{initial, allowed}
@@ -49,7 +49,7 @@ func formatFlag(cmd *cobra.Command) *string {
 	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }
 
-// mustComplete panics if a completion was registered for an unknown flag.
+// mustComplete panics if err is not nil: a completion was registered for a flag that does not exist.
 func mustComplete(err error) {
 	if err != nil {
 		panic(err)
@@ -61,8 +61,8 @@ var (
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a check of the number of arguments: from least to most. A negative most means
-// no limit. The error describes the arguments.
+// arguments returns a function that checks the number of arguments, which must be from least to most. A
+// negative most means no limit. The text what describes the arguments in the error.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -85,8 +85,8 @@ func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// completeSettings completes KEY=VALUE for the keys of campaign files and those values that
-// come from a fixed list.
+// completeSettings completes KEY=VALUE. It completes the keys of campaign files, and those values that come
+// from a fixed list.
 func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	for _, k := range config.Keys() {
@@ -101,7 +101,7 @@ func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbs adds commands to a parent command. The parent alone shows its help.
+// verbs adds subcommands to a parent command. Without a subcommand the parent shows its help.
 func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = oneCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -109,7 +109,7 @@ func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// oneCommand returns an error unless the first argument is a command below cmd.
+// oneCommand returns an error unless the first argument is a subcommand of cmd.
 func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// usageError adds the exit code of usage errors, and how to get help.
+// usageError adds the exit code of usage errors. It also adds a hint to --help.
 func usageError(cmd *cobra.Command, err error) error {
 	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }

@@ -78,8 +78,8 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// template returns the campaign file of a name. A campaign that measures has the first
-// library and launcher that work, and the nodes and cores of the machine.
+// template returns a campaign file for a campaign with the given name. If the campaign runs benchmarks, the
+// file contains the nodes and cores of the machine, and the first library and launcher that work.
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
 	kind := *o.kind
@@ -116,9 +116,9 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	return config.Template(at.Kind, m), nil
 }
 
-// findPlace returns the nodes and cores that a kind of runner has here; 0 nodes if Slurm does
-// not answer. For an empty kind it returns the best place: the allocation of this process, else
-// the cluster of Slurm, else this machine.
+// findPlace returns the nodes and cores that are available to a kind of runner. If Slurm does not answer,
+// the number of nodes is 0. For an empty kind, findPlace chooses the first available of the allocation of
+// this process, the Slurm cluster and this machine.
 func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
 	here, err := assembly.Here(ctx, environ)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestWorkers(t *testing.T) {
 	compareFinal(t, one, reference(t))
 }
 
-// process starts tutti as a child process in a folder. The buffer collects its output.
+// process starts tutti as a child process in a folder. The returned buffer collects the output.
 func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("tutti", args...)
@@ -69,8 +69,8 @@ func journalLines(t *testing.T, dir string) int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// endWhen waits for the end of a process and returns its exit code, or -1 after SIGKILL. It sends
-// a signal as soon as the condition holds.
+// endWhen sends a signal to a process as soon as the condition holds, and waits until the process ends. It
+// returns the exit code, or -1 after SIGKILL.
 func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -94,8 +94,8 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	}
 }
 
-// startOrResume returns the arguments that resume the campaign in a folder, or start it if there
-// is no journal.
+// startOrResume returns the arguments that resume the campaign in a folder. If the folder has no journal,
+// the arguments start the campaign.
 func startOrResume(t *testing.T, dir string) []string {
 	t.Helper()
 	if journalLines(t, filepath.Join(dir, "out")) > 0 {
@@ -120,15 +120,15 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 	return code == -1
 }
 
-// TestTorn cuts the journal at random bytes, as a crash of the machine may. Resumed campaigns
-// write the same results.
+// TestTorn cuts off the end of the journal at random bytes, as a crash of the machine may do. The resumed
+// campaigns write the same results.
 func TestTorn(t *testing.T) {
 	want := reference(t)
 	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), 6)
 }
 
-// resumeCut cuts a journal at random bytes behind its header and resumes the campaigns. Their
-// results are those in the folder want. A cut within a line causes a warning.
+// resumeCut cuts off the end of a journal at random bytes after the header, and resumes the campaigns.
+// Their results equal those in the folder want. A cut within a line causes a warning.
 func resumeCut(t *testing.T, want string, journal []byte, times int) {
 	t.Helper()
 	header := bytes.IndexByte(journal, '\n') + 1

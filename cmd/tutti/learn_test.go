@@ -19,7 +19,7 @@ import (
 	"tutti/online"
 )
 
-// updateFolder runs an update of a folder. It returns the new table and the output.
+// updateFolder runs online update on a folder. It returns the new table and the output.
 func updateFolder(t *testing.T, folder string, more ...string) (table libtutti.Table, stdout, stderr string) {
 	t.Helper()
 	stdout, stderr = mustTutti(t, codeDone, append([]string{"online", "update", folder}, more...)...)
@@ -30,7 +30,8 @@ func updateFolder(t *testing.T, folder string, more ...string) (table libtutti.T
 	return table, stdout, stderr
 }
 
-// writeSamples writes the samples of one job with a broadcast whose fastest algorithm is binomial.
+// writeSamples writes the samples of one job that calls broadcast. The fastest algorithm in the samples is
+// binomial.
 func writeSamples(t *testing.T, folder, name, library string) string {
 	t.Helper()
 	return writeSlowedSamples(t, folder, name, library, 1)
@@ -96,7 +97,8 @@ func TestOnlineUpdate(t *testing.T) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 
-	// The rules of the base table apply elsewhere, and where no algorithm is proved faster.
+	// The rules of the base table apply to other calls, and to calls for which no algorithm is proved
+	// faster.
 	base := filepath.Join(t.TempDir(), "base")
 	text := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
@@ -141,8 +143,8 @@ func TestOnlineUpdateReport(t *testing.T) {
 		c.FasterLow < 1.9 || c.FasterHigh > 2.1 {
 		t.Errorf("%+v", r)
 	}
-	// The default was selected. A third of the calls ran an algorithm that takes 1.5 times as
-	// long, another third one that takes half as long.
+	// The default was selected. A third of the calls ran an algorithm that takes 1.5 times as long as the
+	// default. Another third ran an algorithm that takes half as long.
 	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
 		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
 	}
@@ -210,8 +212,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	}
 }
 
-// TestServeUpdatesTables checks that a service makes the table of a folder of samples that its
-// file names.
+// TestServeUpdatesTables checks that a service makes a table for the folder of samples in its service file.
 func TestServeUpdatesTables(t *testing.T) {
 	dir := t.TempDir()
 	learned := filepath.Join(dir, "learned")
@@ -269,8 +270,7 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 	}
 }
 
-// TestLiveLearn makes a table from the samples of real jobs, then runs 50 jobs at the same time
-// with it.
+// TestLiveLearn makes a table from the samples of real jobs. Then 50 jobs use this table at the same time.
 func TestLiveLearn(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)

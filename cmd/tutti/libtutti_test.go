@@ -48,8 +48,8 @@ func TestLocalLibtutti(t *testing.T) {
 	}
 }
 
-// verifyTable verifies the table of a campaign if it has rules. The library must report that it
-// follows them.
+// verifyTable verifies the table of a campaign if the table has rules. The library must report that it
+// follows the rules.
 func verifyTable(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "out", "tutti.table"))

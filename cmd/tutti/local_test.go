@@ -23,7 +23,8 @@ import (
 	"tutti/verify"
 )
 
-// fakePace sets the seconds that each fake benchmark takes; "" stands for no waiting.
+// fakePace sets how many seconds the fake benchmarks take for each message size. With an empty text they do
+// not wait.
 func fakePace(t *testing.T, dir, seconds string) {
 	t.Helper()
 	path := filepath.Join(dir, "osu", "slow")
@@ -86,7 +87,7 @@ func recordsOf(t *testing.T, out string) []journal.Record {
 	return contents.Records
 }
 
-// liveRun has the contents of the journal of a campaign with jobs.
+// liveRun has the contents of a campaign's journal: batches, jobs and trials.
 type liveRun struct {
 	batches map[string][]coll.Candidate // by problem and round
 	jobs    map[string]coll.Job         // last state of each job, by name
@@ -95,9 +96,9 @@ type liveRun struct {
 
 func roundOf(r journal.Record) string { return fmt.Sprintf("%v round %d", r.Problem, r.Round) }
 
-// checkJournal checks the journal of a finished campaign. Each job was intended, submitted and
-// ended once, and has a cost. Each candidate of a batch has one trial in a job that contained it.
-// Attempts are counted, and a candidate is measured at most twice, in different rounds.
+// checkJournal checks the journal of a finished campaign. Each job was intended, submitted and ended once,
+// and has a cost. Each candidate of a batch has one trial, in a job that contained the candidate. Attempts
+// are numbered. A candidate is measured at most twice, in different rounds.
 func checkJournal(t *testing.T, out string) liveRun {
 	t.Helper()
 	l := liveRun{map[string][]coll.Candidate{}, map[string]coll.Job{}, nil}
@@ -168,7 +169,7 @@ func (l liveRun) checkTrialJob(t *testing.T, r journal.Record) {
 	}
 }
 
-// checkEnded checks the environment and the cost of a job that has ended.
+// checkEnded checks the recorded environment and cost of a finished job.
 func checkEnded(t *testing.T, j coll.Job) {
 	t.Helper()
 	if j.State != coll.JobEnded {
@@ -199,9 +200,9 @@ func (l liveRun) facts() []string {
 	return out
 }
 
-// checkLedger compares the journal of a fake campaign with the ledger of its benchmarks. Each
-// trial has one entry of its job. There are no further entries, except where jobs were stopped or
-// output was lost: such candidates may be measured again.
+// checkLedger compares the journal of a campaign with the ledger that its fake benchmarks wrote. Each trial
+// has one entry in the ledger, from the same job. Further entries are allowed only if jobs were stopped or
+// output was lost, because candidates may then be measured again.
 func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	t.Helper()
 	done, crashed := fakeLedger(t, dir)
@@ -234,8 +235,8 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	}
 }
 
-// parted reports whether srun lost output of a node, which happens on a busy machine. The
-// candidates of such a launch are measured again in a later round.
+// parted reports whether srun lost the output of a node, which happens on a busy machine. The affected
+// candidates are measured again in a later round.
 func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr"))
@@ -247,7 +248,7 @@ func parted(t *testing.T, out string) bool {
 	})
 }
 
-// logLaunches logs the output of the launches of a job.
+// logLaunches adds the output of a job's launches to the test log.
 func logLaunches(t *testing.T, job string) {
 	t.Helper()
 	for _, stream := range []string{"stdout", "stderr", "end"} {
@@ -318,7 +319,7 @@ func waitUntilIdle(t *testing.T, dir string) {
 	t.Errorf("still running: %q", left)
 }
 
-// site is an MPI library that is installed on this machine.
+// site describes an MPI library that is installed on this machine.
 type site struct {
 	compiler, launcher, install string
 }
@@ -328,8 +329,8 @@ var (
 	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
 )
 
-// siteCampaign builds the benchmark program and writes a campaign that measures to c.yaml in a
-// folder. replace has pairs of texts for strings.NewReplacer.
+// siteCampaign builds the benchmark program and writes the file c.yaml into a folder. The file describes a
+// campaign that runs benchmarks. replace has pairs of texts for strings.NewReplacer.
 func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
 	t.Helper()
 	if testing.Short() {
@@ -359,7 +360,7 @@ func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string)
 	}
 }
 
-// mustEnd runs tutti as a child process that must end with one of the exit codes.
+// mustEnd runs tutti as a child process, which must end with one of the given exit codes.
 func mustEnd(t *testing.T, dir string, codes []exitCode, args ...string) (exitCode, string) {
 	t.Helper()
 	cmd, output := process(t, dir, args...)
@@ -378,11 +379,11 @@ func fewCases(wallTime string) []string {
 	return []string{"--wall-time", wallTime}
 }
 
-// finished are the exit codes of campaigns that were not interrupted.
+// finished has the exit codes of campaigns that were not interrupted.
 var finished = []exitCode{codeDone, codeNotConverged}
 
-// checkRan checks that all jobs with measurements used the library, on nodes whose names match the
-// pattern.
+// checkRan checks the environment of all jobs with measurements. They must have used the library, on nodes
+// whose names match the pattern.
 func (l liveRun) checkRan(t *testing.T, library string, nodes *regexp.Regexp) {
 	t.Helper()
 	checksums := map[string]bool{}
@@ -472,7 +473,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	waitUntilIdle(t, dir)
 }
 
-// libraryEnv returns the environment variables of the library in a campaign.
+// libraryEnv returns the environment variables that the campaign sets for its library.
 func libraryEnv(t *testing.T, out string) []string {
 	t.Helper()
 	contents, err := journal.Read(out)
@@ -486,8 +487,8 @@ func libraryEnv(t *testing.T, out string) []string {
 	return c.Config.Libraries[0].Env
 }
 
-// verifyInTime verifies the selection of the campaign in dir/out within a time limit. The limit
-// may be too short for a proof, but the library must report that it obeys the files.
+// verifyInTime verifies the selection of the campaign in dir/out within the time limit most. The limit may
+// be too short for a proof. The library must report that it obeys the files.
 func verifyInTime(t *testing.T, dir, library, most string) {
 	t.Helper()
 	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
@@ -513,7 +514,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 	}
 }
 
-// TestLocalOSU interrupts and resumes a campaign with benchmarks like OSU's, which need a launch
+// TestLocalOSU interrupts and resumes a campaign. Its benchmarks are like those of OSU, which need a launch
 // for each algorithm. One algorithm always crashes at one size, and another crashes once.
 func TestLocalOSU(t *testing.T) {
 	if testing.Short() {
@@ -549,7 +550,7 @@ func TestLocalOSU(t *testing.T) {
 	}
 }
 
-// TestNothingFits checks that a campaign that the machine cannot run writes no files.
+// TestNothingFits checks a campaign none of whose points fits the machine. Such a campaign writes no files.
 func TestNothingFits(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Fake(t, dir, "local")

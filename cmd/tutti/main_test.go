@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary serve as the command tutti for scripts and child processes.
+// TestMain makes the test binary run as the command tutti if a script or a test starts it under that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// code is the script command "code N PROGRAM": the program must end with exit code N.
+// code is the command "code N PROGRAM" in test scripts. It checks that the program ends with exit code N.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N PROGRAM [ARGUMENT...]")

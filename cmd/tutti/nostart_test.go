@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestNoStart checks that a campaign whose programs do not start ends after one job, without a
-// trial. Its folder has a report. After a fix, resume completes the campaign.
+// TestNoStart checks a campaign whose benchmark programs cannot start. It ends after one job, without a
+// trial, and its folder has a report. After the cause is removed, resume completes the campaign.
 func TestNoStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -61,7 +61,7 @@ func TestNoStart(t *testing.T) {
 	l.checkReport(t, out)
 }
 
-// countRecords returns the number of jobs that began, and of trials.
+// countRecords returns the number of jobs and the number of trials in the journal.
 func countRecords(t *testing.T, out string) (jobs, trials int) {
 	t.Helper()
 	for _, r := range recordsOf(t, out) {

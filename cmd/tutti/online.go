@@ -169,15 +169,15 @@ func (o *updateOptions) recordUpdate(learnt online.Result, sources []source) err
 	return nil
 }
 
-// source is a file or a campaign with measurements that are not samples of jobs.
+// source is a file or a campaign whose measurements did not come from samples of jobs.
 type source struct {
 	path     string
 	written  time.Time
 	measured []coll.Measurement
 }
 
-// readCampaign reads the measurements of libtutti in a campaign. The table and the release of the
-// campaign become those of the update, unless flags name others.
+// readCampaign reads the measurements of libtutti in a campaign. The update uses the table and the release
+// of that campaign unless flags name others.
 func (o *updateOptions) readCampaign() (source, error) {
 	earlier, err := assembly.Earlier([]string{o.campaign})
 	if err != nil {
@@ -249,13 +249,13 @@ func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, 
 	return excluded, base, sources, nil
 }
 
-// feasibleAlgorithms returns the algorithms of a release that are not excluded.
+// feasibleAlgorithms returns the algorithms of a release, without the excluded ones.
 type feasibleAlgorithms struct {
 	catalogue *mpi.Catalogue
 	excluded  []coll.Algorithm
 }
 
-// of returns the algorithms of a collective, the default first.
+// of returns the algorithms of a collective. The default comes first.
 func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
 	all := append([]coll.Algorithm{coll.Default}, f.catalogue.Algorithms(c)...)
 	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
@@ -268,7 +268,8 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 	})
 }
 
-// mixes returns rules for calls without samples: they explore all algorithms with equal shares.
+// mixes returns rules for calls that have no samples. Such calls explore all algorithms with equal
+// probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
 		if c == coll.Alltoallv {
@@ -280,7 +281,8 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	return out
 }
 
-// rulesFrom returns the rules of a table for advice, and the mixes that exploring calls draw from.
+// rulesFrom converts advice to the rules and the mixes of a table. A mix has the algorithms from which
+// exploring calls choose at random.
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)

@@ -26,7 +26,7 @@ func (a *app) warn(warnings []string) {
 	}
 }
 
-// printTable prints rows under a header in the style of all tables.
+// printTable prints a header and rows in the style of all tables of tutti.
 func (a *app) printTable(header table.Row, rows []table.Row) {
 	t := report.NewTable(header)
 	t.AppendRows(rows)
@@ -51,7 +51,7 @@ func formatSeconds(s float64) string {
 	return d.Round(time.Second).String()
 }
 
-// plural returns a count with its noun, for example "1 node" or "4 nodes".
+// plural returns a number with its noun, for example "1 node" or "4 nodes".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -86,7 +86,7 @@ func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	return w
 }
 
-// observe shows an event. It may be called by several goroutines at once.
+// observe shows an event. Several goroutines may call it at the same time.
 func (d *progressDisplay) observe(e campaign.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *progressDisplay) observe(e campaign.Event) {
 	fmt.Fprintln(d.out, progressLine(e))
 }
 
-// updateBar shows an event in the bar of its problem.
+// updateBar updates the bar of a problem after an event.
 func (d *progressDisplay) updateBar(e campaign.Event) {
 	t := d.trackers[e.Problem]
 	if t == nil {
@@ -118,8 +118,8 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
 }
 
-// budgetUsed returns the used share of a problem's tightest budget. Without a budget it returns
-// the share of measured candidates.
+// budgetUsed returns which share of a problem's budget is used. Of several budgets it takes the one with
+// the largest used share. Without a budget it returns the share of measured candidates.
 func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	if limits.MachineSeconds <= 0 && limits.NodeSeconds <= 0 {
 		return v.CandidateShare
@@ -182,8 +182,8 @@ func progressLine(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf returns the current phase of a problem or its stop reason. It is empty while the problem
-// measures without jobs.
+// stateOf returns the current phase of a problem or the reason why it stopped. It is empty while the
+// problem measures without jobs.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:
@@ -198,13 +198,13 @@ func stateOf(e campaign.Event) string {
 	return ""
 }
 
-// Minimum times between two printed reasons to wait.
+// Minimum times between two lines that say why a campaign waits.
 const (
 	newReasonInterval  = 5 * time.Second // if the reason has changed
 	sameReasonInterval = time.Minute
 )
 
-// waitNotices prints reasons to wait. It prints the first reason at once and later ones at
+// waitNotices prints the reasons why a campaign waits. It prints the first reason at once and later ones at
 // intervals.
 type waitNotices struct {
 	what string
@@ -220,8 +220,8 @@ func newWaitNotices(what string, print func(line string)) *waitNotices {
 	return &waitNotices{what: what, now: time.Now, print: print}
 }
 
-// notice prints a reason to wait, unless the last line is too recent. It may be called by several
-// goroutines.
+// notice prints the reason for a wait, unless the last such line is too recent. Several goroutines may call
+// it at the same time.
 func (w *waitNotices) notice(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,7 +236,7 @@ func (w *waitNotices) notice(cause error) {
 	}
 }
 
-// printTo sets the function that prints further lines.
+// printTo sets the function that prints all further lines.
 func (w *waitNotices) printTo(print func(line string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

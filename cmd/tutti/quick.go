@@ -142,8 +142,7 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 	return c, nil
 }
 
-// quickFile has the keys of the campaign file that tutti quick writes. All other keys have their
-// defaults.
+// quickFile has the keys that tutti quick writes to the campaign file. All other keys keep their defaults.
 type quickFile struct {
 	Name        string         `yaml:"name"`
 	Machine     string         `yaml:"machine"`
@@ -174,8 +173,8 @@ type quickLibrary struct {
 	Env          []string `yaml:"env,omitempty"`
 }
 
-// newQuickFile returns a campaign file that tunes a library on the given machine. File, benchmark
-// program and results are in the same folder.
+// newQuickFile returns a campaign file that tunes a library on the given machine. The campaign file, the
+// benchmark program and the results are in the same folder.
 func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) quickFile {
 	f := quickFile{
 		Name: "quick", Machine: host, Output: ".", Collectives: o.collectives,
@@ -191,7 +190,7 @@ func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quic
 	return f
 }
 
-// nodeCounts returns the powers of two below a number of nodes, and this number.
+// nodeCounts returns the powers of two below most, and most itself.
 func nodeCounts(most int) []int {
 	var out []int
 	for n := 1; n < most; n *= 2 {
@@ -200,13 +199,13 @@ func nodeCounts(most int) []int {
 	return append(out, most)
 }
 
-// rankCounts returns a quarter, half and all of the cores of a node. Each count is at least 2,
-// because a single rank sends no messages.
+// rankCounts returns the numbers of ranks on a node to tune for: a quarter, half and all of the cores. Each
+// number is at least 2, because a single rank sends no messages.
 func rankCounts(cores int) []int {
 	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
 }
 
-// text returns the file as commented YAML.
+// text returns the campaign file as YAML with comments.
 func (f quickFile) text() (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Made by tutti quick: what it found here. All other keys are at their defaults;\n# tutti init --runner %s writes them all.\n", f.Runner.Kind)

@@ -15,8 +15,8 @@ import (
 	"tutti/report"
 )
 
-// notRun lists the commands of the README that TestREADME does not run. They build something or
-// need the repository.
+// notRun lists the commands in the README that TestREADME skips, because they build something or need the
+// repository.
 var notRun = []string{"make", "git", "cd"}
 
 // console is a command of the README with the output shown below it.
@@ -112,8 +112,8 @@ func consoles(readme string) []console {
 
 var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
 
-// firstMissing returns the first wanted line that does not follow in the output. Lines may be left
-// out only at dots and at the end.
+// firstMissing returns the first wanted line that is missing in the output, and false. The lines must be in
+// the same order. The wanted lines may leave out output only where they have three dots, and at the end.
 func firstMissing(wanted []string, output string) (string, bool) {
 	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
 	skipping := false

@@ -73,7 +73,7 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 // program describes this program in reports.
 func program() export.Program { return export.Program{Version: version, Versions: versions()} }
 
-// emptyResult describes a campaign without any measurement.
+// emptyResult says why a campaign has no measurements.
 type emptyResult struct {
 	Campaign   string      `json:"campaign"`
 	Jobs       int         `json:"jobs"`
@@ -90,7 +90,7 @@ type failedJob struct {
 	Reason     string `json:"reason"`
 }
 
-// newEmptyResult finds in a journal the reasons why there are no measurements.
+// newEmptyResult reads from the journal why a campaign has no measurements.
 func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	state := contents.State()
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), FailedJobs: []failedJob{}, Resume: resume}

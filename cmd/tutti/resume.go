@@ -80,7 +80,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	return runAndFinish(ctx, a, session{c, state, jnl, command, format})
 }
 
-// hasStopped reports whether all problems of a campaign have stopped measuring.
+// hasStopped reports whether the journal has a stop for every problem of a campaign.
 func hasStopped(c *assembly.Campaign, state *journal.State) bool {
 	for _, p := range c.Problems {
 		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
@@ -96,7 +96,7 @@ func resumeCommandOf(c *assembly.Campaign) string { return "tutti resume " + fol
 // folderWord returns the folder of a campaign, quoted for a shell.
 func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Config.Output)) }
 
-// session is one run of a campaign, from the start or resumed.
+// session is a campaign that is started or resumed by this process.
 type session struct {
 	campaign *assembly.Campaign
 	past     *journal.State // restored from the journal
@@ -137,8 +137,8 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	return nil
 }
 
-// withdraw ends a campaign whose jobs the machine rejects, and returns the cause. If no job ever
-// started, it deletes the folder, so that tune can start again with a corrected file.
+// withdraw ends a campaign whose jobs the machine rejects, and returns the parameter cause. If no job ever
+// started, it deletes the campaign's folder. The user can then correct the file and run tune again.
 func withdraw(ctx context.Context, s session, cause error) error {
 	gone, err := s.campaign.Withdraw(ctx)
 	switch {
@@ -201,8 +201,8 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 	return err
 }
 
-// mainFiles returns the names of the files that users read first, and the number of files for
-// single layouts.
+// mainFiles returns the names of the files that users should read first. It also says how many files are
+// for single layouts.
 func mainFiles(f report.Facts) []string {
 	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {

@@ -38,8 +38,8 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	return int(codeOf(err))
 }
 
-// stickyWriter ignores writes after an error and keeps the error. Callers need not check each
-// write.
+// stickyWriter keeps the first error of a write and ignores all later writes. Callers therefore need not
+// check each write.
 type stickyWriter struct {
 	to  io.Writer
 	err error
@@ -101,7 +101,7 @@ Exit codes:
 	return root
 }
 
-// helpCommand returns cobra's help command, but an unknown command is an error.
+// helpCommand returns cobra's help command with one change: an unknown command is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",

@@ -16,7 +16,7 @@ import (
 	"tutti/csource"
 )
 
-// maxBudget is the largest share of --budget that the runtime library accepts.
+// maxBudget is the largest value of --budget that the runtime library accepts.
 const maxBudget = 1e9
 
 // runOptions are the flags of tutti run.
@@ -135,8 +135,8 @@ func (o *runOptions) environment() ([]string, error) {
 // not set.
 type pathVariable struct{ name, path string }
 
-// preloaded returns the environment with LD_PRELOAD set to a library, and with variables that have
-// the absolute paths of files.
+// preloaded returns the environment for a program that preloads a library. It sets LD_PRELOAD to the
+// library, and the variables in files to absolute paths.
 func preloaded(environ []string, library string, files []pathVariable) ([]string, error) {
 	path, err := filepath.Abs(library)
 	if err != nil {
@@ -167,8 +167,8 @@ func preloaded(environ []string, library string, files []pathVariable) ([]string
 	return append(env, "LD_PRELOAD="+path), nil
 }
 
-// runProgram runs a command with the standard streams of tutti. If the command fails, the error
-// matches errProgram and has its exit code. The code of signal n is 128+n.
+// runProgram runs a command with the standard streams of tutti. If the command fails, the error matches
+// errProgram and has the command's exit code. If signal n killed the command, the code is 128+n.
 func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr

@@ -121,7 +121,8 @@ barrier     8        1 to 4    any    0B          linear
 	}
 }
 
-// TestRuntimeJoin joins the tables of two orders of ranks. The joined table selects by order.
+// TestRuntimeJoin joins two tables that were tuned for different orders of ranks. The joined table selects
+// algorithms by the order of ranks.
 func TestRuntimeJoin(t *testing.T) {
 	dir := t.TempDir()
 	all := libtutti.Range{Low: 1, High: 99}

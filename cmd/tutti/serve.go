@@ -63,7 +63,7 @@ Logs go to standard error as JSON lines.`,
 	return cmd
 }
 
-// runService runs a service until ctx is cancelled. With once it ends as soon as no campaign waits
+// runService runs a service until ctx is cancelled. If once is true, it ends as soon as no campaign waits
 // or is due.
 func runService(ctx context.Context, a *app, c *config.Service, once bool) error {
 	log := slog.New(slog.NewJSONHandler(a.stderr, nil))
@@ -135,7 +135,7 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 	return handler, l, err
 }
 
-// address returns the URL of the server, or its socket.
+// address returns the URL at which the server listens, or the path of its socket.
 func address(c *config.Service, l net.Listener) string {
 	switch {
 	case strings.HasPrefix(c.Listen, "unix:"):
@@ -146,9 +146,9 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// shownFiles returns the files of a campaign that the role read may download. Other files may
-// contain secrets: reports quote the output of failed benchmarks. The journal and the folders of
-// jobs contain the campaign file.
+// shownFiles returns the files of a campaign that clients with the role read may download. Other files may
+// contain secrets: reports quote the output of failed benchmarks. The journal and the folders of jobs
+// contain the campaign file.
 func shownFiles() []string {
 	out := []string{export.CurveCSV, export.SelectionCSV}
 	for _, lib := range libraries.All() {

@@ -125,7 +125,7 @@ func replayFiles(t *testing.T, ctx context.Context) {
 	}
 }
 
-// loadFile runs collectives with MPICH and the file, and checks their results.
+// loadFile runs collectives with an MPICH that loads the file, and checks the results of the collectives.
 func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
 		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
@@ -135,7 +135,8 @@ func loadFile(t *testing.T, file []byte) {
 		}
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
 		testutil.CheckAllRight(t, testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
-		// MPICH fails if the file is not a tree. That proves that MPICH reads it.
+		// MPICH fails if the content of the file is not a valid tree. This failure proves that MPICH reads
+		// the file.
 		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}

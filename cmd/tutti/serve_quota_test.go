@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// TestServeQuota runs a campaign whose budget is the quota. The campaign stops at the budget, the
-// next service includes its cost, and larger requests are refused.
+// TestServeQuota runs a campaign whose budget is the whole quota. The campaign stops at the budget. After a
+// restart, the service still counts the cost of the campaign and refuses larger requests.
 func TestServeQuota(t *testing.T) {
 	dir := t.TempDir()
 	fakeService(t, dir, "node_hours: {campaign: 0.001, day: 0.0012}\n") // 3.6 and 4.32 node-seconds
@@ -58,8 +58,8 @@ func TestServeQuota(t *testing.T) {
 	second.end(syscall.SIGTERM)
 }
 
-// checkBudget checks in the journal that a campaign had a budget of 0.001 node-hours and stopped
-// at it.
+// checkBudget checks in the journal that a campaign had a budget of 0.001 node-hours and stopped because of
+// it.
 func checkBudget(t *testing.T, results string, state service.State) {
 	t.Helper()
 	contents, err := journal.Read(results)

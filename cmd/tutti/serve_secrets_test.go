@@ -122,8 +122,8 @@ func (s *served) paths(id string) []string {
 	return out
 }
 
-// look returns the answer to a request with a token, whatever its status. The event stream of the
-// service never ends, so look returns only its first part.
+// look returns the response to a request with a token, for any status. The event stream of the service
+// never ends, so look returns only its first part.
 func (s *served) look(path, token string) string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)

@@ -23,14 +23,14 @@ import (
 	"tutti/service"
 )
 
-// smallService writes a service file with the base small.yaml into a folder.
+// smallService writes a service file into a folder. The base of the service is small.yaml.
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Small(t, dir)
 	serviceFile(t, dir, more)
 }
 
-// fakeService writes a service file whose base has fake benchmarks into a folder.
+// fakeService writes a service file into a folder. The base of the service uses fake benchmarks.
 func fakeService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Fake(t, dir, "local")
@@ -45,7 +45,7 @@ func serviceFile(t *testing.T, dir, more string) {
 	}
 }
 
-// served is a process of tutti serve.
+// served is a running process of tutti serve.
 type served struct {
 	*testing.T
 	cmd     *exec.Cmd
@@ -182,8 +182,8 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
-// TestServeCommands pauses, resumes and cancels a long campaign. All metrics of the dashboard
-// exist.
+// TestServeCommands pauses, resumes and cancels a long campaign. It also checks that all metrics of the
+// dashboard exist.
 func TestServeCommands(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "")
@@ -221,7 +221,7 @@ func TestServeCommands(t *testing.T) {
 	}
 }
 
-// checkDashboard checks that every metric of the dashboard exists.
+// checkDashboard checks that the metrics of the service include each metric that the dashboard shows.
 func checkDashboard(t *testing.T, metrics string) {
 	t.Helper()
 	asked := regexp.MustCompile(`\b(tutti|go|process)_[a-z_]+\b`).FindAllString(string(readFile(t, "../../contrib/grafana/tutti.json")), -1)
@@ -247,7 +247,7 @@ func killCampaign(t *testing.T, folder string) {
 	}
 }
 
-// checkAnswer compares the selection in the API with selection.csv.
+// checkAnswer compares the selection that the API returns with the file selection.csv.
 func checkAnswer(t *testing.T, s *served, id string) {
 	t.Helper()
 	var answer struct{ Selections []service.Selection }

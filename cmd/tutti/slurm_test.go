@@ -132,8 +132,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 	}
 }
 
-// TestSlurm runs campaigns with fake benchmarks on one cluster. Jobs are rejected, killed,
-// cancelled, or lose the controller.
+// TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them jobs are rejected, killed
+// or cancelled, or Slurm's controller stops.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)
 	if stdout, _ := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") {
@@ -173,7 +173,7 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// slurmEnded checks a campaign whose jobs all ran to their end.
+// slurmEnded checks the journal, the queue and the report of a campaign whose jobs all ran to their end.
 func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	t.Helper()
 	out := filepath.Join(dir, "out")

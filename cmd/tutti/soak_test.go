@@ -37,7 +37,7 @@ func soakKills(t *testing.T) int {
 	return 20
 }
 
-// TestSoak kills tutti repeatedly at random times, on recorded data and while local jobs run. The
+// TestSoak kills tutti repeatedly at random times. The campaigns use recorded data or local jobs. The
 // resumed campaigns write the same results as undisturbed ones.
 func TestSoak(t *testing.T) {
 	testutil.NeedAllCases(t)
@@ -80,7 +80,7 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 	fmt.Printf("soak: replay: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same files\n", killed, campaigns, len(facts))
 }
 
-// trialsOf returns the trials of a journal with problem and round. They are sorted, because
+// trialsOf returns the trials of a journal, each with its problem and round. They are sorted, because
 // problems run in parallel.
 func trialsOf(t *testing.T, out string) []string {
 	t.Helper()
@@ -107,8 +107,9 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 	fmt.Printf("soak: local: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same facts\n", killed, campaigns, len(want))
 }
 
-// soakedCampaign completes a fake campaign and returns its facts. It kills the campaign until the
-// given number of kills is used up.
+// soakedCampaign runs a campaign with fake benchmarks, kills it repeatedly, and resumes it until it is
+// complete. The parameter kills is the remaining number of kills. soakedCampaign returns the facts of the
+// campaign.
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -117,7 +118,7 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	for {
 		life := time.Hour
 		if *kills > 0 {
-			// Most processes live as long as a few jobs, some much shorter.
+			// Most processes live for the time of a few jobs, some for a much shorter time.
 			life = time.Duration(5+rng.ExpFloat64()*400) * time.Millisecond
 		}
 		cmd, output := process(t, dir, startOrResume(t, dir)...)

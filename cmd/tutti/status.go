@@ -64,8 +64,8 @@ func statusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// statusOf returns the status of a campaign from its journal. Problems have the order of the
-// campaign file. Problems that have not started have zeros.
+// statusOf returns the status of a campaign from its journal. The problems are in the order of the campaign
+// file. A problem that has not started has zeros in all numbers.
 func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
@@ -107,7 +107,7 @@ func problemsOf(h journal.Header) []journal.Problem {
 	return out
 }
 
-// problemStatusOf returns the status of a problem; past is nil if it has not started.
+// problemStatusOf returns the status of a problem. If the problem has not started, past is nil.
 func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStatus {
 	p := problemStatus{Library: id.Library, Collective: string(id.Collective), Round: past.Last()}
 	if past == nil {

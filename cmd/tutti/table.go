@@ -85,7 +85,7 @@ type shownRule struct {
 	Algorithm coll.Algorithm `json:"algorithm"`
 }
 
-// shownMix is a set of algorithms that exploring calls draw from.
+// shownMix is a set of algorithms from which exploring calls choose at random.
 type shownMix struct {
 	shownCalls
 	Algorithms []coll.Algorithm `json:"algorithms"`

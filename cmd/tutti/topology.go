@@ -30,7 +30,8 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 	return verbs(cmd, topologyDiscoverCommand(a), topologyShowCommand(a, name), topologyCompareCommand(a, name), topologyExportCommand(a, name), topologySlowCommand(a, name))
 }
 
-// readTopology reads the topology in a file. name selects one of several in a topology.yaml.
+// readTopology reads a topology from a file. If the file is a topology.yaml with several topologies, name
+// selects one.
 func readTopology(path, name string) (topology.Tree, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -238,7 +239,8 @@ probability of such a suspect on a machine without slow nodes and links.`,
 	return cmd
 }
 
-// findSlow reads a topology and measured pairs, and returns the nodes and links that look slow.
+// findSlow reads a topology and the measurements of pairs of nodes. It returns the nodes and links that
+// look slow.
 func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
 	t, err := readTopology(treePath, name)
 	if err != nil {
@@ -260,7 +262,8 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	return found, nil
 }
 
-// ranksOf returns the node of each rank of a job. list has the nodes in Slurm's notation.
+// ranksOf returns, for each rank of a job, the name of its node. The parameter list has the nodes in
+// Slurm's notation.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {
 		return nil, errors.New("--to mpich needs --nodes: the nodes of the job")
@@ -279,7 +282,7 @@ func ranksOf(list string, ppn int) ([]string, error) {
 	return ranks, nil
 }
 
-// words returns the texts of named values.
+// words returns the values as strings.
 func words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {

@@ -83,8 +83,8 @@ func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 	return b, err
 }
 
-// forecast prints the planned jobs for --dry-run. Else it asks for confirmation if their expected
-// cost exceeds runner.confirm.
+// forecast prints the planned jobs if --dry-run is set. Otherwise it asks for confirmation if the expected
+// cost of the jobs exceeds runner.confirm.
 func (o *discoverOptions) forecast(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -165,7 +165,7 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// discoverError adds advice on how to resume a discovery to its error.
+// discoverError adds to an error of a discovery how to resume the discovery, unless resuming cannot help.
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -74,7 +74,8 @@ func (o *traceOptions) run(file string) error {
 	return report.WriteTrace(o.stdout, calls, gains, *o.points)
 }
 
-// readGains returns the predicted gains in a campaign's report, or nil if dir is empty.
+// readGains returns the gains that a campaign's report predicts for the calls. It returns nil if dir is
+// empty.
 func readGains(dir, library string, calls []preprocess.Calls) (*report.Gains, error) {
 	if dir == "" {
 		return nil, nil

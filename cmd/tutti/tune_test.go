@@ -89,8 +89,8 @@ func readFile(t testing.TB, path string) []byte {
 	return content
 }
 
-// TestTrace tunes for an application that calls allreduce with one size. The weights determine
-// where tutti measures, and the report shows them.
+// TestTrace tunes for the trace of an application that calls allreduce with one size. The weights from the
+// trace determine where tutti measures, and the report shows them.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -114,7 +114,7 @@ func TestTrace(t *testing.T) {
 	if page := string(readFile(t, filepath.Join(out, export.ReportHTML))); !strings.Contains(page, "points that count") {
 		t.Error("the report has no weights")
 	}
-	// The journal includes the calls, so the trace may be deleted.
+	// The journal contains the calls of the trace, so the trace file may be deleted.
 	if err := os.Remove(filepath.Join(dir, "app.csv")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestExportIntoTwoLines: a folder that no settings can name is a matter of the flag.
+// TestExportIntoTwoLines exports into a folder whose name contains a line break. Settings cannot name such
+// a folder, so the exit code is that of a usage error.
 func TestExportIntoTwoLines(t *testing.T) {
 	_, stderr := mustTutti(t, codeUsage, "export", reference(t), "--for", "openmpi", "--out", filepath.Join(t.TempDir(), "two\nlines"))
 	if !strings.Contains(stderr, "control characters") {

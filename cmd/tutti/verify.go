@@ -25,8 +25,8 @@ import (
 	"tutti/verify"
 )
 
-// errNotProved means that a selection was not proved as good as the default. The results have been
-// printed.
+// errNotProved means that a selection was not proved as good as the default. The command has already
+// printed the results.
 var errNotProved = errors.New("not proved")
 
 // verifyOptions are the flags of tutti verify.
@@ -115,7 +115,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	return cmd
 }
 
-// verifyRule is a rule of the test that --set can change.
+// verifyRule is a parameter of the statistical test that --set can change.
 type verifyRule struct {
 	key string
 	doc string
@@ -133,7 +133,7 @@ func verifyRules(r *verify.Rules) []verifyRule {
 	}
 }
 
-// rulesHelp lists the rules with their defaults.
+// rulesHelp lists the parameters that --set can change, with their defaults.
 func rulesHelp() string {
 	var b strings.Builder
 	defaults := verify.DefaultRules()
@@ -365,8 +365,8 @@ func printVerification(a *app, f report.Facts, dir string) error {
 	return err
 }
 
-// measureDrift measures candidates of a campaign again. It prints how far the times differ from
-// the recorded ones.
+// measureDrift measures some candidates of a campaign again. It prints how much their times differ from the
+// recorded times.
 func measureDrift(ctx context.Context, a *app, folder string, candidates int, format string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
@@ -444,8 +444,9 @@ func newVerifyProgress(out io.Writer) *verifyProgress {
 	return &verifyProgress{out: out, now: time.Now, began: time.Now()}
 }
 
-// observe prints a line at the start of a block, with an estimate of the remaining time of the
-// test. The estimate assumes as many points in each remaining block, at the pace so far.
+// observe prints a line at the start of a block, with an upper estimate of the remaining time of the test.
+// The estimate assumes that each remaining block has the same number of points and the same speed as
+// before.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {

@@ -13,8 +13,8 @@ import (
 	"tutti/verify"
 )
 
-// bcastCampaign tunes bcast on a part of the recorded data and returns the folder. It stops early,
-// so some selected algorithms are slower than the default.
+// bcastCampaign tunes bcast on a part of the recorded data and returns the folder. The campaign stops
+// early, so some selected algorithms are slower than the default.
 func bcastCampaign(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,8 +44,8 @@ func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 	return out
 }
 
-// TestVerify checks that points slower than the default are reverted to it, in all files and after
-// further commands.
+// TestVerify checks a selection that is slower than the default at some points. Verification selects the
+// default at these points. All files agree, also after further commands.
 func TestVerify(t *testing.T) {
 	out := bcastCampaign(t)
 	before := contentsOf(t, out, provedFiles...)

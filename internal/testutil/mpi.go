@@ -30,7 +30,7 @@ func BuildCollectives(t *testing.T, tc Toolchain) string {
 	return BuildProgram(t, tc, CollectivesProgram)
 }
 
-// BuildProgram is BuildCollectives for any program.
+// BuildProgram does for any program what BuildCollectives does for the program of all collectives.
 func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
 	if testing.Short() {
@@ -48,7 +48,8 @@ func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	return ""
 }
 
-// compiled keeps the programs that this process has built, by compiler and name.
+// compiled contains the programs that this process has built. The key is the compiler and the name of the
+// program.
 var compiled = struct {
 	sync.Mutex
 	binaries map[[2]string][]byte
@@ -108,8 +109,8 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	return filepath.Join(dir, name)
 }
 
-// RunProgram launches a program and returns its standard output and error together. The
-// program may fail; the test fails if the program runs longer than HangTimeout.
+// RunProgram launches a program and returns its standard output and standard error in one text. The program
+// may fail. The test fails if the program runs longer than HangTimeout.
 func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// tracer defines tutti_ran, which prints a function's name while a tested call runs.
+// tracer is C source that defines tutti_ran. This function prints the name of an entered function while a
+// tested call runs.
 const tracer = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,8 @@ void tutti_ran(const char *name) {
 }
 `
 
-// trampoline calls tutti_ran with the function's name, restores all registers, and jumps
-// to the function.
+// trampoline is assembly code that runs in place of a function. It calls tutti_ran with the function's
+// name, restores all registers, and jumps to the function.
 const trampoline = `
 .globl __wrap_%[1]s
 __wrap_%[1]s:

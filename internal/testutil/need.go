@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// HangTimeout is how long a test waits before it concludes that something hangs. It is far
-// longer than any step takes on a busy machine; a test goes on as soon as the step is done.
+// HangTimeout is how long a test waits before it concludes that something hangs. It is far longer than any
+// step takes on a busy machine. A test does not wait longer than the step takes.
 const HangTimeout = 4 * time.Minute
 
-// AllCases reports whether every test case is wanted, as in make test-all: the variable
-// TUTTI_TEST_ALL is 1. Otherwise a test runs few of its cases.
+// AllCases reports whether tests should run all their cases, as in make test-all. It returns true if the
+// environment variable TUTTI_TEST_ALL is 1. Otherwise tests run only a few cases.
 func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
 
 // NeedAllCases skips a test that only make test-all runs.
@@ -22,8 +22,8 @@ func NeedAllCases(t testing.TB) {
 	}
 }
 
-// Need is the name of an environment variable. If it is 1, a test fails where the machine lacks something,
-// instead of being skipped.
+// Need is the name of an environment variable for something that a machine may lack, such as a library.
+// Without it a test is skipped. If the variable is 1, the test fails instead.
 type Need string
 
 const (

@@ -16,7 +16,7 @@ import (
 
 const root = "../.."
 
-// reasons are those of the functions that skip a test by themselves.
+// reasons lists the functions that may skip a test for a special reason, with that reason.
 var reasons = map[string]string{
 	"cmd/tutti TestREADMEDemo":       "the gate demands it; elsewhere results/demo may be of an older tutti",
 	"internal/testutil NeedAllCases": "the test belongs to make test-all",
@@ -27,8 +27,8 @@ var reasons = map[string]string{
 	"surrogate/forest FuzzForest":    "inputs that are no rows",
 }
 
-// TestSkips: nothing skips a test but a need that can be demanded, go test -short, the
-// lack of -long, and the reasons above.
+// TestSkips checks that tests are skipped only for allowed reasons: a Need, go test -short, the lack of
+// -long, and the list reasons.
 func TestSkips(t *testing.T) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -54,7 +54,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// skipping returns the functions of a file that skip a test other than for -short and
+// skipping returns the functions of a file that skip a test for a reason other than -short and the lack of
 // -long.
 func skipping(file *ast.File) []string {
 	var names []string
@@ -97,7 +97,8 @@ func asked(cond ast.Expr) bool {
 	return false
 }
 
-// TestGateDemands: the gate demands every need.
+// TestGateDemands checks that the script .ci/run sets the variable of every Need, so that no test is
+// skipped there.
 func TestGateDemands(t *testing.T) {
 	gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	if err != nil {

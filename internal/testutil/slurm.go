@@ -64,7 +64,7 @@ func (c *SlurmCluster) Run(name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Shell runs bash with the script and returns what Run returns.
+// Shell runs a script with bash. It returns the standard output, trimmed.
 func (c *SlurmCluster) Shell(script string) string {
 	c.t.Helper()
 	return c.Run("bash", "-c", script)
@@ -82,8 +82,8 @@ func (c *SlurmCluster) WaitState(id, state string) {
 	c.t.Fatalf("job %s is %s, not %s, after %v", id, got, state, HangTimeout)
 }
 
-// Freeze stops the controller's process: it accepts connections but does not answer. After
-// Thaw it handles the requests that came meanwhile.
+// Freeze suspends the controller's process: the controller accepts connections but does not answer. After
+// Thaw it handles the requests that it has received since Freeze.
 func (c *SlurmCluster) Freeze() { c.t.Helper(); c.signal(syscall.SIGSTOP) }
 
 // Thaw ends Freeze.
@@ -120,8 +120,8 @@ func (c *SlurmCluster) StopNode(node string) { c.t.Helper(); c.operate("stop-nod
 // StartNode starts a node that StopNode stopped.
 func (c *SlurmCluster) StartNode(node string) { c.t.Helper(); c.operate("start-node", node) }
 
-// SetNodeDown marks a node as down: its jobs end with NODE_FAIL. The node registers again
-// by itself.
+// SetNodeDown marks a node as down. Jobs on the node end with NODE_FAIL. The node registers again by
+// itself.
 func (c *SlurmCluster) SetNodeDown(node string) { c.t.Helper(); c.update(node, "down") }
 
 // Drain keeps new jobs from a node until Resume.
@@ -148,8 +148,8 @@ func (c *SlurmCluster) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Shim returns the path of a library to preload into programs of Debian's MPICH that
-// communicate over TCP between nodes; see YieldLibrary.
+// Shim returns the path of the compiled YieldLibrary. It is preloaded into programs of Debian's MPICH that
+// communicate over TCP between nodes.
 func (c *SlurmCluster) Shim() string {
 	c.t.Helper()
 	lib := filepath.Join(c.Dir, YieldLibrary.Name)

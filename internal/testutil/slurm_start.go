@@ -24,9 +24,9 @@ const (
 	portsPerCluster = 300
 )
 
-// StartSlurm starts a cluster, which takes half a second, and stops it when the test ends.
-// While maxClusters are running on the machine it waits. The test is skipped under go test
-// -short and where Slurm is not installed or cannot run.
+// StartSlurm starts a cluster, which takes half a second, and stops it when the test ends. If maxClusters
+// clusters are already running on the machine, StartSlurm waits. The test is skipped under go test -short,
+// and where Slurm is not installed or cannot run.
 func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	t.Helper()
 	if testing.Short() {
@@ -69,7 +69,7 @@ func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	return c
 }
 
-// whyNoSlurm returns the reason why no cluster can run on this machine, "" if one can.
+// whyNoSlurm returns the reason why this machine cannot run a cluster. It returns "" if the machine can.
 func whyNoSlurm() string {
 	const install = "needs apt-get install --no-install-recommends slurmctld slurmd slurm-client munge"
 	for _, tool := range []string{"slurmctld", "slurmd", "munged"} {
@@ -110,8 +110,8 @@ func clusterScript(t testing.TB) string {
 	}
 }
 
-// lockClusterDir waits for a free folder, locks it and returns its number. The system
-// releases the lock when the process ends, however it ends.
+// lockClusterDir waits for a free folder, locks it and returns its number. The system releases the lock at
+// the end of the process, even if the process is killed.
 func lockClusterDir(t testing.TB) int {
 	t.Helper()
 	for logged := false; ; logged = true {
@@ -136,7 +136,7 @@ func lockClusterDir(t testing.TB) int {
 	}
 }
 
-// freePorts returns the first of n consecutive ports on which no process listens.
+// freePorts returns the first port of a range of n consecutive ports on which no process listens.
 func freePorts(first, n int) (int, error) {
 	for base := first; base+n <= first+portsPerCluster; base += n {
 		if allFree(base, n) {

@@ -82,7 +82,7 @@ func TestSlurmNodes(t *testing.T) {
 	}
 }
 
-// A killed test leaves its cluster running; the next test stops it.
+// TestLeftoverCluster checks that a test stops the cluster that an earlier, killed test left running.
 func TestLeftoverCluster(t *testing.T) {
 	if os.Getenv("SLURMTEST_ABANDON") == "1" {
 		c := testutil.StartSlurm(t, testutil.SlurmOptions{})

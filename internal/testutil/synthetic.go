@@ -6,8 +6,9 @@ import (
 	"tutti/coll"
 )
 
-// syntheticModel is a latency-bandwidth model (Hockney 1994): each of steps(ranks) messages costs
-// SyntheticLatency, and each of volume(ranks) bytes for a byte of the buffer costs SyntheticGap.
+// syntheticModel is the latency-bandwidth model of one algorithm (Hockney 1994). Each of the steps(ranks)
+// messages costs SyntheticLatency. For each byte of the buffer, volume(ranks) bytes are sent, and each of
+// them costs SyntheticGap.
 type syntheticModel struct {
 	algorithm     coll.Algorithm
 	steps, volume func(ranks float64) float64
@@ -51,8 +52,8 @@ func mustAlgorithm(name string) coll.Algorithm {
 	return a
 }
 
-// SyntheticAlgorithms returns the algorithms of the machine: tree wins small messages,
-// halving or ring large ones, linear none.
+// SyntheticAlgorithms returns the algorithms of the machine. The fastest is tree for small messages, and
+// halving or ring for large messages. The algorithm linear is never the fastest.
 func SyntheticAlgorithms() []coll.Algorithm {
 	out := make([]coll.Algorithm, len(syntheticModels))
 	for i, m := range syntheticModels {
@@ -61,7 +62,7 @@ func SyntheticAlgorithms() []coll.Algorithm {
 	return out
 }
 
-// seconds is the time of an algorithm at a point; points have 2 processes or more.
+// seconds returns the time of an algorithm at a point. The point must have at least 2 processes.
 func (m syntheticModel) seconds(p coll.Point) float64 {
 	n := float64(p.Ranks())
 	latency := SyntheticLatency * (1 + 0.1*math.Log2(float64(p.PPN)))

@@ -23,8 +23,8 @@ func SyntheticPipeline(segment int64) coll.Algorithm {
 	return a
 }
 
-// SyntheticCut reports why an algorithm cannot run at a point: a segment must be shorter than the
-// message.
+// SyntheticCut returns an error if an algorithm cannot run at a point. Its segments must be shorter than
+// the message.
 func SyntheticCut(c coll.Candidate) error {
 	text, ok := c.Algorithm.Param(SyntheticSegments.Parameter)
 	if segment, err := strconv.ParseInt(text, 10, 64); ok && (err != nil || segment >= c.MsgBytes) {
@@ -33,8 +33,10 @@ func SyntheticCut(c coll.Candidate) error {
 	return nil
 }
 
-// SyntheticSegmented returns tree, halving and a pipeline with every power of two that SyntheticSegments
-// has. The best segment grows with the message and falls with the ranks, from 1 KiB to 128 KiB
+// SyntheticSegmented returns the times of tree, halving and a pipeline. The pipeline is measured with every
+// power of two in SyntheticSegments as segment size.
+//
+// The best segment size grows with the message size and shrinks as ranks are added. It is 1 KiB to 128 KiB
 // for messages of 4 KiB to 16 MiB on 4 to 64 ranks.
 func SyntheticSegmented(points []coll.Point) []coll.Measurement {
 	var out []coll.Measurement

@@ -22,7 +22,7 @@ func points(t *testing.T) []coll.Point {
 	return ps
 }
 
-// Best is the fastest of what Measurements holds, and never the linear one.
+// TestSyntheticBest checks that SyntheticBest returns the fastest measured algorithm, and never linear.
 func TestSyntheticBest(t *testing.T) {
 	ps := points(t)
 	ms := testutil.SyntheticMeasurements(ps)
@@ -54,7 +54,8 @@ func TestSyntheticBest(t *testing.T) {
 	}
 }
 
-// Two processes: a tree sends one message with the buffer.
+// TestSyntheticTimes checks the times on two processes, where a tree sends one message with the whole
+// buffer.
 func TestSyntheticTimes(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 20}
 	bytes := float64(1 << 20)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Change returns a copy of a journal with one random change, and a description of the change. It changes
-// bits, bytes, digits or whole lines. The result may still be a valid journal.
+// Change returns a copy of a journal with one random change, and a description of the change. The change
+// affects bits, bytes, digits or whole lines. The changed journal may still be valid.
 func Change(journal []byte, rng *rand.Rand) (out []byte, how string) {
 	out = slices.Clone(journal)
 	at := rng.IntN(len(out))

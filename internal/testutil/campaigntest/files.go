@@ -23,10 +23,12 @@ func Small(t testing.TB, dir string) (file string) {
 	return file
 }
 
-// Fake writes a campaign that runs jobs into a folder: the file small.yaml, a launcher and benchmarks. It
-// returns the path of the file. The scheduler is local or slurm. The benchmarks print constant times for
-// each candidate. The file osu/ledger records each launch and its measurements. If the file osu/slow
-// exists, each message size takes the seconds that it contains.
+// Fake writes a campaign with jobs, which need no MPI, into a folder. The parameter scheduler is local or
+// slurm. Fake returns the path of the campaign file, small.yaml.
+//
+// The folder also gets a launcher and benchmarks. These benchmarks measure nothing: they print a constant
+// time for each candidate. They record each launch and its candidates in the file osu/ledger. If the file
+// osu/slow exists, a benchmark waits for the number of seconds in that file before each message size.
 func Fake(t testing.TB, dir, scheduler string) (file string) {
 	t.Helper()
 	osu := filepath.Join(dir, "osu")
@@ -42,7 +44,7 @@ func Fake(t testing.TB, dir, scheduler string) (file string) {
 	return file
 }
 
-// put writes one of the embedded files of this package.
+// put writes the embedded file with the given name to the path in the parameter to.
 func put(t testing.TB, name, to string) {
 	t.Helper()
 	content, err := files.ReadFile(name)

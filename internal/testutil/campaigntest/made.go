@@ -11,8 +11,9 @@ import (
 	"tutti/coll"
 )
 
-// Made is a synthetic machine with times of bcast for one library. A tree is the fastest for small
-// messages, a ring for large ones. The library's default takes a third longer than the best of the two.
+// Made is a synthetic machine with times of bcast for one library. A tree is the fastest algorithm for
+// small messages, a ring for large ones. The default of the library takes a third longer than the faster of
+// these two.
 type Made struct {
 	Library, Version string
 	Tree, Ring       string                       // as the library calls them
@@ -27,8 +28,8 @@ var (
 	MadeMVAPICH = Made{Library: "mvapich2", Version: "2.3", Tree: "knomial", Ring: "scatter_ring_allgather"}
 )
 
-// Put writes a campaign for the machine into a folder: the file made.yaml and its data. It returns the path
-// of the file.
+// Put writes a campaign for the machine into a folder: the file made.yaml and the recorded data. It returns
+// the path of made.yaml.
 func (m Made) Put(t testing.TB, dir string) (file string) {
 	t.Helper()
 	m.Record(t, dir)
@@ -49,7 +50,7 @@ hpo: {trials: 0}
 	return file
 }
 
-// Record writes the times of the machine as the recorded data of a campaign that Put has written. Call it
+// Record writes the times of the machine as the recorded data of the campaign that Put wrote. Call Record
 // again after a change of the machine.
 func (m Made) Record(t testing.TB, dir string) {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"tutti/journal"
 )
 
-// Load reads a campaign file and sets keys, each given as KEY=VALUE.
+// Load reads a campaign file. Each further text KEY=VALUE overrides a key of the file.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
 	cfg, err := config.Load(file, config.Layers{Set: set})
@@ -22,7 +22,8 @@ func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	return cfg
 }
 
-// New returns the campaign of a file with keys set.
+// New returns the campaign that a campaign file describes. Each further text KEY=VALUE overrides a key of
+// the file.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
 	c, err := assembly.New(Load(t, file, set...))
@@ -46,7 +47,8 @@ func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	return j
 }
 
-// Run tunes a campaign to its end. It returns its folder with the journal and the folders of its jobs.
+// Run runs a campaign to its end. It returns the campaign's folder, which has the journal and the folders
+// of jobs.
 func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	t.Helper()
 	c, err := assembly.New(cfg)
@@ -66,7 +68,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	return cfg.Output
 }
 
-// Reread returns the campaign of a folder and its results.
+// Reread returns the campaign in a folder, and its results.
 func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	t.Helper()
 	c, results, _, err := assembly.Reread(dir)
@@ -76,8 +78,8 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	return c, results
 }
 
-// Conclude returns the conclusions of the campaign of a folder. If change is not nil, it is applied to the
-// campaign first.
+// Conclude returns the conclusions from the campaign in a folder. If change is not nil, Conclude first
+// applies it to the campaign.
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)

@@ -20,10 +20,10 @@ import (
 	"tutti/selection"
 )
 
-// Dir is the folder in the settings of exports that FitAndExport returns.
+// Dir is the folder that the settings of exports from FitAndExport contain.
 const Dir = "/a b's folder"
 
-// opened is a release of a library for which selections can be made on this machine.
+// opened is a release of a library for which this machine can make selections.
 type opened struct {
 	cat   *mpi.Catalogue
 	build mpi.Build
@@ -44,8 +44,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds checks for many kinds of rows that exported files select at every row what the selection does,
-// and that the selection keeps its guarantees.
+// testBuilds fits selections to many kinds of rows. It checks that the exported files select the same
+// algorithms as the selection, and that the selection keeps its guarantees.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -65,8 +65,9 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testPromises checks that no selected algorithm is predicted to be slower than the default, and that each
-// one is predicted. A library that cannot leave a size to itself may lose as much as merging may.
+// testPromises checks that each selected algorithm has a predicted time, and that none is predicted to be
+// slower than the default. If a library cannot use its default for a size, the loss may be as large as
+// merging allows.
 func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, maxLoss float64) {
 	t.Helper()
 	for _, r := range rows {
@@ -82,7 +83,7 @@ func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, m
 	}
 }
 
-// testSafety checks that no selected algorithm is wrong for an operation that does not commute.
+// testSafety checks that no selected algorithm gives wrong results for operations that do not commute.
 func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -141,7 +142,7 @@ func testWriting(t *testing.T, lib mpi.Library) {
 	testPatterns(t, lib.Facts().Files, slices.Sorted(maps.Keys(written)))
 }
 
-// testPatterns checks that a pattern matches each name, and that each pattern matches a name.
+// testPatterns checks that each name matches a pattern, and that each pattern matches a name.
 func testPatterns(t *testing.T, patterns, names []string) {
 	t.Helper()
 	idle := slices.Clone(patterns)
@@ -163,7 +164,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	}
 }
 
-// testNamed checks that a setting names each file, and that each setting names a file that exists.
+// testNamed checks that each file is named by a setting, and that each setting names a file that exists.
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
@@ -236,8 +237,9 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 	}
 }
 
-// testPorting exports the measurements of one release for another one that lacks some algorithms. The
-// points of these algorithms get an algorithm that both releases have, or the default.
+// testPorting exports the measurements of one release for another release that lacks some algorithms. At
+// points where a lacking algorithm was selected, the export uses an algorithm of both releases, or the
+// default.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
@@ -258,7 +260,8 @@ func testPorting(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// FitAndExport fits rows and exports the selection. It checks that the files select what the selection does.
+// FitAndExport fits a selection to rows and exports it. It checks that the exported files select the same
+// algorithms as the selection.
 func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
 	sel, err := b.Fit(rows, opt)
@@ -275,8 +278,8 @@ func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOp
 	return sel, x
 }
 
-// Sourced writes a selection into a new folder. It returns the variables that the snippet sets in a shell
-// outside of any job, as NAME=VALUE.
+// Sourced writes the exported files of a selection into a new folder. It returns the variables that the
+// snippet sets in a shell outside of any job, as NAME=VALUE.
 func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -293,7 +296,8 @@ func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	return source(t, filepath.Join(dir, x.Snippet))
 }
 
-// source returns the variables that a snippet sets in an environment with only the given variables.
+// source runs a snippet in a shell whose environment has only the given variables. It returns the variables
+// that the snippet sets.
 func source(t testing.TB, path string, env ...string) []string {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)

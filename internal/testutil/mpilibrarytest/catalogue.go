@@ -33,15 +33,15 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// inOrder reports whether a release may follow another one. A library that works above other libraries has
-// several catalogues for each release, one for each library below it.
+// inOrder reports whether the release after may follow the release before in a list. A library that works
+// above other libraries has several catalogues for each release, one for each library below it.
 func inOrder(lib mpi.Library, before, after string) bool {
 	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after
 }
 
-// CheckListed compares the algorithms of a library with lists by release and collective. After … any
-// algorithms may follow:
+// CheckListed compares the algorithms of a library with lists of names. The key of a list is a release and
+// a collective. If a list ends with …, the library may have further algorithms:
 //
 //	"4.1.4 barrier": "linear double_ring recursive_doubling …"
 func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
@@ -79,8 +79,8 @@ func testEntries(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	}
 }
 
-// testAlgorithms checks the algorithms to be measured: each can be looked up, is equal after formatting and
-// parsing, and is listed once.
+// testAlgorithms checks the algorithms that campaigns measure. Each can be looked up, does not change when
+// it is formatted and parsed, and is listed once.
 func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	t.Helper()
 	list := cat.Algorithms(c)

@@ -41,7 +41,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testNothing checks that the inspection of a build without file and tools finds nothing.
+// testNothing checks that the inspection of a build finds nothing if the build has no file and no tools.
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})

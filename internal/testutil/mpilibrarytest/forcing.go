@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// testForcing checks on a small grid that every candidate that can run is forced, and that the default
-// needs no setting.
+// testForcing checks on a small grid that each candidate that can run can also be forced, and that the
+// default needs no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
@@ -83,7 +83,8 @@ func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forc
 	}
 }
 
-// Forced lists the variables and switches, as NAME=VALUE, of a candidate on 2x2 processes with 4 KiB.
+// Forced has the expected variables and switches, as NAME=VALUE, that force a candidate. The candidate has
+// 2x2 processes and 4 KiB.
 type Forced struct {
 	Name                string
 	Release             string
@@ -93,7 +94,7 @@ type Forced struct {
 	NewComm             bool
 }
 
-// CheckForced compares the forcing of a library's algorithms with the expected one.
+// CheckForced compares the variables and switches that force a library's algorithms with the expected ones.
 func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	t.Helper()
 	for _, tc := range tests {
@@ -145,7 +146,7 @@ func Switches(list []mpi.Switch) []string {
 	return out
 }
 
-// Candidate returns a candidate.
+// Candidate returns the candidate with the given collective, layout, message size and algorithm.
 func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algorithm string) coll.Candidate {
 	t.Helper()
 	return coll.Candidate{
@@ -164,8 +165,8 @@ func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) 
 	return f
 }
 
-// Everything returns the default and every algorithm of a release that can run on a layout with 4 KiB. Each
-// parameter is 1.
+// Everything returns the candidates of a release that can run on a layout with 4 KiB, including the
+// default. Every parameter of an algorithm is 1.
 func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidate {
 	t.Helper()
 	var out []coll.Candidate

@@ -37,7 +37,7 @@ func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
 	return all[i]
 }
 
-// Algorithm reads an algorithm.
+// Algorithm parses the text of an algorithm. If the text is invalid, the test fails.
 func Algorithm(t testing.TB, text string) coll.Algorithm {
 	t.Helper()
 	a, err := coll.ParseAlgorithm(text)

@@ -10,8 +10,8 @@ import (
 	"tutti/selection"
 )
 
-// layouts returns layouts of which several have the same number of processes. Some numbers are not powers
-// of two.
+// layouts returns layouts of nodes and processes. Several of them have the same number of processes, and
+// some of these numbers are not powers of two.
 func layouts() []coll.Layout {
 	return []coll.Layout{
 		{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2},

@@ -31,10 +31,11 @@ var chromium struct {
 	ctx context.Context // nil before the first test and after Close
 }
 
-// Browse opens a tab of 1440 x 1000 px for the service at home, without cookies or storage of other tests.
-// It skips the test if there is no browser, and under go test -short. At the end of the test, each error on
-// the console and each request to another host is a failure. The browser keeps running for the next test
-// until Close.
+// Browse opens a tab of 1440 x 1000 px for the service at the URL home. The tab has no cookies or storage
+// of other tests. If there is no browser, or under go test -short, the test is skipped.
+//
+// The test fails if there was an error on the console or a request to another host. The browser keeps
+// running for later tests until Close.
 func Browse(t *testing.T, home string) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -131,8 +132,8 @@ func watch(t *testing.T, ctx context.Context, home string) {
 	})
 }
 
-// isFault reports whether a console message is an error. Debug messages are not, nor is the browser's own
-// line for a response with an error status, because tests cause such responses.
+// isFault reports whether a console message is an error. It ignores debug messages. It also ignores the
+// browser's message about a response with an error status, because tests cause such responses.
 func isFault(m chromedp.ConsoleMessage) bool {
 	return m.Type != chromedp.ConsoleDebug && !(m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of"))
 }

@@ -84,7 +84,7 @@ func NewFaultyScheduler(inner benchrunner.Scheduler, opt FaultOptions) (*FaultyS
 	return &FaultyScheduler{Scheduler: inner, opt: opt, submitted: map[string]int{}, omitted: map[string]int{}}, nil
 }
 
-// FaultOf returns the fault of the job with the given name, "" for none.
+// FaultOf returns the fault of the job with the given name. It returns "" if the job has no fault.
 func (s *FaultyScheduler) FaultOf(name string) Fault {
 	rng := s.rng(name)
 	if rng.Float64() >= s.opt.Rate {
@@ -102,7 +102,8 @@ func (s *FaultyScheduler) rng(name string) *rand.Rand {
 // Name contains the name of the inner scheduler.
 func (s *FaultyScheduler) Name() string { return s.Scheduler.Name() + " with faults" }
 
-// Submit submits to the inner scheduler, unless the job's fault is that this fails.
+// Submit submits a job to the inner scheduler. It returns an error instead if the job's fault is a failed
+// submission.
 func (s *FaultyScheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	kind := s.FaultOf(sub.Name)
 	s.mu.Lock()
@@ -159,8 +160,8 @@ func (k Fault) endsJob() bool {
 	return failed || k == JobLost || k == JobRequeued
 }
 
-// endEarly ends a job at a random time within opt.Within and records the fault. If an
-// operation fails, the job stays without a fault.
+// endEarly ends a job at a random time within opt.Within and records the fault. If an operation of this
+// fails, the job runs on without a fault.
 func (s *FaultyScheduler) endEarly(id string, sub benchrunner.Submission, kind Fault) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -227,7 +228,7 @@ func (s *FaultyScheduler) Status(ctx context.Context, jobs map[string]benchrunne
 	return out, nil
 }
 
-// omitsStatus reports whether this answer omits the job.
+// omitsStatus reports whether the current answer of Status leaves out the job.
 func (s *FaultyScheduler) omitsStatus(name string) bool {
 	if s.FaultOf(name) != StatusOmitted || s.omitted[name] == 2 {
 		return false
@@ -251,7 +252,7 @@ func (s *FaultyScheduler) status(ctx context.Context, sub benchrunner.Submission
 	return st, known, err
 }
 
-// failures has the outcome and reason that Status returns for a job that a fault ended.
+// failures has the outcome and the reason that Status reports for a job that a fault has ended.
 var failures = map[Fault]struct {
 	outcome coll.JobOutcome
 	reason  string

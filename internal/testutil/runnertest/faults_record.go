@@ -41,7 +41,7 @@ func (r record) lastID() string {
 	return r.Runs[len(r.Runs)-1].ID
 }
 
-// restarts returns the number of runs before run i with its ID.
+// restarts returns how many runs before run i have the same ID as run i.
 func (r record) restarts(i int) int {
 	n := 0
 	for _, o := range r.Runs[:i] {
@@ -73,8 +73,8 @@ func (r record) write(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// innerSubmission returns the submission of run i to the inner scheduler: a job whose
-// folder is inside that of the outer job.
+// innerSubmission returns the submission of run i to the inner scheduler. The folder of that job is inside
+// the folder of the outer job.
 func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 	sub.Dir = filepath.Join(sub.Dir, "fault-"+strconv.Itoa(i+1))
 	sub.Name = fmt.Sprintf("%s-%d", sub.Name, i+1)
@@ -82,8 +82,8 @@ func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 	return sub
 }
 
-// endDelay is how many seconds a job that a fault ends early would run longer than its
-// script, so that the fault comes first on a busy machine, too.
+// endDelay is the number of seconds by which a run is extended if a fault shall end it early. It ensures
+// that the fault comes before the end of the script, even on a busy machine.
 const endDelay = 60
 
 // prepare makes the folder of the last run and returns its submission. The script of the
@@ -125,8 +125,9 @@ mv stdout .late
 setsid bash -c 'sleep %g; mv .late stdout' >/dev/null 2>&1 </dev/null &
 `
 
-// damagingTimeout returns a replacement of timeout(1), which runs each launch of a job
-// script. It damages the output as the fault demands; "" for faults of other kinds.
+// damagingTimeout returns a script that replaces timeout(1), with which job scripts run each launch. The
+// script damages the output of the launch according to the fault. For other kinds of faults the result is
+// "".
 func damagingTimeout(kind Fault) string {
 	switch kind {
 	case OutputTruncated:

@@ -69,7 +69,7 @@ func TestFaultOptionsInvalid(t *testing.T) {
 	}
 }
 
-// IDs begin at 1 in each process. No ID is used twice in one folder.
+// TestFaultyIDs checks that no ID is used twice in one folder, although IDs begin at 1 in each process.
 func TestFaultyIDs(t *testing.T) {
 	ctx := context.Background()
 	sub := submission(t, "true")
@@ -89,7 +89,7 @@ func TestFaultyIDs(t *testing.T) {
 	}
 }
 
-// Each fault has the outcome that its name says.
+// TestFaults checks that each fault leads to the outcome in its name.
 func TestFaults(t *testing.T) {
 	ctx := context.Background()
 	for _, tc := range []struct {
@@ -145,7 +145,7 @@ func TestFaults(t *testing.T) {
 			if st.Outcome != tc.want || omitted != tc.answers {
 				t.Errorf("outcome %q after %d answers without the job, want %q after %d", st.Outcome, omitted, tc.want, tc.answers)
 			}
-			// A job that is ended at once may not have written anything.
+			// A job that ends immediately may not have written a file.
 			text, err := os.ReadFile(filepath.Join(sub.Dir, "runs"))
 			ended := tc.want != coll.JobCompleted || tc.kind == runnertest.JobRequeued
 			want := "1 0\n"
