@@ -11,11 +11,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Choice is the algorithm that is selected at a point.
+// Choice returns the algorithm that is selected at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
-// Selection is a selection that the files of a library can express: the algorithm at each point,
-// coll.Default where the library decides itself, and the number of rules in the files.
+// Selection is a selection that the files of a library can express. It has the algorithm at each point and
+// the number of rules in the files. The algorithm is coll.Default where the library decides itself.
 type Selection struct {
 	Choose Choice
 	Leaves int
@@ -31,7 +31,7 @@ type Alternatives struct {
 	trusted  map[coll.Candidate]coll.Measurement // those that replace the prediction of their candidate
 }
 
-// NewAlternatives returns the alternatives for fitted models and the measurements of a ledger.
+// NewAlternatives returns the alternatives according to fitted models and a ledger's measurements.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: map[coll.Candidate]coll.Measurement{}}
 	for _, m := range l.Measurements() {
@@ -50,10 +50,10 @@ func (a Alternatives) Measured(c coll.Candidate) bool {
 	return ok
 }
 
-// Rows returns one row of alternatives for each of the given points of the space, in their order. A
-// row leaves out excluded candidates and candidates that were measured and not significantly faster
-// than the library's default. If no other algorithm remains at a point, its row has the default
-// alone. Measured times replace predictions.
+// Rows returns one row of alternatives for each of the given points of the space, in their order. A row
+// leaves out excluded candidates. It also leaves out measured candidates that are not significantly faster
+// than the library's default. If no other algorithm remains at a point, its row has the default alone.
+// Measured times replace predictions.
 func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	predicted, err := a.models.Predict(points)
 	if err != nil {
@@ -99,8 +99,8 @@ func (a Alternatives) beaten(c coll.Candidate) bool {
 	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
 }
 
-// Tie reports whether an algorithm was measured faster than the default at a point, but not
-// significantly: their confidence intervals overlap.
+// Tie reports whether some algorithm at a point was measured faster than the default, but not
+// significantly: the two confidence intervals overlap.
 func (a Alternatives) Tie(point coll.Point) bool {
 	at, ok := a.space.Index(point)
 	byDefault, known := a.measured[coll.Candidate{Point: point, Algorithm: coll.Default}]
@@ -123,7 +123,7 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 	return a.excluded.Selectable(at)
 }
 
-// times returns the measured times that replace the models' predictions.
+// times returns the measured times with which useMeasured replaces predictions.
 func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
 	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(a.trusted)), a.models.Noise()
 	for c, m := range a.trusted {
@@ -132,9 +132,9 @@ func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
 	return out
 }
 
-// useMeasured replaces predictions of a row by measured times. Measured and predicted times may
-// differ by a common factor, so the measured times are scaled: the geometric mean of the replaced
-// values does not change.
+// useMeasured replaces predictions of a row by measured times. Measured and predicted times may differ by a
+// common factor. The measured times are therefore scaled to the geometric mean of the predictions that they
+// replace.
 func (a Alternatives) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
 		return a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds

@@ -15,18 +15,18 @@ import (
 const (
 	// maxScored is the largest number of candidates that are scored for a batch.
 	maxScored = 400
-	// maxPriceVariance limits the variance, in squared decades, that enters a price. A larger
-	// uncertainty raises a price no further: the factor is at most e^(2.3²/2) = 14.
+	// maxPriceVariance limits the variance, in squared decades, that is used to compute a price. The
+	// expected time is the median times a factor that grows with the variance. With this limit the factor
+	// is at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// minFall is a relative fall of a variance. Smaller falls are neglected.
+	// minFall is the smallest relative fall of a variance that is not neglected.
 	minFall = 1e-3
-	// minDeviation, in decades, is a lower limit of standard deviations that prevents division by
-	// zero.
+	// minDeviation, in decades, is a lower limit of standard deviations. It prevents a division by zero.
 	minDeviation = 1e-6
-	// batchShare limits the machine time of a batch to this share of the machine time so far; a
-	// batch of one candidate is exempt. Without the limit, a last batch of expensive candidates
-	// could double the cost of a campaign before the next evaluation. Costs of earlier campaigns do
-	// not count.
+	// batchShare limits the machine time of a batch to this share of the machine time of the campaign so
+	// far. A batch of one candidate is exempt. Without the limit, a last batch of expensive candidates
+	// could double the cost of a campaign before the next evaluation. Costs of earlier campaigns do not
+	// count.
 	batchShare = 0.5
 )
 
@@ -50,7 +50,7 @@ type openChoice struct {
 	slowdown    float64 // expected of best relative to rival, as a part
 }
 
-// pick is a selected candidate with its values at the time of its selection.
+// pick is a candidate of the batch, with the values at the time when it was selected.
 type pick struct {
 	entry    int
 	launch   any
@@ -96,8 +96,8 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on
-// the pending candidates as if they were measured.
+// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on pending
+// candidates, so that they count as measured.
 func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
 	b := &batchSelector{
 		budget:   budgetOf(s.Ledger),
@@ -173,10 +173,10 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 	return waiting
 }
 
-// reduce keeps maxScored candidates. One half of them have the greatest loss relative to their
-// price. The other half is drawn at random, weighted by variance over price, because cheap
-// neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information
-// Processing Letters 97, 2006).
+// reduce keeps maxScored candidates and drops the others. Half of the kept ones have the greatest loss
+// relative to their price. The other half is drawn at random, weighted by variance over price, because
+// cheap neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information Processing
+// Letters 97, 2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
 	if len(b.scored) <= maxScored {
 		return
@@ -251,12 +251,12 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns how much the variance of pair k falls if a candidate is measured.
+// varianceFall returns the amount by which the variance of pair k falls if a candidate is measured.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
 
-// selectBatch selects candidates in the order of acquisition value over price. It stops at want
+// selectBatch selects candidates in descending order of acquisition value over price. It stops at want
 // candidates or when the budget is used up, but selects at least one.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
@@ -300,8 +300,8 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 	}
 }
 
-// price returns the machine time of a candidate in this batch, in seconds. It includes a launch
-// unless an earlier pick pays for it.
+// price returns the machine time of a candidate in this batch, in seconds. The price of the launch is
+// included unless an earlier pick uses the same launch.
 func (b *batchSelector) price(s *scoredCandidate) float64 {
 	if b.launched[s.launch] {
 		return max(minPrice, s.run)
@@ -337,7 +337,7 @@ func (b *batchSelector) pick(s *scoredCandidate) {
 	}
 }
 
-// recordPick records a candidate that is about to be picked.
+// recordPick records a candidate with its present values, before pick changes them.
 func (b *batchSelector) recordPick(s *scoredCandidate) {
 	p := pick{entry: s.entry, launch: s.launch, launches: !b.launched[s.launch], run: s.run}
 	for k := range b.pairs {

@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Evaluate evaluates the selection after a round; failed is the number of failed candidates that
-// will be tried again. It reports false while nothing can be evaluated, for example with a single
-// measured point or one algorithm at each point.
+// Evaluate evaluates the selection after a round. failed is the number of failed candidates that will be
+// tried again. ok is false while nothing can be evaluated, for example with a single measured point or one
+// algorithm at each point.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
 	e = Evaluation{
@@ -49,9 +49,9 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	return e, true, nil
 }
 
-// Refit fits the models to all measurements so far; the next round's measurements are compared with
-// their predictions. A resumed campaign calls Refit after the last evaluation in its journal. Refit
-// does nothing unless figures are predicted.
+// Refit fits the models to all measurements so far. Later, the measurements of the next round are compared
+// with the predictions of these models. A resumed campaign calls Refit after the last evaluation in its
+// journal. Refit does nothing unless figures are predicted.
 func (r *StopRule) Refit() (err error) {
 	if r.opt.Source == Predicted {
 		r.previous, err = r.models.snapshot()
@@ -75,10 +75,9 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// measuredAll evaluates a space in which every candidate was measured: the fastest measurement of
-// each point is selected, which noise may have made the wrong one. The upper ends assume that the
-// errors of different points are independent. It reports false if no point of positive weight was
-// measured.
+// measuredAll evaluates a space in which every candidate was measured. The selection is the fastest
+// measurement of each point; because of noise it may be a wrong choice. The upper ends assume that the
+// errors of different points are independent. It reports false if no point of positive weight was measured.
 func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	noise := preprocess.NoiseOf(r.ledger.Replicates())
 	at := map[coll.Point][]coll.Measurement{}

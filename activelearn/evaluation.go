@@ -42,22 +42,23 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// SlowdownUpper and MistakesUpper are upper ends that are compared with the criteria. Both are
-	// zero if Slowdown and Mistakes are measured instead of predicted.
+	// SlowdownUpper and MistakesUpper are the upper ends of confidence intervals, which are compared with
+	// the criteria. Both are zero if Slowdown and Mistakes are measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Outliers is the number of outliers to measure again in the next round. A campaign does not
-	// stop while it is positive.
+	// Outliers is the number of outliers to measure again in the next round. A campaign does not stop while
+	// outliers remain.
 	Outliers int `json:"outliers,omitzero"`
-	// Errors compares the previous round's predictions with the measurements since then; see
+	// Errors compares the previous round's predictions with the measurements made since then; see
 	// metrics.ErrorScale.
 	Errors []SizeError `json:"errors,omitempty"`
-	// MistakesExpected and MistakesObserved count mistakes where predictions were tested,
-	// discounted by age; see metrics.MistakeCalibration.
+	// MistakesExpected and MistakesFound are numbers of mistakes at tested points: the number that the
+	// predictions expect, and the observed number. Older mistakes count less; see
+	// metrics.MistakeCalibration.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// The Validation fields add up the validation samples since the criteria hold: the number of
-	// points, and the sums of slowdown minus one and of mistakes at these points.
+	// The Validation fields are sums over all validation samples since the criteria hold: the number of
+	// points, the slowdowns minus one, and the mistakes.
 	ValidationPoints   int     `json:"validation_points,omitzero"`
 	ValidationLoss     float64 `json:"validation_loss,omitzero"`
 	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`
@@ -114,10 +115,11 @@ func (e *Evaluation) describe(s metrics.Summary) {
 
 // Reason says why a candidate is measured.
 type Reason struct {
-	// Uncertainty is the expected slowdown of the current choice at the point, as a part: 0.1 is
-	// 10 % slower than the fastest.
+	// Uncertainty is the expected slowdown of the current choice at the point: 0.1 means 10 % slower than
+	// the fastest.
 	Uncertainty float64 `json:"uncertainty"`
-	// Gain is the expected fall of the space's average slowdown by this measurement, as a part.
+	// Gain is the expected decrease of the average slowdown of the space because of this measurement; 0.1
+	// means 10 %.
 	Gain       float64        `json:"gain"`
 	Seconds    float64        `json:"seconds"`             // expected machine time, its part of a launch included
 	Rival      coll.Algorithm `json:"rival,omitzero"`      // the algorithm that the choice is between, next to the candidate's own

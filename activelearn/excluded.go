@@ -6,13 +6,13 @@ import (
 	"tutti/coll"
 )
 
-// Excluded holds the candidates that are not selected because of failures: those that were given
-// up, and unmeasured ones that are likely to fail as well.
+// Excluded holds the candidates that are not selected because of failures. These are candidates that were
+// given up, and unmeasured candidates that are likely to fail as well.
 //
-// An algorithm that failed at every tried point of a layout is selected in that layout only at
-// measured points. If it worked up to some size and failed at every larger size tried, it is not
-// selected above the largest size that worked. Below the smallest size that worked the same rule
-// holds. Both rules also apply to all layouts together. The library's default is never excluded.
+// An algorithm that failed at every tried point of a layout is selected in that layout only at measured
+// points. If it worked up to some size and failed at every larger size tried, it is not selected above the
+// largest size that worked. The same rule holds below the smallest size that worked. Both rules also apply
+// to all layouts together. The library's default is never excluded.
 type Excluded struct {
 	ledger *Ledger
 	tried  map[layoutAlgorithm]span // empty where nothing was given up
@@ -33,13 +33,13 @@ type sizes struct{ smallest, largest int64 }
 
 var noSizes = sizes{smallest: math.MaxInt64, largest: math.MinInt64}
 
-// with extends the range to include a size.
+// with returns the range, extended to include a size.
 func (s sizes) with(bytes int64) sizes {
 	return sizes{min(s.smallest, bytes), max(s.largest, bytes)}
 }
 
-// excludes reports whether an untried size is larger than all sizes that worked while a larger size
-// failed, or smaller than all while a smaller size failed.
+// excludes reports whether an untried size is likely to fail. It is if the size is larger than all sizes
+// that worked and a larger size failed, or smaller than all sizes that worked and a smaller size failed.
 func (s span) excludes(bytes int64) bool {
 	above := s.failed.largest > s.worked.largest && bytes > s.worked.largest
 	below := s.failed.smallest < s.worked.smallest && bytes < s.worked.smallest

@@ -69,10 +69,10 @@ func (r *regret) positions() []float64 {
 	return out
 }
 
-// probes returns candidates that earlier campaigns measured: at least one of each algorithm and
-// Want in total. The algorithms take turns. Each contributes, from the cheaper half of its
-// candidates, the one farthest from all probes so far. The probes can thus reveal changes of one
-// algorithm, of large messages or of many nodes.
+// probes returns candidates that earlier campaigns measured: at least one of each algorithm, and Want in
+// total. The algorithms take turns. In its turn, an algorithm adds one of the cheaper half of its
+// candidates: the one farthest from all probes so far. The probes can thus reveal changes of one algorithm,
+// of large messages or of many nodes.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}

@@ -7,10 +7,10 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// fillLaunches returns further candidates that the launches of a batch can also measure. Each has
-// at least the acquisition value per second of the worst pick, launches included. Together they
-// cost at most as much as the launches, so the cost is at most twice the unavoidable cost (the
-// ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
+// fillLaunches returns further candidates that the launches of a batch can also measure. The acquisition
+// value per second of each is at least that of the worst pick, whose price includes launches. Together they
+// cost at most as much as the launches, so the cost is at most twice the unavoidable cost (the ski-rental
+// problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
 func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -39,8 +39,9 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	return out, nil
 }
 
-// launches returns the launches that the picks use and the budget for further candidates in them.
-// The budget is the price of the launches minus the runs of picks that share a launch.
+// launches returns the set of launches that the picks use, and the budget for further candidates in these
+// launches. The budget is the price of the launches minus the machine time of each pick that uses the
+// launch of an earlier pick.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -54,8 +55,8 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// maxLaunchPoints limits the number of points, in the layouts of the picks, whose candidates are
-// scored.
+// maxLaunchPoints is the largest number of points at which candidates are scored to fill launches. The
+// points lie in the layouts of the picks.
 const maxLaunchPoints = 600
 
 // launchSample returns the points in the layouts of the picks. The candidates of the batch count as

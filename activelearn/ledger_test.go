@@ -112,7 +112,7 @@ func TestLedgerCounts(t *testing.T) {
 	}
 }
 
-// Missing returns free and pending algorithms, and leaves out abandoned ones.
+// TestLedgerMissing checks that Missing returns free and pending algorithms, and no abandoned ones.
 func TestLedgerMissing(t *testing.T) {
 	s := sweep(1)
 	l := activelearn.NewLedger(s)
@@ -195,7 +195,8 @@ func TestLedgerErrors(t *testing.T) {
 	}
 }
 
-// Grow keeps the status of existing candidates; additional candidates are free.
+// TestLedgerGrow checks that Grow keeps the status of existing candidates, and that additional candidates
+// are free.
 func TestLedgerGrow(t *testing.T) {
 	sp := sweep(3)
 	l := activelearn.NewLedger(sp)

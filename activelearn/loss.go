@@ -22,10 +22,10 @@ type pair struct {
 // maxPairs is the largest number of pairs kept, in the order of loss.
 const maxPairs = 500
 
-// A Gaussian process underestimates its error where an algorithm changes its behavior, such as at
-// an eager limit or at another number of switches: errors of five deviations are not rare. With
-// probability tailWeight the variance is therefore tailFactor times as large. Without this tail, an
-// algorithm that was slow at its measured points is not tried elsewhere.
+// A Gaussian process underestimates its error where an algorithm changes its behavior, such as at an eager
+// limit: errors of five standard deviations are not rare. With probability tailWeight, the variance is
+// therefore assumed to be tailFactor times as large. Without this assumption, an algorithm that was slow at
+// its measured points is not tried elsewhere.
 const (
 	tailWeight = 0.1
 	tailFactor = 16
@@ -58,11 +58,12 @@ func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }
 
-// certainGap is a gap in standard deviations. Greater gaps have no loss.
+// certainGap is a gap between two algorithms in standard deviations. The loss at greater gaps counts as
+// zero.
 const certainGap = 6
 
-// withTails returns the mean of f over the ordinary and the larger deviation, weighted by
-// tailWeight.
+// withTails returns the weighted mean of two values of f: with the ordinary standard deviation, and with
+// the larger one. The latter has the weight tailWeight.
 func withTails(gap, variance float64, f func(gap, deviation float64) float64) float64 {
 	s, sum := math.Sqrt(variance), 0.0
 	if gap < certainGap*s {

@@ -77,8 +77,8 @@ func BenchmarkMillion(b *testing.B) {
 	b.ReportMetric(float64(l.Space().Size()), "candidates")
 }
 
-// The space and the ledger of a million candidates fit into a gigabyte. A round of 50 candidates
-// takes about a second of processor time; the test allows three for slower machines.
+// TestMillion checks that the space and the ledger of a million candidates fit into a gigabyte. A round of
+// 50 candidates takes about a second of processor time; the test allows three for slower machines.
 func TestMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million candidates")

@@ -9,14 +9,14 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// predict fills in the expected loss of a round's selection over the space.
+// predict sets the expected loss of a round's selection over the space in e.
 //
-// The standard deviations of the posterior are multiplied by a factor for each message size,
-// learned from the errors of earlier predictions (see scale). The expected mistakes are multiplied
-// by the ratio of observed to expected mistakes so far (see calibrate), their upper ends by the
-// upper end of that ratio. The upper ends are at least the loss that the validation sample showed.
+// The standard deviations of the posterior are multiplied by a factor for each message size, learned from
+// the errors of earlier predictions (see scale). The expected mistakes are multiplied by the ratio of
+// observed to expected mistakes so far (see calibrate). Their upper ends are multiplied by the upper end of
+// that ratio. The upper ends are at least the loss that the validation sample showed.
 //
-// It reports false while no selected algorithm has a measurement.
+// predict reports false while no selected algorithm has a measurement.
 func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
@@ -83,7 +83,8 @@ func upperEnd(mean, sd float64, ratio metrics.MistakeCalibration) float64 {
 	return expected + math.Hypot(mean*ratio.Upper()-expected, normalUpper*sd*math.Sqrt(ratio.Mean()))
 }
 
-// errors compares the previous models' predictions with the measurements since then.
+// errors compares the predictions of the previous models with the measurements made after these models were
+// fitted.
 func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 	if before == nil {
 		return nil, nil
@@ -118,9 +119,9 @@ func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 	}
 }
 
-// calibrate compares expected with observed mistakes of previous selections. A selection is tested
-// at a point where one of its rivals was measured since. The pair compares the probability of a
-// mistake against this rival before and after that measurement.
+// calibrate compares expected with observed mistakes of previous selections. A selection is tested at a
+// point if one of its rivals was measured there later. calibrate compares the probability of a mistake
+// against this rival before and after that measurement.
 func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration, error) {
 	var ratio metrics.MistakeCalibration
 	if e, ok := r.last(); ok {
@@ -192,8 +193,8 @@ func (r *StopRule) surprises() float64 {
 	return unknown / (tried + 2)
 }
 
-// unchangedShare returns the share of an earlier campaign's repeated measurements that still differ
-// by less than a mistake.
+// unchangedShare considers the measurements of an earlier campaign that this campaign repeated. It returns
+// the share of them that changed by less than a mistake.
 func (r *StopRule) unchangedShare(earlier []coll.Measurement) float64 {
 	was := make(map[coll.Candidate]float64, len(earlier))
 	for _, m := range earlier {

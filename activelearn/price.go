@@ -22,11 +22,11 @@ type prices struct {
 }
 
 const (
-	// minPrice, in seconds, keeps the acquisition value per price finite for a candidate without
-	// cost.
+	// minPrice, in seconds, is the lowest price. It keeps the acquisition value per price of a free
+	// candidate finite.
 	minPrice = 1e-9
-	// powerRuns is the number of measurements needed to estimate the power. With fewer the power is
-	// 1.
+	// powerRuns is the number of measurements needed to estimate the power. With fewer measurements the
+	// power is 1.
 	powerRuns = 12
 )
 
@@ -36,8 +36,8 @@ type executions struct {
 	time, seconds float64 // of one execution, of all
 }
 
-// prices returns the prices by the measurements of a ledger and of earlier campaigns. Earlier
-// campaigns supply prices of sizes that are not measured yet.
+// prices estimates the prices from the measurements of a ledger and of earlier campaigns. The latter give
+// the prices of sizes that this campaign has not measured yet.
 func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
 }

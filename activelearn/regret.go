@@ -42,8 +42,8 @@ const (
 	// samplePoints is the number of points that losses are summed over. They are drawn in each
 	// round.
 	samplePoints = 300
-	// evenPoints is the number of points that are drawn evenly in addition if points have weights:
-	// a measurement there may be informative about the points that matter.
+	// evenPoints is the number of additional points that are drawn evenly if points have weights.
+	// Measurements there may be informative about points of large weight.
 	evenPoints = 100
 )
 
@@ -103,8 +103,8 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the batch sizes after which launches are filled. If candidates share launches, the
-// first stage is a single candidate, because those that share its launch may be enough.
+// stages returns the batch sizes at which launches are filled. If candidates share launches, the first
+// stage is a single candidate, because the others of its launch may be enough.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -148,8 +148,8 @@ func (r *regret) start(l *Ledger) error {
 	return nil
 }
 
-// recordLaunches marks the first candidate of each launch in a batch: its machine time includes the
-// launch.
+// recordLaunches marks the first candidate of each launch in a batch: the machine time of this candidate
+// includes the launch.
 func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	seen := map[any]bool{}
 	for _, c := range batch {
@@ -177,8 +177,8 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model returns the smooth Gaussian process of the posterior. The tails of the losses stand for
-// points that differ from their neighbors.
+// model returns the smooth Gaussian process of the posterior. The losses take account of points that differ
+// from their neighbors, by their tails (see tailWeight).
 func (r *regret) model(s State) (m *gp.GP, err error) {
 	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// outlierSigma is the number of standard deviations by which an outlier exceeds the prediction
-	// from all other measurements. An outlier is measured again before the campaign stops. Until
-	// then it counts like any other measurement.
+	// outlierSigma defines outliers: an outlier exceeds the prediction from all other measurements by this
+	// number of standard deviations. It is measured again before the campaign stops. Until then it counts
+	// like any other measurement.
 	outlierSigma = 4.0
 	// outlierShare limits the machine time for measuring outliers again, as a part of all machine
 	// time.
@@ -90,9 +90,8 @@ func (r *StopRule) launched(c coll.Candidate, batches [][]coll.Candidate) bool {
 	})
 }
 
-// remaining returns the unused part of a time budget in seconds. The budget is a share of the
-// machine time so far. If outliers is true, the second measurements of outliers use it up,
-// otherwise all other replicates do.
+// remaining returns the unused part, in seconds, of a share of the machine time so far. If outliers is
+// true, the used part is the second measurements of outliers. Otherwise it is all other replicates.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {

@@ -113,10 +113,12 @@ func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
 	return r.watch.LimitReached(r.ledger, elapsed)
 }
 
-// Ended returns the reason why no further round begins, or "" if one begins. retries is the
-// number of failed candidates to try again. A completely measured space comes before every limit: it
-// is Converged if the averages meet the criteria. It is complete if no candidate is free, no failed one is tried
-// again, and no outlier is measured again.
+// Ended returns the reason why no further round begins, or "" if one begins. retries is the number of
+// failed candidates to try again.
+//
+// A space is completely measured if no candidate is free, none will be tried again after a failure, and no
+// outlier will be measured again. This comes before every limit; the reason is Converged if the averages
+// meet the criteria.
 func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
 	case complete && r.averagesMeetCriteria():
@@ -131,7 +133,8 @@ const (
 	// predictedPoints is the number of points that are drawn in each round to evaluate the
 	// selection.
 	predictedPoints = 300
-	// mergedPoints is the largest space that is merged completely in every round, as for the files.
+	// mergedPoints is the size, in points, of the largest space whose complete selection is merged in every
+	// round, as it is for the exported files.
 	mergedPoints = 20_000
 	// ruleStream separates the random points of evaluations from those of strategies in the same
 	// round, so that measured points are not evaluated more often. Any odd number would do.
@@ -174,8 +177,8 @@ func (r *StopRule) Selected() (Choice, error) {
 	return r.merge(NewAlternatives(l, r.ledger), r.points)
 }
 
-// choiceOf returns the selection of a snapshot's models. In a large space it covers the given
-// points alone.
+// choiceOf returns the selection according to the models of a snapshot. In a large space the selection
+// covers the given points alone.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	if len(r.points) > mergedPoints {
 		return r.merge(s.alternatives, points)
@@ -202,13 +205,13 @@ func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	return s.Choose, err
 }
 
-// weigh returns the metrics options with the weights of the given points.
+// weigh returns a copy of the metrics options that has the weights of the given points.
 func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.index, r.opt.Weights, points)
 }
 
-// Weigh returns opt with the weights of the given points; a point outside the space has weight 0.
-// weights holds a weight for each point of the space; nil means equal weights.
+// Weigh returns a copy of opt that has the weights of the given points; a point outside the space has
+// weight 0. weights holds a weight for each point of the space; nil means equal weights.
 func Weigh(opt metrics.Options, space *coll.Space, weights []float64, points []coll.Point) metrics.Options {
 	if weights == nil {
 		return opt

@@ -19,8 +19,8 @@ type bin struct {
 	rank uint32
 }
 
-// buckets sorts a node's groups by rank and sums groups of equal rank. Its memory is reused.
-// Between calls all sums and marks are zero.
+// buckets sorts the groups of a node by the rank of a feature, and adds up the groups of equal rank. Nodes
+// share its memory. All sums and marks are zero when a node is begun.
 type buckets struct {
 	low   [64]stat // sums by rank, for features of at most 64 values
 	sums  []stat   // sums by rank, for wider features

@@ -5,7 +5,8 @@ package gp
 // stride.
 const blockLen = 48
 
-// The shape of a tile of dot products, and the number of float64 values in a vector register.
+// tileRows and tileCols are the shape of a tile of dot products. vectorLen is the number of float64 values
+// in a vector register.
 const (
 	tileRows  = 4
 	tileCols  = 3
@@ -29,8 +30,8 @@ func newRows(n, width int) [][]float64 {
 // block is a scratch matrix of at most blockLen×blockLen numbers with a row stride of blockLen.
 type block [blockLen * blockLen]float64
 
-// mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each. All
-// other entries of c are undefined afterwards.
+// mul sets c[i][j] = Σ a[i][k]·b[j][k], summed over the columns k with from ≤ k < to. a and b have at most
+// blockLen rows each. All other entries of c are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
 	clear(c[:min(len(a)+tileRows-1, blockLen)*blockLen])
 	for from < to {
@@ -81,7 +82,7 @@ func (c *block) addTail(a, b [][]float64, from, to int) {
 	}
 }
 
-// tileGo is tile in plain Go, for processors without the assembly.
+// tileGo does the same as tile, in Go instead of assembly.
 func tileGo(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	b0, b1, b2 := b[0][:k], b[1][:k], b[2][:k]
 	for r, row := range a {

@@ -2,8 +2,8 @@ package gp
 
 import "math"
 
-// scaledRows holds rows divided by the length scales of c, of g and of the step function in g (see
-// GP). steps is nil without a step function.
+// scaledRows holds rows divided by length scales: those of the function c, of g, and of the step function
+// in g (see GP). steps is nil without a step function.
 type scaledRows struct{ common, own, steps columns }
 
 func (p Params) scaled(rows [][]float64) scaledRows {
@@ -26,13 +26,14 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
 }
 
-// first returns r limited to the first n rows.
+// first returns the correlations with the first n rows only.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations of x with the first len(r.common) of rows. It also sets
-// slopes that are not nil, as matern does; slopes are valid only without steps and split.
+// correlate sets r to the correlations of x with the first len(r.common) of the rows. It also computes the
+// slopes (see matern) in each slope argument that is not nil. The slopes are valid only without steps and
+// split.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
@@ -54,8 +55,8 @@ func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, 
 	}
 }
 
-// covary sets r to the prior covariances between x and each of rows, for source 0. common is the
-// covariance of any two tasks; own is added for equal tasks.
+// covary sets r to the prior covariances between x and each row, for source 0. r.common is the covariance
+// of any two tasks. The covariance of a task with itself is r.common + r.own.
 func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {

@@ -265,8 +265,8 @@ func products(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// squares returns the lower triangle of the dot products of rows with each other; it fills the
-// diagonal blocks completely. zeros is as for addProducts.
+// squares returns the lower triangle of the dot products of rows with each other. It also fills the upper
+// half of the diagonal blocks. For zeros see addProducts.
 func squares(rows [][]float64, zeros []int) [][]float64 {
 	out := newRows(len(rows), len(rows))
 	for first := 0; first < len(rows); first += blockLen {
@@ -276,7 +276,7 @@ func squares(rows [][]float64, zeros []int) [][]float64 {
 	return out
 }
 
-// addProducts adds sign times the dot product of each row of a with each row of b to out. zeros
+// addProducts adds to out the dot product of each row of a with each row of b, multiplied by sign. zeros
 // holds the number of leading zeros of each row of b, in descending order; nil means none.
 func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
@@ -299,7 +299,7 @@ func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	}
 }
 
-// transpose writes the transposed matrix of from to to, in blocks that fit the cache.
+// transpose writes the transpose of its second argument to its first, in blocks that fit the cache.
 func transpose(to, from [][]float64) {
 	for first := 0; first < len(from); first += blockLen {
 		last := min(first+blockLen, len(from))

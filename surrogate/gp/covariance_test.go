@@ -8,8 +8,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// covFactor gives the same results as a factor of the whole covariance matrix, with several
-// sources, jobs, extra noise, pending entries and observations in any order.
+// TestCovFactorEqualsWholeFactor checks that covFactor gives the same results as a factor of the whole
+// covariance matrix. The cases have several sources, jobs, extra noise, pending entries and observations in
+// any order.
 func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
@@ -70,7 +71,7 @@ func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	return products(root, root)
 }
 
-// checkWhole compares posterior covariances with those computed from K⁻¹.
+// checkWhole compares the posterior covariances of m with covariances computed from K⁻¹.
 func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 	t.Helper()
 	rows := [][]float64{m.obs.X[0], m.obs.X[7], {3.3, 2.2, 7.1}, {1, 4, 12}}

@@ -7,7 +7,8 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// A batch is selected by variance. Each pick counts as observed for the following picks.
+// The example selects a batch: in each step the entry with the greatest variance. Each selected entry
+// counts as observed in the following steps.
 func ExamplePosterior_Condition() {
 	obs := gp.Observations{X: [][]float64{{0}, {0.5}, {1}}, At: []int{0, 1, 2}, Task: []int{0, 0, 0}, Y: []float64{0, 0.4, 0.6}}
 	g, err := gp.Fit(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})

@@ -20,7 +20,7 @@ type factor struct {
 // reset removes all rows and keeps the storage.
 func (f *factor) reset() { f.n = 0 }
 
-// storage allocates the rows before row to.
+// storage allocates the first to rows: the row indices are less than the parameter to.
 func (f *factor) storage(to int) {
 	for i := len(f.rows); i < to; i++ {
 		f.rows = append(f.rows, make([]float64, i+1))
@@ -28,9 +28,9 @@ func (f *factor) storage(to int) {
 	}
 }
 
-// extend appends rows n to to-1 of the matrix. fill must set the first i+1 entries of row i. extend
-// reports whether every new pivot is finite and above rounding errors. Otherwise the factor keeps
-// the rows up to the last valid block. It takes O(to³-n³) operations.
+// extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function fill must
+// set the first i+1 entries of row i. extend reports whether every new pivot is finite and above rounding
+// errors. Otherwise the factor keeps the rows up to the last valid block. It takes O(to³-n³) operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {
@@ -119,8 +119,8 @@ func (f *factor) solveRow(b []float64) {
 	}
 }
 
-// solve replaces b, the first n numbers of each row of xs, by L⁻¹b. Columns before from are zero
-// and remain zero. It takes O(len(xs)·n²) operations in block products.
+// solve replaces b by L⁻¹b, where b is the first n numbers of a row, for each row of xs. The columns with
+// an index below from are zero and remain zero. It takes O(len(xs)·n²) operations in block products.
 func (f *factor) solve(xs [][]float64, from int) {
 	var c, remainder block
 	var lines [blockLen][]float64
@@ -190,9 +190,9 @@ const (
 	lastJitter  = 1.5e-4
 )
 
-// build factors an n×n matrix as extend does. If a pivot is not accepted, it adds jitter to the
-// diagonal: the smallest of 1e-10, 1e-9, … 1e-4 times diagonal that works. It returns the jitter,
-// or false if none works.
+// build factors an n×n matrix as extend does. If a pivot is not accepted, it adds a jitter to the diagonal.
+// The jitter is diagonal times the smallest of 1e-10, 1e-9, … 1e-4 with which all pivots are accepted.
+// build returns the jitter; ok is false if even the largest is too small.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

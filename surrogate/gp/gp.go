@@ -55,9 +55,9 @@ func Fit(obs Observations, opt Options) (*GP, error) {
 	return New(p, obs)
 }
 
-// New returns the GP with the given hyperparameters, conditioned on the observations, which it
-// keeps. It returns an error matching ErrShape or ErrValue for bad arguments and ErrFactor for a
-// covariance that cannot be factored. It takes O(u²·n) operations for n observations at u rows.
+// New returns the GP with the given hyperparameters, conditioned on the observations. The GP keeps the
+// slices of the observations. The error matches ErrShape or ErrValue for bad arguments, and ErrFactor for a
+// covariance that cannot be factored. New takes O(u²·n) operations for n observations at u rows.
 func New(p Params, obs Observations) (*GP, error) {
 	if err := obs.validate(); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	return out
 }
 
-// weights returns for each row the sum of alpha over the row's observations.
+// weights returns one number for each row: the sum of alpha over the observations at the row.
 func (m *GP) weights() []float64 {
 	out := make([]float64, len(m.obs.X))
 	for j, a := range m.alpha {

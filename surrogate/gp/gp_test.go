@@ -81,7 +81,8 @@ func jobs(n int) []int {
 	return out
 }
 
-// A sample has all observations of the selected rows, which are distributed evenly.
+// TestSample checks that a sample has all observations of the selected rows, and that these rows are
+// distributed evenly.
 func TestSample(t *testing.T) {
 	o := related(100, 4)
 	s := o.Sample(120)

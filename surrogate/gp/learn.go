@@ -20,8 +20,8 @@ type Options struct {
 // relative to the variance of the targets.
 type variancePrior struct{ median, sd, low, high float64 }
 
-// variancePriors are our choice, in the order of Params.variances. The common part has most of the
-// variance, a task's own part 5 %. A standard deviation of 1.5 is a factor of 4.5.
+// variancePriors holds the priors in the order of Params.variances. The values are our choice: the common
+// part has most of the variance, a task's own part 5 %. A standard deviation of 1.5 is a factor of 4.5.
 var variancePriors = []variancePrior{
 	{1, 1.5, 1e-3, 1e3},    // common
 	{0.05, 1.5, 1e-5, 1e2}, // own
@@ -83,7 +83,7 @@ func Learn(obs Observations, opt Options) (Params, error) {
 	return learn(obs.Sample(maxLearned), opt)
 }
 
-// learn is Learn without sampling, in a single search.
+// learn does the same as Learn with all observations, in a single search.
 func learn(obs Observations, opt Options) (Params, error) {
 	y, mean, scale, err := standardise(obs.Y)
 	if err != nil {

@@ -119,10 +119,11 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds sums of the lower triangle of G by pairs of rows of X, the greater index first.
-// Diagonal elements of G count half. all sums over all pairs of observations, same over pairs of
-// one task. source and sourceTask sum over the same pairs within one source other than 0; both are
-// nil without other sources.
+// rowWeights holds sums of elements of the lower triangle of G, for each pair of rows of X. The greater
+// index of a pair comes first. Diagonal elements of G are halved.
+//
+// all is the sum over all pairs of observations, same the sum over pairs of one task. source and sourceTask
+// are the same sums over pairs within one source other than 0. Both are nil without other sources.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
 // weights computes the sums of rowWeights and jobGradient.
@@ -163,7 +164,7 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds to the sums the elements of G for observation i and the observations left to
+// addPairs adds elements of G to the sums: those of observation i with each observation from left to
 // right-1. inverse holds K⁻¹ for these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Observations are targets of tasks at rows. Except for X, each field has one element for each
-// observation; some may be nil, as noted.
+// Observations holds observed values (targets) of tasks at rows. Each field except X has one element for
+// each observation. The fields marked as such may be nil.
 type Observations struct {
 	X      [][]float64 // distinct rows
 	At     []int       // row in X
@@ -99,8 +99,8 @@ func (o Observations) jobs() int {
 	return last
 }
 
-// Sample returns all observations of an even sample of the rows. The sample has at least the given
-// number of observations, or all if there are fewer; see SampleIndices.
+// Sample returns all observations at some rows, which are distributed evenly (see SampleIndices). The
+// sample has at least the given number of observations, or all if there are fewer.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o

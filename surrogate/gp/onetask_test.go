@@ -109,8 +109,9 @@ func TestPredictionAgainstScikitLearn(t *testing.T) {
 	}
 }
 
-// The likelihood and its derivatives equal those of scikit-learn. The noise has no derivative here,
-// so each row's own variance takes its place.
+// TestLikelihoodAgainstScikitLearn checks that the likelihood and its derivatives equal those of
+// scikit-learn. theta does not contain the noise. The variance of the effect of a row on all tasks takes
+// its place.
 func TestLikelihoodAgainstScikitLearn(t *testing.T) {
 	const none = -45 // logarithm of a negligible variance
 	for _, r := range readRecorded(t) {
@@ -167,7 +168,7 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// Equal rows share one index, so a row may have several targets.
+// TestDegenerateTraining checks that a row may have several targets: equal rows share one index.
 func TestDegenerateTraining(t *testing.T) {
 	sameRow := oneTask([][]float64{{1}, {2}}, []float64{1, 4})
 	sameRow.At, sameRow.Task, sameRow.Y = []int{0, 0, 0, 1}, []int{0, 0, 0, 0}, []float64{1, 2, 3, 4}

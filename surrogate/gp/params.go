@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Errors to be tested with errors.Is.
+// The errors of this package. Callers compare with errors.Is.
 var (
 	ErrShape  = errors.New("gp: wrong shape")
 	ErrValue  = errors.New("gp: value out of range")

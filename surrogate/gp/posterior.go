@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Entry is one task at one row.
+// Entry stands for the value of one task at one row.
 type Entry struct{ Row, Task int }
 
 // Posterior is the joint posterior of entries, given the observations of a GP. Pending entries, see
@@ -86,7 +86,7 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances. of holds the entries of each task.
+// condition computes beta, gamma and the variances. The parameter of lists the entries of each task.
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)
@@ -147,8 +147,9 @@ func (p *Posterior) prior(i, j int) float64 {
 	return common
 }
 
-// Covariances returns the posterior covariances of the entries with indices rows and cols, as a
-// len(rows)×len(cols) matrix. It takes O(len(rows)·len(cols)·u) operations in block products.
+// Covariances returns a len(rows)×len(cols) matrix of posterior covariances. Element (k, l) is the
+// covariance of the entries with the indices rows[k] and cols[l]. Covariances takes
+// O(len(rows)·len(cols)·u) operations in block products.
 func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	out := products(p.gammas(rows), p.gammas(cols))
 	from, ofRow := p.alphas(rows)
@@ -173,9 +174,9 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 // Pair is a pair of entries at the same row.
 type Pair struct{ One, Other int }
 
-// WithDifferences returns the posterior covariances between the entries with indices rows and the
-// differences One - Other of pairs. The common part at a row cancels in a difference. It takes
-// O(len(rows)·len(pairs)·u) operations in block products.
+// WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the
+// covariance of entry rows[k] with the difference One - Other of pairs[l]. The common part at a row cancels
+// in a difference. It takes O(len(rows)·len(pairs)·u) operations in block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
 	for k, pair := range pairs {
@@ -218,8 +219,8 @@ func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	return out
 }
 
-// eachCorrRow calls visit for each element i = some[k]. here holds the prior covariances of the row
-// of entry i with all rows.
+// eachCorrRow calls visit for each index k of some, with the entry i = some[k]. here holds the prior
+// covariances of the row of entry i with all rows.
 func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) {
 	here := newCorrRow(len(p.rows), len(p.rows[0]))
 	last := -1
@@ -241,8 +242,8 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns the alpha vectors of the entries' rows, each row once, and for each entry the
-// index of its row's vector.
+// alphas returns the alpha vectors of the rows at which some entries lie, one vector for each row. of[k] is
+// the index in alpha of the vector of entry some[k].
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
 	for _, i := range some {
@@ -261,10 +262,10 @@ func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }
 
-// Condition makes entry i pending: covariances are then conditioned on one more noisy observation
-// of it, whose value does not matter. It returns the covariance of each entry with that
-// observation, divided by the observation's standard deviation. The variance of an entry falls by
-// the square of this number. It takes O(len(entries)·u) operations.
+// Condition makes entry i pending: it conditions all covariances on one more noisy observation of the
+// entry, whose value does not matter. It returns the covariance of each entry with that observation,
+// divided by the observation's standard deviation. The variance of an entry falls by the square of this
+// number. It takes O(len(entries)·u) operations.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

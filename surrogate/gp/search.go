@@ -24,9 +24,8 @@ func (h *hyperprior) add(median, sd, low, high float64) {
 	h.high = append(h.high, high)
 }
 
-// penalty returns minus the log density of theta plus a constant, in nats. Outside the bounds it
-// grows with the squared distance, since L-BFGS has no bounds. It adds the derivatives to grad
-// unless grad is nil.
+// penalty returns a constant minus the log density of theta, in nats. Outside the bounds it grows with the
+// squared distance, since L-BFGS has no bounds. It adds the derivatives to grad unless grad is nil.
 func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
@@ -90,8 +89,8 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 	return best, nil
 }
 
-// constantSpread is the standard deviation of targets, relative to the greatest target, up to which
-// targets count as constant. It is the order of rounding errors.
+// constantSpread is a standard deviation of targets, divided by the greatest target. Targets with at most
+// this standard deviation count as constant. The value is of the order of rounding errors.
 const constantSpread = 1e-12
 
 // standardise returns y shifted and scaled to mean 0 and variance 1. It does not scale constant

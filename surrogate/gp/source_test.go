@@ -56,8 +56,9 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	return squared, variance
 }
 
-// If nothing changed between two sources, a few observations of source 0 make those of source 1
-// equally useful. If one task changed, only its predictions change.
+// TestSources checks that a few observations of source 0 suffice to use those of source 1. If nothing
+// changed between the sources, all observations are equally useful. If one task changed, only its
+// predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
 	own := testutil.Must(Fit(related(50, tasks), relatedOptions))(t)
