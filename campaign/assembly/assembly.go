@@ -57,13 +57,13 @@ type Campaign struct {
 // ErrInput is matched by errors in campaign files, recorded data and journals.
 var ErrInput = errors.New("bad input")
 
-// inputError matches ErrInput and has the message of its cause.
+// inputError is an error that matches ErrInput and has the message of its cause.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error        { return e.error }
 func (e inputError) Is(target error) bool { return target == ErrInput }
 
-// input makes an error match ErrInput.
+// input returns an error that matches ErrInput and wraps the given cause.
 func input(err error) error {
 	if err == nil {
 		return nil
@@ -236,8 +236,8 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	}, nil
 }
 
-// launchModel returns which candidates share a launch of the benchmark program. The program native
-// can change the algorithm during a launch. The others only change the message size.
+// launchModel returns the kind of launches, which determines the candidates of one launch. The program
+// native can change the algorithm during a launch. Other programs change only the message size.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	switch {
 	case !c.Runner.Live():

@@ -43,7 +43,7 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("%s: %d of %d candidates cannot be measured: %s", l.Problem, l.Candidates, l.Of, l.Reason)
 }
 
-// Hours has the node-hours of a campaign.
+// Hours is the cost of a campaign in node-hours.
 type Hours struct {
 	Most     float64 // the budget, or the time limits of all jobs if every candidate is measured once
 	Expected float64 // estimate

@@ -70,8 +70,8 @@ func TestForecastTooLarge(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that Hours counts candidates whose buffers exceed the memory of a node, and
-// those that the benchmark program cannot measure.
+// TestLeftOut checks that Hours counts candidates that cannot be measured, because their buffers exceed the
+// memory of a node or the benchmark program lacks the collective.
 func TestLeftOut(t *testing.T) {
 	h := testutil.Must(connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context()))(t)
 	var all strings.Builder

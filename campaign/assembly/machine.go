@@ -232,7 +232,7 @@ func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, er
 	}
 }
 
-// Place describes the nodes that a kind of runner uses.
+// Place describes the nodes that a runner uses: of a Slurm allocation or partition, or this machine.
 type Place struct {
 	Kind  string // kind of the runner: allocation, slurm or local
 	Nodes int

@@ -240,8 +240,8 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 	}
 }
 
-// String returns for example "72 rows outside the grid, 0 that cannot run there, 144 of algorithms
-// it does not have (NTSB, NTSL)".
+// String returns a description such as "72 rows outside the grid, 0 that cannot run there, 144 of
+// algorithms it does not have (NTSB, NTSL)".
 func (l *leftOut) String() string {
 	if l.outside+l.infeasible+l.unknown == 0 {
 		return "no row is about this collective"

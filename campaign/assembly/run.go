@@ -106,7 +106,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	if hasStarted(state) {
 		return false, nil
 	}
-	// The scheduler may have accepted open jobs.
+	// An open job is one that the scheduler may have accepted.
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}

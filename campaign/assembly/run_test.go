@@ -133,7 +133,7 @@ func TestRestoreFaults(t *testing.T) {
 	}
 }
 
-// failing is a log that accepts a number of records.
+// failing is a log that returns an error after a given number of records.
 type failing struct{ remaining int }
 
 var errFull = errors.New("log is full")

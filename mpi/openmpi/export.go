@@ -111,7 +111,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
 	var off []string
-	for _, r := range rivals {
+	for _, r := range componentsAbove {
 		off = append(off, r.component)
 	}
 	x.Setup.Remarks = append(x.Setup.Remarks, "They turn off coll/"+strings.Join(off, ", coll/")+", which would serve calls before the rules do, for all collectives of a job.")
@@ -167,7 +167,7 @@ func (b build) settings(file string) []selection.Setting {
 	return append([]selection.Setting{
 		dynamicRules,
 		{Name: fileVariable, Value: file},
-	}, withoutRivals()...)
+	}, disableAbove()...)
 }
 
 // name returns the release's name of an algorithm number.

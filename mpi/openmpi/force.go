@@ -24,7 +24,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		return mpi.Forcing{}, err
 	}
 	var base []mpi.Var
-	for _, x := range append([]selection.Setting{dynamicRules}, withoutRivals()...) {
+	for _, x := range append([]selection.Setting{dynamicRules}, disableAbove()...) {
 		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})
 	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
@@ -55,19 +55,19 @@ const mcaPrefix = "OMPI_MCA_"
 // dynamicRules is the setting that makes the component tuned use forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
-// rivals lists the components that can have a higher priority than tuned for the collectives of whole
+// componentsAbove lists the components that can have a higher priority than tuned for the collectives of whole
 // programs. A component is off if its parameter has the value 0. The list leaves out coll/cuda, which
 // passes calls with buffers in main memory on to tuned. Programs need coll/cuda for other buffers. The list
 // of components itself (OMPI_MCA_coll) belongs to the user.
-var rivals = []struct{ component, parameter string }{
+var componentsAbove = []struct{ component, parameter string }{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
 
-// withoutRivals returns the settings that turn off all rivals. The setting of a component that the release
+// disableAbove returns the settings that turn off all componentsAbove. The setting of a component that the release
 // lacks has no effect.
-func withoutRivals() []selection.Setting {
+func disableAbove() []selection.Setting {
 	var out []selection.Setting
-	for _, r := range rivals {
+	for _, r := range componentsAbove {
 		out = append(out, selection.Setting{Name: mcaPrefix + "coll_" + r.component + "_" + r.parameter, Value: "0"})
 	}
 	return out

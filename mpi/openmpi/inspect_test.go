@@ -105,7 +105,7 @@ func TestInspect(t *testing.T) {
 				return
 			}
 			if got.Catalogue.Version != tc.version || got.Listed < 50 || !strings.Contains(strings.Join(got.Above, "\n"), tc.rival) {
-				t.Errorf("got %+v, want catalogue %s, its algorithms, and rivals %q", got, tc.version, tc.rival)
+				t.Errorf("got %+v, want catalogue %s, its algorithms, and components above %q", got, tc.version, tc.rival)
 			}
 			if first(got.Absent) != tc.absent || first(got.Unlisted) != tc.more {
 				t.Errorf("absent %q, unlisted %q, want %q first and %q", got.Absent, got.Unlisted, tc.absent, tc.more)

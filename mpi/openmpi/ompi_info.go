@@ -77,7 +77,7 @@ func (i ompiInfo) above() []string {
 		mine = 30 // as Open MPI ships it
 	}
 	var out []string
-	for _, r := range rivals {
+	for _, r := range componentsAbove {
 		if i.components[r.component] && i.priorities[r.component] > mine {
 			out = append(out, r.component)
 		}

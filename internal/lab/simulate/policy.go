@@ -180,9 +180,9 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota draws the algorithms of a share of the calls by the weights of IOTA; the policy IOTA has
-// the share 1. The other calls run the best algorithm. After MaxExplored calls of a class, IOTA
-// runs the library's default.
+// iota explores in a share of the calls: it draws their algorithm at random, with IOTA's weights. The other
+// calls run the best algorithm. The policy IOTA explores in every call. After MaxExplored calls of a class,
+// a draw runs the library's default.
 type iota struct {
 	learner
 	opt      Options
