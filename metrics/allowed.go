@@ -31,14 +31,15 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss combines a slowdown minus one and a proportion, or probability, of mistakes. It divides each
-// by its criterion and returns the sum.
+// Loss returns the sum of two quotients. One is the slowdown minus one, divided by the allowed slowdown.
+// The other is the proportion or probability of mistakes, divided by the allowed mistakes. The parameter
+// slowdown is the slowdown minus one.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
 }
 
-// LossOf returns the Loss of a single choice; slowdown is its slowdown minus one.
+// LossOf returns the loss of a single choice. The parameter slowdown is the choice's slowdown minus one.
 func (a Allowed) LossOf(slowdown float64) float64 {
 	if slowdown > a.WithDefaults().Threshold {
 		return a.Loss(slowdown, 1)
@@ -46,8 +47,8 @@ func (a Allowed) LossOf(slowdown float64) float64 {
 	return a.Loss(slowdown, 0)
 }
 
-// Price returns one number for a summary: the average slowdown plus the proportion of mistakes, in
-// units that make both criteria equal.
+// Price combines the two criteria of a summary into one number: the average slowdown plus the weighted
+// proportion of mistakes. The weight makes both criteria count equally.
 func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)

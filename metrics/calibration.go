@@ -19,9 +19,9 @@ const (
 	scaleMax    = 3  // larger errors count as this many standard deviations
 )
 
-// MistakeCalibration compares expected with found mistakes, to correct later predictions. The
-// number of mistakes found is a Poisson variable with the mean factor · Expected, and the factor
-// has a gamma distribution. The zero value is the prior.
+// MistakeCalibration compares the expected number of mistakes with the number found, to correct later
+// predictions. The number found is a Poisson variable with the mean factor · Expected. The factor has a
+// gamma distribution. The zero value is the prior.
 type MistakeCalibration struct {
 	Expected, Found float64 // mistakes
 }

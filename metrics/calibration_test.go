@@ -72,7 +72,7 @@ func TestErrorScaleOfNearbySizes(t *testing.T) {
 		t.Errorf("the scale without errors is %g, want 1", got)
 	}
 	s.Add(1<<20, 3)
-	// One error of three deviations and five of one: (5 + 9) / 6.
+	// One error is three standard deviations and five errors are one: the mean square is (9 + 5) / 6.
 	if got, want := s.At(1<<20), math.Sqrt(14.0/6); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g where one error is 3, want %g", got, want)
 	}

@@ -12,7 +12,8 @@ import (
 // Interval is a confidence interval of a statistic.
 type Interval struct{ Low, High float64 }
 
-// minResamples is the smallest number of resamples of a bootstrap; fewer have no 95 % interval.
+// minResamples is the smallest number of resamples of a bootstrap. With fewer resamples there is no 95 %
+// interval.
 const minResamples = 10
 
 // Bootstrap returns the percentile interval of a statistic of values. It draws resamples of

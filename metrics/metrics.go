@@ -104,7 +104,7 @@ func worst(sorted, weights []float64) float64 {
 	return sorted[at]
 }
 
-// Average is Summarize without P95 and Worst, and without sorting. It takes O(n) time.
+// Average does the same as Summarize, but leaves P95 and Worst zero and does not sort. It takes O(n) time.
 func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty

@@ -68,11 +68,11 @@ func signedRanks(values []float64) (ranks []int, positive int) {
 	return ranks, positive
 }
 
-// Holm reports for each p-value whether its hypothesis is rejected. The probability of rejecting
-// any true hypothesis is at most alpha, however the tests depend on one another.
+// Holm reports for each p-value whether its hypothesis is rejected. The probability that any true
+// hypothesis is rejected is at most alpha. This holds even if the tests depend on one another.
 //
-// Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
-// Statistics 6 (1979).
+// Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics
+// 6 (1979).
 func Holm(p []float64, alpha float64) []bool {
 	order := make([]int, len(p))
 	for i := range order {

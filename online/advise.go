@@ -32,7 +32,8 @@ var advisers = map[string]func(*Result) error{
 	PolicyTutti: adviseKnowledgeGradient,
 }
 
-// Base describes each point without samples: the selected and the feasible algorithms.
+// Base tells which algorithms are feasible at a point, and which one is selected if the point has no
+// samples.
 type Base struct {
 	Feasible func(coll.Point) []coll.Algorithm // algorithms that can run at a point, coll.Default first
 	Selected func(coll.Point) coll.Algorithm
@@ -58,7 +59,7 @@ func (b Base) feasible(jobs []Job) []jobSample {
 	return out
 }
 
-// Result is the outcome of Learn: advice, and the models behind it.
+// Result is what Learn returned: the advice, and the models that the advice comes from.
 type Result struct {
 	Advice     []Advice // ordered by point
 	jobs       []Job
@@ -104,7 +105,7 @@ func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (
 	return r, nil
 }
 
-// fit fits a Gaussian process to the times of each collective.
+// fit fits one Gaussian process for each collective, to the times of that collective.
 func (r *Result) fit() error {
 	r.posteriors = map[coll.Collective]*posterior{}
 	for _, c := range collectivesOf(r.history.classes) {

@@ -50,7 +50,7 @@ func among(algorithms []coll.Algorithm, selected coll.Algorithm) Base {
 	}
 }
 
-// Samples of excluded algorithms are ignored.
+// TestAdviseOnExcluded checks that samples of excluded algorithms are ignored.
 func TestAdviseOnExcluded(t *testing.T) {
 	samples, algorithms := makeSamples(10, 1024, 4e-5, 1e-5)
 	for _, policy := range []string{PolicyTutti, PolicyIOTA} {
@@ -163,7 +163,7 @@ func TestAdviseWithoutSamples(t *testing.T) {
 	}
 }
 
-// A point without samples gets advice from the posterior's prediction.
+// TestAdviseMorePoints checks that a point without samples gets advice from the posterior's prediction.
 func TestAdviseMorePoints(t *testing.T) {
 	samples, algorithms := makeSamples(40, 1024, 4e-5, 1e-5)
 	base := among(algorithms, coll.Default)

@@ -14,7 +14,8 @@ type timedCall struct {
 	seconds   float64
 }
 
-// validTimes holds the calls whose times are still valid: no later change made them obsolete.
+// validTimes holds the calls whose times are still valid. The time of a call becomes invalid when the times
+// of its algorithm change later.
 type validTimes struct {
 	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
@@ -85,7 +86,8 @@ func changePoints(logs []float64) []segment {
 	return out
 }
 
-// segmentStarts returns the starts of all segments except the first, in order, plus offset.
+// segmentStarts returns the starts of all segments except the first, in ascending order. It adds offset to
+// each start.
 func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	n, sum := float64(len(logs)), 0.0
 	for _, x := range logs {
@@ -134,9 +136,9 @@ const (
 // pair is an algorithm in a class; both fields are indices.
 type pair struct{ class, algorithm int }
 
-// jobLevels returns the level of each job: how far the logarithms of its times exceed those of
-// earlier jobs. It is the median over the pairs that both have called, or 0 if that is not
-// significant.
+// jobLevels returns the level of each job. The level says how far the logarithms of the job's times exceed
+// those of earlier jobs. It is the median over the pairs that both the job and earlier jobs have called. It
+// is 0 if the difference is not significant.
 func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	jobs := logsByJob(calls)
 	level, last := make([]float64, len(jobs)), map[pair]float64{}

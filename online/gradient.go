@@ -16,8 +16,8 @@ const (
 	tailScale = 4.0
 )
 
-// minHorizon is the smallest number of further calls that is expected of a class. Otherwise as many
-// calls are expected as there were so far.
+// minHorizon is the smallest number of future calls that is assumed for a class. A class with more calls so
+// far is expected to have the same number of calls again.
 const minHorizon = 200
 
 // KnowledgeGradient returns an index for each of n algorithms of a class; the entries of the class

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The formula of gain agrees with the mean over random draws of the new expected time.
+// TestGain checks that the formula of gain agrees with the mean of the new expected time over random draws.
 func TestGain(t *testing.T) {
 	tests := []struct{ mean, sd, best, noise float64 }{
 		{0, 0.7, 1, 0.0025}, {0.5, 0.4, 1, 0.01}, {-0.3, 0.3, 1.2, 0.01}, {0, 0.05, 1, 0.0025},

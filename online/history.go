@@ -82,8 +82,8 @@ func clip(logs []float64) []float64 {
 	return logs
 }
 
-// The assumed noise of a call before there are repetitions: its relative standard deviation, and
-// the number of calls that this assumption is worth.
+// Before any call is repeated, the noise of a call is assumed. usualNoise is its relative standard
+// deviation. usualWeight is the number of calls that count as much as the assumption.
 const (
 	usualNoise  = 0.05
 	usualWeight = 10

@@ -62,8 +62,8 @@ func fastestKnown(seconds []float64) int {
 	return best
 }
 
-// trainForests returns a forest of log seconds for each algorithm with enough calls. It returns nil
-// if too few algorithms have enough.
+// trainForests returns one forest for each algorithm with enough calls. The forest predicts the logarithm
+// of seconds. trainForests returns nil if too few algorithms have enough calls.
 func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Forest, error) {
 	rows, calls := map[coll.Algorithm][]coll.Measurement{}, map[coll.Algorithm]int{}
 	for _, source := range append(h.earlierOf(c), h.measurements(c)) {

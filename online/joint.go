@@ -81,8 +81,8 @@ func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of the time of entry i over that of entry of: the given number of
-// standard deviations above the ratio's median.
+// ratio returns a quantile of a ratio: the time of entry i divided by the time of the entry with index of.
+// The quantile is the given number of standard deviations above the ratio's median.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
 	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))

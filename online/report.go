@@ -85,8 +85,8 @@ const exploreShare = 0.1
 // maxJobs is the largest number of jobs that a report lists.
 const maxJobs = 20
 
-// Report summarizes the result. updates are all updates so far, and the last of them may be the
-// current one.
+// Report summarizes the result. The parameter updates holds all updates so far, and may include the current
+// one at its end.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
 		Time: now.UTC(), AllJobs: len(r.jobs), Jobs: []JobReport{}, Classes: []ClassReport{},
@@ -123,8 +123,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from the last of updates, with a reason for
-// each.
+// Changes returns the classes whose selection differs from the last selection in the parameter updates. It
+// gives a reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {
@@ -142,7 +142,8 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 // never is a time after every update.
 var never = time.Unix(1<<40, 0)
 
-// reason says why the selection of a class has changed from before.
+// reason says why the selection of a class has changed. The parameter before is the algorithm that was
+// selected earlier.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]
 	old := slices.Index(a.Algorithms, before)
@@ -202,9 +203,10 @@ func (r *Result) timeChanges() []TimeChange {
 	return out
 }
 
-// price compares the timed calls of each job and class with the selection at the start of the job,
-// and that selection with the default. Jobs time equally many calls that explore and that do not;
-// both are samples of all calls.
+// price estimates the cost of exploration and the gain of the selection. For each job and class it takes
+// the algorithm that was selected at the start of the job. It compares the time of the explored calls with
+// the time of that algorithm, and the time of that algorithm with the default's. Half of the timed calls of
+// a job explore, and half do not.
 func (r *Result) price(updates []Update) Price {
 	out := Price{Explore: exploreShare}
 	jobs := logsByJob(r.calls)
@@ -263,8 +265,9 @@ func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	return r.selected[class]
 }
 
-// typicalTime returns the seconds of a call in a job. It is the median of the job's own calls, or
-// else the mean of all jobs at the job's level. Without any calls it is 0.
+// typicalTime returns the typical time of a call in a job, in seconds. It is the median of the job's own
+// calls. If the job has none, it is the mean of all jobs, adjusted to the job's level. Without any calls it
+// is 0.
 func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64) float64 {
 	if own := logs[pair{class, algorithm}]; len(own) > 0 {
 		return math.Exp(median(own))

@@ -91,9 +91,9 @@ func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
 // Libraries returns the libraries of the file in the order of its columns.
 func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
 
-// Rows returns measurements of the library's own choice on a machine. It copies each measurement
-// whose algorithm is the library's choice at its point, and changes the algorithm to coll.Default.
-// ms must have recorded names, not translated ones. Points without a recorded choice have no row.
+// Rows returns measurements of the library's own choice on a machine. It copies each measurement of ms
+// whose algorithm is the library's choice at the point, and changes the algorithm to coll.Default. ms must
+// have recorded names, not translated ones. Points without a recorded choice have no row.
 func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range ms {

@@ -27,7 +27,7 @@ type Noise struct {
 	job       float64    // variance of the shift of all measurements of a job
 }
 
-// variance is the variance between jobs that one replicate suggests.
+// variance is an estimate, from one replicate, of the variance between jobs.
 type variance struct {
 	squared float64 // decades², at least MeasurementNoise
 	size    int     // index in sizes
@@ -59,8 +59,8 @@ func NoiseOf(replicates []Replicate) Noise {
 	return n
 }
 
-// WithJob returns n with a further variance between jobs, that of a shift common to all
-// measurements of a job.
+// WithJob returns a copy of n with an additional variance between jobs. This variance describes a shift
+// that all measurements of a job share.
 func (n Noise) WithJob(variance float64) Noise {
 	n.job = variance
 	return n

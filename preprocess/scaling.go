@@ -105,7 +105,7 @@ func (s *Scaler) fitLinear(times []float64) error {
 	return nil
 }
 
-// lower updates the fastest time at the point of a measurement.
+// lower stores the time of a measurement in the map best if it is the fastest time at its point so far.
 func lower(best map[coll.Point]float64, m coll.Measurement) {
 	if t, ok := best[m.Point]; !ok || m.Seconds < t {
 		best[m.Point] = m.Seconds

@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 )
 
-// requiredColumns are the columns that every table of measurements must have.
+// requiredColumns lists the columns that every table of measurements must have.
 var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
 
 // repColumn is the name of the column that numbers repetitions.

@@ -303,7 +303,8 @@ func TestSummary(t *testing.T) {
 		measured(point(8, 1, 8), "binomial", 6e-6),
 		measured(point(8, 1, 8), "binomial", 4e-6), // the same point again
 	}
-	// Collective and algorithm together read alike in both groups, which must stay separate.
+	// The names of collective and algorithm, joined, are the same text in both groups. The groups must stay
+	// separate.
 	ms[0].Collective, ms[0].Algorithm.Name = coll.ReduceScatter, "block_chain"
 	other := measured(point(2, 1, 8), "chain", 3e-6)
 	other.Collective = coll.ReduceScatterBlock

@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// Calls counts the calls that an application makes at one point.
+// Calls holds the number of calls that an application makes at one point.
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
@@ -204,7 +204,7 @@ func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
 	return nearest(rows, Features(to))
 }
 
-// nearest is Nearest for features instead of a point.
+// nearest does the same as Nearest, but takes the features of a point instead of the point.
 func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	least := math.Inf(1)
 	for i, row := range rows {
@@ -219,7 +219,7 @@ func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	return at, math.Sqrt(least)
 }
 
-// scaleToMean divides weights, whose sum is given, so that their mean is 1.
+// scaleToMean scales weights so that their mean is 1. The parameter sum is the sum of the weights.
 func scaleToMean(weights []float64, sum float64) {
 	for i := range weights {
 		weights[i] *= float64(len(weights)) / sum

@@ -32,7 +32,7 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-// problems maps each kind of problem to its warning.
+// problems holds one warning for each kind of problem.
 type problems map[string]*Warning
 
 // add counts a problem of the given kind at a line.

@@ -46,7 +46,7 @@ func serve(t *testing.T, f Facts) string {
 
 const drawn = `document.querySelectorAll("td.c[data-point]").length > 20 && document.querySelectorAll(".plot canvas").length >= 2`
 
-// openAll is a script that opens all parts which are drawn on demand.
+// openAll is a script that opens every part of the page that is drawn only when it is opened.
 const openAll = `(() => { for (const d of document.querySelectorAll("details")) d.open = true; })()`
 
 // TestPageInBrowser checks that the script draws maps and charts, opened parts, and a selected problem.

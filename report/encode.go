@@ -89,10 +89,10 @@ func orEmpty[T any](s []T) []T {
 	return s
 }
 
-// WriteCurve writes every evaluation of every problem as CSV, one row each under
-// a header that names the columns. Times are seconds, shares are between 0 and 1.
+// WriteCurve writes all evaluations of all problems as CSV: a header with the names of the columns, then
+// one row for each evaluation. Times are in seconds. Shares are between 0 and 1.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a figure is NaN or infinite.
 func WriteCurve(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -118,7 +118,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 	return nil
 }
 
-// upperEnd formats the upper bound of a prediction. It returns "" if nothing was predicted.
+// upperEnd formats x, an upper bound of a prediction. It returns "" if nothing was predicted.
 func upperEnd(c CurvePoint, x float64) string {
 	if c.SlowdownUpper == 0 {
 		return ""

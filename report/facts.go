@@ -24,7 +24,7 @@ type Facts struct {
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
 
-	// These fields are absent without records of their kind in the journal.
+	// These fields are absent if the journal has no records of their kind.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
@@ -52,7 +52,8 @@ type LibraryFacts struct {
 	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
 }
 
-// Unverified lists the libraries without an ended verification, as "mpich, openmpi".
+// Unverified returns the names of the libraries without a completed verification, separated by commas:
+// "mpich, openmpi".
 func (f Facts) Unverified() string {
 	var names []string
 	for _, l := range f.Libraries {
@@ -258,8 +259,8 @@ type VerificationFacts struct {
 	Slower         []SlowerPoint        `json:"slower"`    // still slower, although the default is used
 	Obedience      []ObedienceFacts     `json:"obedience"` // empty when it was not checked
 
-	// OtherPlacements describes, by number of nodes, where the placement of ranks differs from
-	// that of the campaign: the verification does not hold for the tuned placement.
+	// OtherPlacements describes where the placement of ranks differs from the placement of the campaign, by
+	// number of nodes. There the verification does not hold for the tuned placement.
 	OtherPlacements []string `json:"other_placements,omitempty"`
 }
 

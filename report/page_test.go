@@ -21,7 +21,7 @@ func writtenHTML(t testing.TB, f Facts) string {
 	return b.String()
 }
 
-// static returns the part of the page that needs no JavaScript.
+// static returns the body of the page up to the embedded JSON. This part needs no JavaScript.
 func static(t *testing.T, f Facts) string {
 	t.Helper()
 	page := writtenHTML(t, f)

@@ -66,8 +66,8 @@ func selectionOf(p ProblemFacts) selectionText {
 	return selectionText{letters, b.String()}
 }
 
-// lettersOf returns the letters of the algorithms, which are those of palette.js. The library's default
-// is a dot. The algorithms of the problem are A, B, ... by name, followed by other algorithms.
+// lettersOf returns the letters of the algorithms, the same as in palette.js. The library's default is a
+// dot. The algorithms of the problem are A, B and so on, sorted by name. Other algorithms follow.
 func lettersOf(p ProblemFacts) []letter {
 	var listed, others []string
 	for _, a := range p.Algorithms {
@@ -93,7 +93,7 @@ func lettersOf(p ProblemFacts) []letter {
 	return letters
 }
 
-// distinct returns the distinct values of part over all cells, ascending.
+// distinct returns the distinct values that the function part returns for all cells, in ascending order.
 func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	var values []T
 	for _, c := range cells {
@@ -103,7 +103,8 @@ func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	return slices.Compact(values)
 }
 
-// Smaller values are drawn at these values on the logarithmic axes, as in convergence.js.
+// A value below one of these limits is drawn at the limit, because the axes are logarithmic. convergence.js
+// does the same.
 const (
 	leastSeconds  = 1e-3
 	leastSlowdown = 1e-3 // slowdown minus 1

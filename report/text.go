@@ -23,11 +23,11 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// WriteSummary writes a text table without colours, a row for each problem, in the
-// order of f. measured is the share of measured candidates, tuned and default are average
-// slowdowns, mistakes is the share of mistakes of the tuned selection.
+// WriteSummary writes a text table without colours. It has a row for each problem, in the order of f. The
+// column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
+// The column mistakes is the share of mistakes of the tuned selection.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a figure is NaN or infinite.
 func WriteSummary(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -100,7 +100,8 @@ var cellWidths = map[string]int{
 	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9,
 }
 
-// NewTable returns a table without colours and borders. The given columns, from 1, have numbers.
+// NewTable returns a table without colours and borders. The parameter numbers lists the columns that
+// contain numbers, counted from 1.
 func NewTable(header []any, numbers ...int) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight
@@ -202,7 +203,7 @@ func formatSeconds(s float64) string {
 	return trimmed(s/unit.seconds, 1) + " " + unit.name
 }
 
-// formatNodeSeconds is formatSeconds for node-time: 3.2 node h.
+// formatNodeSeconds formats node-seconds with the unit of timeUnit, for example 3.2 node h.
 func formatNodeSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " node " + unit.name

@@ -279,8 +279,8 @@ func (n *gain) finish(seconds float64) {
 	}
 }
 
-// sentence describes the saving of all calls. The times of a trace include waiting for
-// other ranks, which no algorithm saves.
+// sentence describes the predicted saving of all calls. The times of a trace include the time of waiting
+// for other ranks. No algorithm saves that time.
 func (n gain) sentence(g *Gains, seconds float64) string {
 	if g == nil {
 		return ""
