@@ -19,7 +19,7 @@ type Built struct {
 	Checksum string // of the source
 }
 
-// ErrCompiler is matched by the error of a compiler that is missing or fails.
+// ErrCompiler is the error that errors.Is finds if the compiler is missing or fails.
 var ErrCompiler = errors.New("MPI compiler")
 
 // Build compiles a program and replaces the file out atomically. The compiler is a command that

@@ -29,7 +29,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// Unpack writes everything that the compiler needs.
+// TestUnpack checks that Unpack writes everything that the compiler needs.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	args := testutil.Must(csource.Bench.Unpack(dir, "prog"))(t)
@@ -71,7 +71,7 @@ func TestBuildRefused(t *testing.T) {
 	}
 }
 
-// Build replaces the program atomically and leaves no other files.
+// TestBuildPlace checks that Build replaces the program atomically and leaves no other files.
 func TestBuildPlace(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "tutti-native")
@@ -95,8 +95,8 @@ func TestBuildPlace(t *testing.T) {
 	}
 }
 
-// The slower a case is compared with the best case, the fewer of its calls are timed. Without an
-// abort factor, all cases get the same number of calls.
+// TestLiveCut checks that the benchmark times fewer calls of a case, the slower the case is compared with
+// the best case. Without an abort factor, all cases get the same number of calls.
 func TestLiveCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")
@@ -125,7 +125,7 @@ func TestLiveCut(t *testing.T) {
 	}
 }
 
-// The programs compile without a warning.
+// TestLiveBuild checks that the programs compile without a warning.
 func TestLiveBuild(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestLiveBuild(t *testing.T) {
 	}
 }
 
-// The policy program compiles without MPI and without a warning.
+// TestBuildPolicy checks that the policy program compiles without MPI and without a warning.
 func TestBuildPolicy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")

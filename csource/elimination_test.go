@@ -121,8 +121,8 @@ func seeds() int {
 	return 5
 }
 
-// With known times and 10 % noise, the elimination finds the fastest algorithm, detects its change,
-// and stays within the exploration budget.
+// TestElimination checks an elimination whose times are known, with 10 % noise. It finds the fastest
+// algorithm, detects its change, and stays within the exploration budget.
 func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0
@@ -153,9 +153,9 @@ func TestElimination(t *testing.T) {
 	}
 }
 
-// A load that begins and ends as in Nanri's experiment is detected within 20 calls of each change,
-// with 10 % noise, and other alarms are rare. Under load all algorithms take longer, the fastest
-// most.
+// TestChanges checks that the elimination detects each begin and end of a load within 20 calls, and that
+// other alarms are rare. Times have 10 % noise. As in Nanri's experiment, all algorithms take longer under
+// load, and the fastest one slows down most.
 func TestChanges(t *testing.T) {
 	program := buildEliminate(t)
 	const within = 20

@@ -65,8 +65,8 @@ func withoutTimes(lines []string) []string {
 	return out
 }
 
-// All ranks draw the same algorithm, calls compute correctly, and every drawn algorithm has
-// samples. The same seed draws the same algorithms.
+// TestLiveExplore checks that all ranks draw the same algorithm, that calls compute correctly, and that
+// every drawn algorithm has samples. The same seed draws the same algorithms.
 func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -178,7 +178,7 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 	}
 }
 
-// drawWrongly checks that a library whose ranks draw with different numbers ends the job.
+// drawWrongly checks that the job ends if its ranks draw algorithms by different random numbers.
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	library := buildChanged(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
 	env, _ := exploreEnv(t, m, exploreTable(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")

@@ -38,12 +38,12 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow is an algorithm that sends one byte in each message, 65 536 messages instead of a few. Its
-// calls are slow even on a busy machine.
+// slow is an algorithm that sends one byte in each message. It sends 65 536 messages where others send a
+// few, so its calls are slow even on a busy machine.
 const slow = "pipeline(segsize=1)"
 
-// A faster algorithm replaces the selected one. A slower algorithm is tried only as often as the
-// exploration budget affords.
+// TestLiveLearn checks that a faster algorithm replaces the selected one. A slower algorithm is tried only
+// as often as the exploration budget affords.
 func TestLiveLearn(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -115,9 +115,9 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// If one rank detects a change while an algorithm of the MPI library serves, one-sided
-// communication tells all ranks in the same call. That also holds on communicators that are created
-// and freed.
+// TestLiveChannel checks a change that one rank detects while an algorithm of the MPI library serves.
+// One-sided communication tells all ranks in the same call, also on communicators that are created and
+// freed.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -42,9 +42,9 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 	},
 }
 
-// Algorithms of the MPI library and of libtutti compute correct data, and the MPI library runs the
-// selected algorithm. A table selects nothing if it is for another build or has variables that
-// cannot be written.
+// TestLiveMixed checks that algorithms of the MPI library and of libtutti compute correct data, and that
+// the MPI library runs the selected algorithm. A table selects nothing if it is for another build or has
+// variables that cannot be written.
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestLiveMixed(t *testing.T) {
 	}
 }
 
-// Open MPI runs the selected algorithm on the communicators that libtutti creates for it. The log
-// of rank 0's dynamic loader proves that.
+// TestLiveMixedLog checks that Open MPI runs the selected algorithm on the communicators that libtutti
+// creates for it. The log of rank 0's dynamic loader shows the algorithm.
 func TestLiveMixedLog(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[1]

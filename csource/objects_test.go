@@ -18,7 +18,7 @@ import (
 // strictFlags make every warning an error.
 var strictFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"}
 
-// objectFolders maps each compiler to the folder of runtimeObjects.
+// objectFolders maps each compiler to the folder that runtimeObjects returned for it.
 var objectFolders = struct {
 	sync.Mutex
 	folders map[string]string
@@ -88,7 +88,7 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// buildChanged builds the runtime library with a text of one file replaced and returns its path.
+// buildChanged replaces a text in one file of the runtime library, builds the library and returns its path.
 func buildChanged(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
@@ -145,8 +145,8 @@ func buildInside(t *testing.T, m mpiOf, file string) string {
 	return program
 }
 
-// requireChecked fails the test unless the program check counted at least the given number of cases, all
-// of them right.
+// requireChecked fails the test unless all cases that the program check counted are right, and at least the
+// given number of them.
 func requireChecked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int
@@ -156,8 +156,8 @@ func requireChecked(t *testing.T, said string, least int) {
 	}
 }
 
-// Every algorithm computes the result that MPI requires, in every form of a call, on communicators
-// of one to five ranks. The environment variable CHECK adds counts.
+// TestLiveRepository checks that every algorithm computes the result that MPI requires, in every form of a
+// call, on communicators of one to five ranks. The environment variable CHECK adds counts of elements.
 func TestLiveRepository(t *testing.T) {
 	counts := append([]string{"1", "+"}[:cases(2)], strings.Fields(os.Getenv("CHECK"))...)
 	for _, m := range someMPIs() {

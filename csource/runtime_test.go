@@ -44,7 +44,7 @@ func cases(n int) int {
 	return 1
 }
 
-// callsTraced is the trace of the program calls on four ranks of one node, without seconds. In
+// callsTraced is the trace that the program calls produces on four ranks of one node, without seconds. In
 // alltoallv each rank has another size.
 const callsTraced = `collective,nodes,ppn,msg_bytes,calls
 allgather,1,4,12,2
@@ -85,7 +85,8 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 	return b.String()
 }
 
-// fortranCalls compiles the program calls in Fortran. It skips the test if there is no compiler.
+// fortranCalls compiles the Fortran version of the program calls. It skips the test if there is no
+// compiler.
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +99,7 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	return filepath.Join(dir, "calls")
 }
 
-// Calls from C and from the three Fortran bindings give the same trace.
+// TestLiveTrace checks that calls from C and from the three Fortran bindings give the same trace.
 func TestLiveTrace(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -231,7 +232,8 @@ func tableEnv(t *testing.T, m mpiOf, table string, preloaded ...string) []string
 	return append([]string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}, m.env...)
 }
 
-// An application computes the same with and without a table. A damaged table selects nothing.
+// TestLiveTable checks that an application computes the same with and without a table. A damaged table
+// selects nothing.
 func TestLiveTable(t *testing.T) {
 	tests := []struct {
 		name, table, complaint string
@@ -276,8 +278,8 @@ func TestLiveTable(t *testing.T) {
 	}
 }
 
-// TestLiveLarge checks the longest messages that libtutti serves, and the longest of MPI, which it
-// leaves to the MPI library.
+// TestLiveLarge checks the longest messages that libtutti serves. It also checks the longest messages of
+// MPI, which libtutti leaves to the MPI library.
 func TestLiveLarge(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]
@@ -296,8 +298,8 @@ func TestLiveLarge(t *testing.T) {
 	}
 }
 
-// Rules for an order of ranks serve communicators with that order. MPICH assigns four ranks to two
-// nodes, or to one node, which has both orders.
+// TestLiveOrder checks that rules for an order of ranks serve communicators with that order. MPICH assigns
+// four ranks to two nodes, or to one node, which has both orders.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
@@ -324,7 +326,8 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
-// In an alltoallv ranks pass different sizes, so only rules for all sizes serve it.
+// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv, because its ranks pass
+// different sizes.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)

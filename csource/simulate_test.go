@@ -50,8 +50,8 @@ func times(t *testing.T, said string) map[string]float64 {
 	return took
 }
 
-// On simulated ranks every algorithm computes the result that MPI requires. Algorithms that use the
-// switches are faster by the expected factors. Simulated time has no noise.
+// TestSimulated checks that every algorithm computes the required result on simulated ranks. Algorithms
+// that use the switches are faster by the expected factors. Simulated time has no noise.
 func TestSimulated(t *testing.T) {
 	if !testutil.AllCases() {
 		dir := testutil.BuildSimulated(t, "..", "check")

@@ -142,7 +142,7 @@ static void chosen(const session *s, const pairs_plan *p, const control *c, cons
     free(g.partner);
 }
 
-/* Waits for all ranks, and yields the processor meanwhile. */
+/* Waits until all ranks call it. A waiting rank yields its processor. */
 static void rest(const control *c)
 {
     struct timespec pause = {0, 1000000};

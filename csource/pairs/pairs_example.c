@@ -150,7 +150,8 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Returns whether a time of b deviates from the line between a and c, by the rule of clustering.Extra (internal/lab). */
+/* Returns whether the time of size b deviates from the straight line through the times of a and c. Uses the rule of
+ * clustering.Extra (internal/lab). */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);

@@ -67,7 +67,7 @@ void *allocate(size_t n, size_t bytes)
     return p;
 }
 
-/* All ranks have the same numbers, so the maximum over the ranks is the number itself. */
+/* The maximum over the ranks is the number that this process passes, because all ranks pass the same number. */
 int PMPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     (void)op, (void)on;

@@ -2,8 +2,8 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, rank_of(c, rank) * c->count); }
 
-/* Ring: each rank sends the block that it received last to the next rank. Source: Thakur, Rabenseifner and Gropp,
- * Optimization of collective communication operations in MPICH (2005), 3.1. */
+/* Ring: in each step a rank sends to the next rank the block that it received in the previous step. Source: Thakur,
+ * Rabenseifner and Gropp, Optimization of collective communication operations in MPICH (2005), 3.1. */
 int allgather_ring(const call *c)
 {
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);

@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* Reduces to rank 0 along a binomial tree and broadcasts from rank 0 along another one. */
+/* Reduces to rank 0 along a binomial tree. Then it broadcasts from rank 0 along a second binomial tree. */
 int allreduce_nonoverlapping(const call *c)
 {
     int e = reduce_binomial(c);
@@ -44,10 +44,11 @@ static int by_halves(const call *c, team m)
 /* Reduces by recursive halving, then gathers by recursive doubling. Source: Rabenseifner (2004). */
 int allreduce_rabenseifner(const call *c) { return by_halves(c, team_of(c)); }
 
-/* Rabenseifner's algorithm, but with the long messages between ranks that are far from each other. */
+/* Rabenseifner's algorithm, except that ranks far from each other exchange the long messages. */
 int allreduce_rabenseifner_far(const call *c) { return by_halves(c, team_far(c)); }
 
-/* Returns the first element of part i of the vector. Parts are equal, but the first parts may have one more element. */
+/* Returns the index of the first element of part i of the vector. All parts have the same length, except that the
+ * first parts may have one more element. */
 static int begins(const call *c, int i)
 {
     int share = c->count / c->size, more = c->count % c->size;

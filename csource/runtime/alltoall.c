@@ -36,8 +36,8 @@ int alltoall_pair(const call *c)
     return e;
 }
 
-/* Each rank exchanges blocks with a batch of ranks at a time, by default eight. Source: Thakur, Rabenseifner and Gropp
- * (2005), 3.4, where all ranks are one batch. */
+/* Each rank exchanges blocks with several ranks at a time, by default with eight. Source: Thakur, Rabenseifner and
+ * Gropp (2005), 3.4, where a rank exchanges with all ranks at a time. */
 int alltoall_windows(const call *c)
 {
     int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
@@ -61,8 +61,8 @@ int alltoall_windows(const call *c)
     return e;
 }
 
-/* Packs or, with back, unpacks the blocks whose number has the given digit at one power of the radix. Returns the
- * number of blocks. */
+/* Packs the blocks whose index, written in the radix, has the given digit at the given power. If back is set, it
+ * unpacks them. Returns the number of these blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back, int *e)
 {
     int n = 0;
@@ -118,7 +118,7 @@ static call line_of(const call *c, int first, int step, int n, int count, int *r
     return line;
 }
 
-/* Transposes a matrix of blocks. */
+/* Copies a matrix of blocks into its transpose, the parameter to. */
 static int transpose(const call *c, char *to, const char *from, int rows, int columns)
 {
     int e = MPI_SUCCESS;
@@ -163,7 +163,7 @@ static int signal_to(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE
 
 static int await_signal(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE); }
 
-/* Performs one turn of a schedule and advances p to the next turn. */
+/* Performs one turn of a schedule. p then points to the next turn. */
 static int take_turn(const call *c, const int **p, int words)
 {
     const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;

@@ -158,8 +158,8 @@ int bcast_magpie(const call *c) { return groups_down(c, 0, FLAT); }
 /* A binomial tree at each level of switches and nodes. */
 int bcast_multi_level(const call *c) { return groups_down(c, 0, BINOMIAL); }
 
-/* A chain at each level of switches, and a binary tree inside each node. Most ranks send two copies. The longest path
- * is the sum of the paths of all levels. */
+/* A chain at each level of switches, and a binary tree inside each node. Most ranks send the message to two other
+ * ranks. The length of the longest path is the sum of the longest paths of all levels. */
 int bcast_multi_level_pipeline(const call *c) { return shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
 
 /* A binary tree at each level of switches and nodes. */

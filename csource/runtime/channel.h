@@ -20,7 +20,7 @@ void channels_end(void);
 
 typedef enum { UNSENT, ADDED, COMPLETED } channel_add;
 
-/* A channel that is all zero is closed. */
+/* A channel whose bytes are all zero is closed. */
 typedef struct {
     int open, refused; /* refused: all slots of the window are in use */
     int slot, rank, level, depth;
@@ -34,8 +34,8 @@ typedef struct {
 int channel_open(channel *c, MPI_Comm on);
 void channel_close(channel *c);
 
-/* Must follow each collective call. detected says that this rank has something to announce. Returns whether all ranks
- * learn of an announcement now. */
+/* Call this function after each collective call. detected is true if this rank has something to announce. Returns
+ * whether all ranks learn of an announcement at this call. */
 int channel_step(channel *c, int detected);
 
 #pragma GCC visibility pop

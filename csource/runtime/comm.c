@@ -11,7 +11,7 @@ enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 #define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
 #endif
 
-/* A duplicate of a communicator, for calls that one algorithm of the MPI library serves. */
+/* A duplicate of a communicator. One algorithm of the MPI library serves all calls on it. */
 typedef struct switched {
     const library_algorithm *algorithm;
     int served; /* calls, up to LASTING */
@@ -55,7 +55,7 @@ static void free_own(comm *c)
     }
 }
 
-/* MPI calls this function before it frees a communicator, whose handle may be used again. */
+/* MPI calls this function before it frees a communicator. A later communicator may get the same handle. */
 static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
@@ -128,8 +128,8 @@ void comms_start(MPI_Comm world)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
-/* All ranks free communicators in the order of their first calls. That cannot deadlock, because the application's first
- * calls did not. */
+/* All ranks free communicators in the order of the first calls on them. This order cannot deadlock, because the first
+ * calls of the application had the same order and did not deadlock. */
 void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)
@@ -211,8 +211,8 @@ int *comm_members(MPI_Comm handle, int *n)
     return members;
 }
 
-/* Returns the shape of a communicator, without sending a message. It is NULL for an intercommunicator and for members
- * outside the world. All ranks get the same result. */
+/* Returns the shape of a communicator and sends no message. Returns NULL for an intercommunicator, and for a
+ * communicator with members outside the world. All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
     int inter, n, outsiders = 0;
@@ -272,7 +272,7 @@ static MPI_Comm private_new(MPI_Comm handle)
     return made;
 }
 
-/* Counts the calls of a communicator. A communicator that is used often gets a duplicate at its next call. */
+/* If the communicator is used often, makes the next call create a duplicate of it. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -23,7 +23,7 @@ int detector_add(change_detector *d, double time);
 
 int detector_suspects(const change_detector *d); /* whether the last times may have changed */
 
-/* Returns whether the means of two detectors differ by no more than chance. */
+/* Returns whether the means of two detectors agree: their difference is small enough to be due to chance. */
 int detector_agrees(const change_detector *d, const change_detector *with);
 
 #pragma GCC visibility pop

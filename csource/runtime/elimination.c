@@ -145,8 +145,8 @@ static double cautious_time(const elimination *e, const candidate *c)
     return by_limit ? c->limit * e->baseline : margin * expected(e, c);
 }
 
-/* Returns the price of a call, never negative: the high estimate of its time plus an exchange of times, minus the
- * baseline's time. */
+/* Returns the price of a call: the high estimate of its time, plus the time to exchange times, minus the baseline's
+ * time. The price is at least 0. */
 static double price(const elimination *e, const exploration_budget *b, const candidate *c)
 {
     double beyond = cautious_time(e, c) + b->exchange - e->baseline;
@@ -212,8 +212,8 @@ static int round_next(elimination *e, exploration_budget *b, int *more)
 
 static void all_known(elimination *e);
 
-/* Drops all candidates that still need calls, provided that all of them had a very slow first call. The budget does not
- * afford them. */
+/* If all candidates that still need calls had a very slow first call, drops these candidates. The budget does not
+ * afford their calls. */
 static void drop_slow_first(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {
@@ -237,7 +237,8 @@ static int request(elimination *e, int i)
     return i;
 }
 
-/* Lets the best candidate serve. If it is faster than the baseline, the difference is credited to the budget. */
+/* Lets the best candidate serve the call. If it is faster than the baseline, the budget is credited with the
+ * difference. */
 static int serve_best(const elimination *e, exploration_budget *b)
 {
     if (e->best != e->n && e->candidates[e->best].known > 0)
@@ -277,8 +278,8 @@ static void restart(elimination *e)
     e->restarts++;
 }
 
-/* Chooses the fastest candidate with a known time, of this or an earlier round. Its time must be below the given part
- * of the baseline's time. */
+/* Chooses the fastest candidate whose time is known from this round or an earlier one. Its time must be below the
+ * baseline's time multiplied by part. */
 static void choose_best(elimination *e, double part)
 {
     double least = part * e->baseline;

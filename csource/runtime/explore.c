@@ -59,7 +59,7 @@ int exploring, explore_trials, explore_rechecks;
 
 static int site; /* of the next calls */
 
-/* The settings of rank 0, which apply to all ranks. */
+/* The settings of exploration. Those of rank 0 apply to all ranks. */
 static struct {
     double share; /* of calls that are explored */
     double budget; /* share of the selected algorithm's time that exploring may cost */
@@ -187,8 +187,8 @@ static void check_agreement(const comm *c, const class *of, int64_t chosen)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Returns whether no rank leaves a call before all have entered. Then the shortest time is that of the last rank to
- * enter, which did not wait for others. */
+/* Returns whether every rank enters the collective before any rank leaves it. Then the rank that enters last measures
+ * the shortest time, because it does not wait for others. */
 static int all_enter_first(collective what)
 {
     return what == ALLGATHER || what == ALLGATHERV || what == ALLREDUCE || what == ALLTOALL || what == BARRIER ||

@@ -249,7 +249,8 @@ void library_set(const library_algorithm *t, int on)
         cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
 }
 
-/* Returns whether an operation is predefined for types without gaps. MPI_MAXLOC and MPI_MINLOC are not. */
+/* Returns whether an operation is a predefined one that applies to types without gaps. MPI_MAXLOC and MPI_MINLOC are
+ * predefined, but apply to pairs, which can have gaps. */
 static int builtin(MPI_Op op)
 {
     const MPI_Op known[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};

@@ -39,9 +39,9 @@ int exscan_linear(const call *c)
     return e;
 }
 
-/* Recursive doubling: blocks of ranks exchange the combined vectors of all their members with the neighboring block.
- * Vectors of lower ranks are combined in before, which holds the result. Source: Hillis and Steele, Data parallel
- * algorithms (1986). */
+/* Recursive doubling: a block of ranks exchanges the combined vectors of all its members with the neighboring block.
+ * Only vectors of lower ranks are combined in the parameter before, which holds the result. Source: Hillis and
+ * Steele, Data parallel algorithms (1986). */
 static int doubling(const call *c, char *all, char *before, int *received)
 {
     char *tmp = scratch(c, c->count), *other = scratch(c, c->count);

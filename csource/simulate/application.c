@@ -61,7 +61,7 @@ static void make_call(const class *c)
         MPI_Bcast(got, c->bytes, MPI_BYTE, 0, c->on);
 }
 
-/* Returns the class that is farthest behind its share of calls, or NULL when all calls are done. */
+/* Returns the class that has made the smallest part of its calls, or NULL when all calls are done. */
 static class *next(void)
 {
     class *least = NULL;

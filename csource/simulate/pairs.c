@@ -79,7 +79,7 @@ static void exchange(const session *s, int first, int other, int n)
     }
 }
 
-/* LGate's barrier of some ranks, a dissemination barrier. */
+/* LGate's barrier, a dissemination barrier, for the n ranks in ranks. */
 static void meet(const session *s, const int *ranks, int n, int me)
 {
     char none, got;
@@ -88,8 +88,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Exchanges messages in pairs, one pair after another, while all ranks wait for each pair. The pairs are those of each
- * of the first left ranks with each of the others. With left 0 they are all pairs. */
+/* Exchanges messages in one pair after another. All ranks wait for each pair. Each of the first ranks, left in
+ * number, is paired with each of the other ranks. If left is 0, all pairs exchange messages. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)

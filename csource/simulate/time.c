@@ -41,7 +41,7 @@ static void library(const arguments *a)
     }
 }
 
-/* Returns the algorithm of a name. The name library stands for SMPI's own algorithm. */
+/* Returns the algorithm with a name. The name library means SMPI's own algorithm. */
 static pick pick_of(collective what, const char *name)
 {
     pick p = {NULL, 0};

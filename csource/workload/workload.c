@@ -91,8 +91,8 @@ static void place_blocks(workload *w)
     }
 }
 
-/* Sets the arguments of the call. Arguments are ignored on a rank that passes MPI_IN_PLACE, and on ranks other than the
- * root. */
+/* Sets the arguments of the call. MPI ignores some arguments on a rank that passes MPI_IN_PLACE. It also ignores some
+ * on ranks other than the root. */
 static void set_arguments(workload *w)
 {
     int here = workload_in_place(w), root = w->rank == w->form.root, scatters = w->what == SCATTER;

@@ -31,7 +31,7 @@ func All() []mpi.Library {
 	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})
 }
 
-// Named returns the library with a name, and false if there is none.
+// Named returns the library that has the given name, and false if there is none.
 func Named(name string) (mpi.Library, bool) {
 	for _, l := range All() {
 		if l.Facts().Name == name {
@@ -54,7 +54,7 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Near is Release for any version. An unknown version gets the catalogue of another release
+// Near is like Release, but accepts any version. An unknown version gets the catalogue of another release
 // of its series (first two numbers), under the requested version.
 func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	lib, ok := Named(name)

@@ -61,7 +61,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A release without a catalogue has the algorithms of the nearest release of its series.
+// TestNear checks that a release without a catalogue has the algorithms of the nearest release of its
+// series.
 func TestNear(t *testing.T) {
 	for _, text := range []string{"mpich 4.2.1", "mpich 4.0.2", "openmpi 5.0.3", "openmpi 6.0.0", "intel 2019", "mvapich2 2.3.7"} {
 		name, version, _ := strings.Cut(text, " ")
@@ -135,7 +136,8 @@ func TestIdentifyNoFile(t *testing.T) {
 	}
 }
 
-// The name of a library never contains control characters, which a terminal would interpret.
+// FuzzRecognise checks that the name of a library never contains control characters, which a terminal would
+// interpret.
 func FuzzRecognise(f *testing.F) {
 	f.Add(strung("ch4:ucx", "Thu Apr  7 12:34:45 CDT 2022", "4.0.2"))
 	f.Add(strung("v4.1.4", "Open MPI", "Intel(R) MPI Library 2021.6"))

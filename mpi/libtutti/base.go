@@ -17,11 +17,11 @@ type base struct {
 	switches []mpi.Switch // written for every algorithm
 }
 
-// bases holds the banners, with a verb for the version, and the switches by library.
+// bases holds, for each MPI library, the format of its banner and the variables that every algorithm needs.
 var bases = map[string]base{
-	// The library chooses itself where an algorithm cannot serve a call.
+	// If an algorithm cannot serve a call, the library chooses another algorithm.
 	"mpich": {banner: "MPICH Version: %s", switches: []mpi.Switch{{Name: "MPIR_CVAR_COLLECTIVE_FALLBACK", Value: 2}}},
-	// The component ignores all other variables without this one.
+	// Without this variable, the component ignores all other variables.
 	"openmpi": {banner: "Open MPI v%s", switches: []mpi.Switch{{Name: "coll_tuned_use_dynamic_rules", Value: 1}}},
 }
 
@@ -71,7 +71,7 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere returns a point, for questions whose answer does not depend on the point.
+// anywhere returns a point for a query whose answer is the same at all points.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
