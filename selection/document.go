@@ -18,10 +18,9 @@ const DocumentSchema = 1
 // ErrDocument reports that a text is not a valid document.
 var ErrDocument = errors.New("not a selection")
 
-// Document is the selection of a campaign as JSON, for people and scripts. It has the algorithm and
-// the predicted slowdowns at each point, and trees for the points in between. Every point includes
-// the message size that its library's rules compare, so that readers can use a tree without knowing
-// the library.
+// Document is the selection of a campaign as JSON, for people and scripts. It has the algorithm and the
+// predicted slowdowns at each grid point, and trees for all other points. Every point includes the message
+// size that its library's rules compare. Readers can thus use a tree without knowing the library.
 type Document struct {
 	Schema    int               `json:"schema"`
 	Campaign  string            `json:"campaign"`
@@ -48,7 +47,7 @@ type CollectiveDocument struct {
 	Layouts    []LayoutDocument `json:"layouts"`
 }
 
-// LayoutDocument has the tree for jobs of one particular layout.
+// LayoutDocument has one layout and the tree that applies only to jobs of this layout.
 type LayoutDocument struct {
 	coll.Layout
 	Tree *Tree `json:"tree"`
@@ -66,8 +65,8 @@ type PointDocument struct {
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
 }
 
-// NewCollectiveDocument returns the document of one collective. size is the library's measure of a
-// message.
+// NewCollectiveDocument returns the document of one collective. The function size returns the message size
+// that the library's rules compare.
 func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int64) CollectiveDocument {
 	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
 	c.Tree = TreeOf(sel.Trees, c.Collective)
@@ -96,8 +95,8 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 	return &loss
 }
 
-// Select returns the algorithm that the trees select for a job of the given layout, in a
-// communicator of all its ranks. size is the message size in the library's measure.
+// Select returns the algorithm that the trees select for a job of the given layout, in a communicator of
+// all its ranks. size is the message size that the library's rules compare.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree
 	for _, own := range c.Layouts {
@@ -123,8 +122,8 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseDocument reads a document and checks that its trees select the algorithm of each point. An
-// error matches ErrDocument.
+// ParseDocument reads a document and checks that its trees select the algorithm stated at each point. Its
+// errors match ErrDocument.
 func ParseDocument(text []byte) (Document, error) {
 	var d Document
 	dec := json.NewDecoder(bytes.NewReader(text))

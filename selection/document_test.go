@@ -12,7 +12,8 @@ import (
 	"tutti/selection"
 )
 
-// document returns a selection with two layouts of equally many ranks whose algorithms differ.
+// document returns a selection with two layouts that have the same number of ranks and different
+// algorithms.
 func document(t testing.TB) selection.Document {
 	t.Helper()
 	var rows []selection.Row

@@ -152,7 +152,7 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	return layouts, nil
 }
 
-// chunk splits a slice between neighbors that are not the same.
+// chunk splits a slice between neighbors for which the function same returns false.
 func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	var out [][]T
 	start := 0
@@ -165,9 +165,8 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	return out
 }
 
-// openChoices returns the choices for rows that the library cannot distinguish: all algorithms
-// whose loss is at most maxLoss in every row. If there is none, it returns the algorithm with the
-// least worst loss.
+// openChoices returns the choices for rows that the library cannot distinguish: all algorithms whose loss
+// is at most maxLoss in every row. If there is none, it returns the algorithm whose worst loss is smallest.
 func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
@@ -234,8 +233,8 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the tuned range of a layout's message sizes. It extends the sizes by half a
-// geometric step in both directions, or down to zero if no smaller message exists.
+// tunedRange returns the tuned range of a layout's message sizes. It extends the sizes by half a geometric
+// step in both directions. If no smaller message exists, the range begins at zero.
 func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 	n := len(sizes)
 	low, high = sizes[0].size, sizes[n-1].size

@@ -24,7 +24,7 @@ func bytesOf(p coll.Point) int64 { return p.MsgBytes }
 
 func nothing(coll.Point) int64 { return 0 }
 
-// at returns a row of a bcast. times alternates names and seconds.
+// at returns a row of a bcast. The elements of times are alternately a name and a time in seconds.
 func at(nodes, ppn int, size int64, times ...any) selection.Row {
 	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: ppn, MsgBytes: size}}
 	for i := 0; i < len(times); i += 2 {
@@ -179,8 +179,8 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
-// Layouts with the same number of ranks share the algorithm with the least worst loss. Any layout
-// with that number of ranks is in the tuned range.
+// TestByRanks checks that layouts with the same number of ranks share the algorithm with the smallest worst
+// loss. Any layout with that number of ranks is in the tuned range.
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
@@ -276,7 +276,8 @@ func checkPromise(t *testing.T, r selection.Row, got coll.Algorithm, bound float
 	}
 }
 
-// Fit finds the fewest bands: as few as an exhaustive search over all ways to cut ten sizes.
+// TestFewestBands checks that Fit finds as few bands as an exhaustive search over all ways to cut ten
+// sizes.
 func TestFewestBands(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 2))

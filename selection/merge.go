@@ -19,16 +19,16 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part holds the result of merging the items first to last-1 of a sequence.
+// part holds the result of merging consecutive items of a sequence, from index first to last-1.
 type part[T any] struct {
 	first, last int
 	value       T
 	price       price
 }
 
-// partition splits a sequence of n items into the cheapest parts. merge reports whether items first
-// to last-1 can form one part. It is called with decreasing first until it returns false, since a
-// longer part cannot be merged either. Every single item must be a valid part.
+// partition splits a sequence of n items into the cheapest parts. The function merge reports whether the
+// items from index first to last-1 can form one part. partition calls it with decreasing first until it
+// returns false, since a longer part cannot be merged either. Every single item must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -135,8 +135,8 @@ func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	return bands, total, true
 }
 
-// overlay combines several layouts: the common choices at each size, and the range of sizes tuned
-// in all of them.
+// overlay combines several layouts. It returns the choices that all layouts have at each size, and the
+// range of sizes tuned in all of them.
 func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok bool) {
 	low, high = layouts[0].low, layouts[0].high
 	var all []sizeChoices

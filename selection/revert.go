@@ -9,19 +9,19 @@ import (
 	"tutti/coll"
 )
 
-// Rejected lists the points of one collective at which a verification found the selection slower
-// than the library's default.
+// Rejected lists points of one collective. At these points a verification found that the selection is
+// slower than the library's default.
 type Rejected struct {
 	Points []coll.Point // on the grid or between, sorted by coll.ComparePoints
 	All    bool         // the whole collective
 }
 
-// RevertToDefault returns rows that make the library's default the selection at every rejected
-// point. For a point on the grid it removes all options but the default from the point's row. For a
-// point between rows it does the same with the nearest rows, one after another, until choose
-// selects the default at the point. The given rows do not change.
+// RevertToDefault returns rows for which the selection is the library's default at every rejected point.
+// For a point on the grid it removes all options but the default from the point's row. For a point between
+// rows it does the same with the nearest rows, one after another, until the default is selected at the
+// point. The given rows do not change.
 //
-// choose fits a selection to rows. It is called once after each removal.
+// The function choose fits a selection to rows. It is called once after each removal.
 func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
 	out := slices.Clone(rows)
 	if rejected.All {
@@ -81,9 +81,9 @@ func nearest(rows []Row, reverted []bool, p coll.Point) int {
 	return best
 }
 
-// CompareNearness orders a and b by their distance from the point to: first by layout, where a
-// layout with the same number of ranks is nearest, then by size. It returns 0 only for equal
-// points.
+// CompareNearness orders points a and b by their distance from a third point, the parameter to. It compares
+// first by layout, where a layout with the same number of ranks is nearest, then by size. It returns 0 only
+// for equal points.
 func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)

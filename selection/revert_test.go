@@ -19,8 +19,8 @@ func revertGrid() []coll.Point {
 	return out
 }
 
-// The default is selected at every rejected point, on the grid or between its points. Only the
-// necessary rows are reverted.
+// TestRevertToDefault checks that the default is selected at every rejected point, on the grid or between
+// its points. Only the necessary rows are reverted.
 func TestRevertToDefault(t *testing.T) {
 	var rows []selection.Row
 	for _, p := range revertGrid() {

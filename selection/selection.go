@@ -15,8 +15,9 @@ type Selection struct {
 	Layouts   []LayoutTrees
 	Conflicts []Conflict
 
-	// Inter has the algorithms between nodes, for collectives that the library composes of a part
-	// within nodes and a part between nodes. Its points have a single rank on each node.
+	// Inter has trees for algorithms between nodes. It is used for collectives that the library composes of
+	// a part within nodes and a part between nodes. The points of these trees have a single rank on each
+	// node.
 	Inter []*Tree
 }
 
@@ -35,8 +36,9 @@ type Conflict struct {
 	Loss       float64 // worst predicted slowdown, minus one, with the common rules
 }
 
-// FitAll fits trees to the rows of any number of collectives. size is the library's measure of a
-// message, as for Fit. Rows with the same number of ranks cannot be distinguished.
+// FitAll fits one tree for each collective in rows. The function size returns the message size that the
+// library's rules compare, as for Fit. The library's rules cannot distinguish layouts with the same number
+// of ranks.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {
@@ -67,8 +69,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of bands in the common trees. Without common trees it returns the
-// number in the trees of layouts.
+// Leaves returns the number of bands in the common trees. Without common trees it returns the number of
+// bands in the trees of single layouts.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {
@@ -135,7 +137,7 @@ func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree
 	return trees, nil
 }
 
-// rivals returns the layouts that share their number of ranks with another layout, sorted by ranks.
+// rivals returns each layout for which another layout has the same number of ranks, sorted by ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout
 	for _, r := range rows {

@@ -29,8 +29,8 @@ func TestByCollective(t *testing.T) {
 	}
 }
 
-// Leaves counts the bands of the common trees, including those between nodes, or of the layouts'
-// trees if there are no common ones.
+// TestLeaves checks that Leaves counts the bands of the common trees, including the trees between nodes.
+// Without common trees it counts the bands of the layouts' trees.
 func TestLeaves(t *testing.T) {
 	tree := func(leaves int) []*selection.Tree {
 		return []*selection.Tree{{Summary: selection.Summary{Leaves: leaves}}}

@@ -50,8 +50,8 @@ func (s Setup) For(l coll.Layout) []Setting {
 	return s.Settings
 }
 
-// The variables in which Slurm describes the layout of a job. They are unset outside a job. If the
-// nodes of a job differ, the last one is a list, which matches no layout.
+// The variables in which Slurm describes the layout of a job. They are unset outside a job. If the nodes of
+// a job differ, tasksVar is a list, which matches no layout.
 const (
 	nodesVar = "SLURM_JOB_NUM_NODES"
 	ppnVar   = "SLURM_NTASKS_PER_NODE" // only if it was requested
@@ -60,7 +60,8 @@ const (
 
 const shellCase = `case "${` + nodesVar + `:-}x${` + ppnVar + `:-${` + tasksVar + `:-}}" in`
 
-// spellings returns the values of Slurm's two layout variables for a layout.
+// spellings returns the two texts that stand for a layout in shellCase: with ppnVar or a single node, and
+// with tasksVar for several nodes.
 func spellings(l coll.Layout) [2]string {
 	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
 }
@@ -153,9 +154,9 @@ func (s Setup) Shell() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Module returns an environment module in Tcl, for Environment Modules and for Lmod. about is one
-// line for module whatis. Values must be printable ASCII, otherwise the error matches ErrSetup.
-// Module systems wrap lines, and their output of other characters depends on the locale.
+// Module returns an environment module in Tcl, for Environment Modules and for Lmod. The parameter about is
+// the line that the command "module whatis" prints. Values must be printable ASCII, otherwise the error
+// matches ErrSetup. Module systems wrap lines, and their output of other characters depends on the locale.
 func (s Setup) Module(about string) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -45,8 +45,8 @@ func TestSetupGolden(t *testing.T) {
 	testutil.CheckGolden(t, "layouts.module", module)
 }
 
-// A job with another order of ranks gets one warning and still has its settings. Other jobs get no
-// warning.
+// TestSetupWarns checks that a job with another order of ranks gets one warning and still has its settings.
+// Other jobs get no warning.
 func TestSetupWarns(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
 	shell := testutil.Must(s.Shell())(t)
@@ -99,7 +99,8 @@ func interpreters(t *testing.T) []string {
 	return out
 }
 
-// source runs a snippet in a shell and returns the values of variables, "-" if unset.
+// source runs a snippet in a shell and returns the values of variables. The value of an unset variable is
+// "-".
 func source(t *testing.T, shell, file string, env []string, names ...string) []string {
 	t.Helper()
 	script := `set -eu; . "$1"; shift; for n in "$@"; do eval "printf '%s\0' \"\${$n--}\""; done`
@@ -288,7 +289,8 @@ func moduleCommands(t *testing.T) map[string][]string {
 	return out
 }
 
-// The installed module systems load values with special characters, and the settings of a layout.
+// TestRealModules checks that the installed module systems load values with special characters, and the
+// settings of a layout.
 func TestRealModules(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
 	own := selection.LayoutSettings{Layout: layout(2, 4)}

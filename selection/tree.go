@@ -55,8 +55,9 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo, in the measure
-// of Fit. coll.Default selects the library's default, which also applies above the last band.
+// Band applies to message sizes above the previous band, up to and including UpTo. These are the sizes that
+// the library's rules compare, see Fit. coll.Default selects the library's default, which also applies
+// above the last band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
@@ -71,9 +72,9 @@ type Summary struct {
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
-// Select returns the algorithm of a point. It returns false outside the tuned range, where the
-// library's default remains. A tree read from JSON has no measure of message size and needs Lookup
-// instead.
+// Select returns the algorithm of a point. It returns false outside the tuned range, where the library's
+// default remains. A tree read from JSON cannot compute the message size that the library's rules compare;
+// use Lookup for it.
 func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
@@ -81,8 +82,8 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup is Select for a communicator with the given number of ranks, ppn of them on each node.
-// size is in the measure of Fit.
+// Lookup returns the same as Select, for a communicator with the given number of ranks, ppn of them on each
+// node. size is the message size that the library's rules compare.
 func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {
 		if ranks < c.Low || ranks > c.High {

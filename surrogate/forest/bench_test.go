@@ -28,7 +28,8 @@ func costRows(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// denseRows is costRows with random offsets added to every feature, so that few values occur twice.
+// denseRows returns the rows of costRows with random offsets added to every feature, so that few values
+// occur twice.
 func denseRows(n int, seed uint64) (x [][]float64, y []float64) {
 	x, y = costRows(n, seed)
 	rng := rand.New(rand.NewPCG(seed, 1))

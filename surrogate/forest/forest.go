@@ -91,8 +91,8 @@ func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	return ranks
 }
 
-// parallel calls work(0) … work(n-1) on at most the given number of workers. start is called once
-// by each worker and returns that worker's work function, with its own scratch space.
+// parallel calls work(0) … work(n-1) on at most the given number of workers. Each worker calls start once.
+// start returns the work function of that worker, with its own scratch space.
 func parallel(workers, n int, start func(worker int) (work func(k int))) {
 	workers = min(workers, n)
 	if workers <= 1 {

@@ -240,8 +240,8 @@ func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 	return true
 }
 
-// splitPair is bestSplit for a node of two groups and a squared error, which are a third of all
-// nodes. Every feature that varies gives the same split, so one of these features is drawn.
+// splitPair returns the same as bestSplit, for a node of two groups and a squared error. Such nodes are a
+// third of all nodes. Every feature that varies gives the same split, so one of these features is drawn.
 func (g *grower) splitPair(groups []uint32, n *node) split {
 	c, d := groups[0], groups[1]
 	if !n.allows(g.stats[c].rows()) {
@@ -284,7 +284,7 @@ func (g *grower) sameMeans(groups []uint32) bool {
 	return true
 }
 
-// total returns the sums over a node.
+// total returns a node with the sums over its groups.
 func (g *grower) total(groups []uint32) node {
 	var s stat
 	for _, c := range groups {

@@ -36,7 +36,8 @@ func (m *medians) enter(t *table, rows []uint32) {
 	}
 }
 
-// sort copies rows to the start of to, sorted by rank and then by row, and returns that part of to.
+// sort copies rows to the start of the slice to, sorts them by rank and then by row, and returns that part
+// of the slice.
 func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	keys := m.keys[:len(rows)]
 	for k, c := range rows {

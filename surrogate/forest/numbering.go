@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// numbering assigns numbers to distinct values in the order of their first occurrence. It is a hash
-// table with open addressing. A feature of a grid has many rows but few distinct values, and many
-// nodes but few distinct thresholds.
+// numbering assigns numbers to distinct values in the order of their first occurrence. It is a hash table
+// with open addressing. It suits features and thresholds: a grid has many rows but few distinct values of a
+// feature, and a forest many nodes but few distinct thresholds.
 type numbering struct {
 	values []float64
 	slots  []uint32 // 1 + a number, or 0; 2^(64-shift) of them, at most half used
@@ -84,7 +84,7 @@ func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	return values, ranks
 }
 
-// lowerBound returns how many of the ascending values are below v.
+// lowerBound returns the number of values that are less than v. The values are in ascending order.
 func lowerBound(values []float64, v float64) uint32 {
 	k, _ := slices.BinarySearch(values, v)
 	return uint32(k)

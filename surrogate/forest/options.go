@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// The errors of this package, to be tested with errors.Is.
+// The errors of this package. Callers compare with errors.Is.
 var (
 	ErrShape       = errors.New("rows of unequal or wrong length")
 	ErrValue       = errors.New("value that a forest cannot learn from")
@@ -44,7 +44,7 @@ func (c Criterion) String() string {
 	return fmt.Sprintf("Criterion(%d)", uint8(c))
 }
 
-// ParseCriterion returns the criterion of a name that String returns.
+// ParseCriterion returns the criterion with the given name; the names are those of String.
 func ParseCriterion(name string) (Criterion, error) {
 	for i, n := range criterionNames {
 		if n == name {

@@ -100,8 +100,8 @@ func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 	return testutil.Must(f.Predict(x))(t)
 }
 
-// Forests are as good as scikit-learn's: the mean R² over ten seeds on test rows agrees within
-// 0.01.
+// TestForestsMatchScikitLearn checks that forests are as good as those of scikit-learn: the mean R² over
+// ten seeds on test rows agrees within 0.01.
 func TestForestsMatchScikitLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("grows hundreds of forests")

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// The layout of the bit masks of buckets.
+// wordLen and the other constants describe the words of the bit masks in buckets.
 const (
 	wordLen   = 64
 	wordShift = 6 // log2 of wordLen
@@ -30,8 +30,9 @@ type buckets struct {
 	bins  []bin
 }
 
-// sortBelow is the node size below which an insertion sort is faster than marks. It was measured on
-// features of 500 to 20000 distinct values; the optimum is flat between 8 and 24.
+// sortBelow is a number of groups. Nodes with fewer groups are sorted by insertion, which is faster than
+// marks. The limit was measured on features of 500 to 20000 distinct values; values between 8 and 24 are
+// about equally fast.
 const sortBelow = 16
 
 func (b *buckets) init(widest, groups int) {

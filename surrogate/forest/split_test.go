@@ -9,7 +9,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// The three ways to sort a node give the same bins, and clear their memory afterwards.
+// TestBucketsAgree checks that the three ways to sort a node give the same bins and clear their memory
+// afterwards.
 func TestBucketsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, values := range []int{1, 2, 64, 65, 300, 5000, 70000} {

@@ -57,7 +57,7 @@ const lanes = 8
 // A row goes right at a threshold of rank r if its rank exceeds r.
 type laneRanks = [lanes]uint32
 
-// step returns the child of node n that a row of rank x goes to.
+// step returns the child of node n to which a row of rank x goes.
 func step(n packed, x uint32) uint64 {
 	return uint64(n>>childShift) + (uint64(uint32(n))-uint64(x))>>63
 }
