@@ -31,7 +31,7 @@ demo: build
 
 test:
 	sh scripts/install-test-tools.sh
-	$(GOTEST) -timeout 20m -p 3 $(ALL)
+	$(GOTEST) -timeout 20m -p 4 $(ALL)
 
 test-all:
 	sh scripts/install-test-tools.sh
