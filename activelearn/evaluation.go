@@ -57,8 +57,8 @@ type Evaluation struct {
 	// metrics.MistakeCalibration.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// The Validation fields are sums over all validation samples since the criteria hold: the number of
-	// points, the slowdowns minus one, and the mistakes.
+	// The Validation fields sum up all validation samples since the first round in which the stop criteria
+	// held: the number of points, the slowdowns minus one, and the mistakes.
 	ValidationPoints   int     `json:"validation_points,omitzero"`
 	ValidationLoss     float64 `json:"validation_loss,omitzero"`
 	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`

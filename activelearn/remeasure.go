@@ -48,10 +48,10 @@ func (r *StopRule) FindOutliers(round int) error {
 // Outliers returns the outliers that the next round measures again.
 func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
-// Replicate returns at most one measured candidate to measure a second time together with the
-// candidates of a round. The difference of the two jobs shows how noisy the machine is. Replicate
-// takes the cheapest candidate of a message size with the fewest replicates. If a launch measures
-// several candidates, only a candidate of a planned launch is taken.
+// Replicate returns at most one candidate that is already measured, to measure it again with the candidates
+// of a round. The difference of the two jobs shows how noisy the machine is. Replicate considers the
+// message size with the fewest replicates, and takes its cheapest candidate. If a launch measures several
+// candidates, only a candidate of a planned launch is taken.
 func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	if !r.opt.UsesPosterior {
 		return nil

@@ -22,7 +22,7 @@ func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...s
 	return append(append(tableEnv(t, m, sealTable(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
 }
 
-// servedBy reads the output of the program served: the number of calls that each algorithm served,
+// servedBy parses the output of ServedProgram. It returns the number of calls that each algorithm served,
 // and the algorithm that served last.
 func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	t.Helper()

@@ -32,7 +32,7 @@ func (s Sample) Seconds() float64 {
 	return s.Longest
 }
 
-// Samples are the samples of one job.
+// Samples holds what libtutti recorded in one job: the times of calls, by algorithm.
 type Samples struct {
 	Library string // version that the MPI library reports, its first 127 characters
 	Calls   []Sample

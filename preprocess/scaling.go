@@ -32,7 +32,7 @@ const (
 // DefaultScaling is the best scaling according to the paper.
 const DefaultScaling = AlgorithmLog10
 
-// Scalings returns all scalings, in the order of the paper.
+// Scalings returns all scalings: none, then the others in the order of their definitions.
 func Scalings() []Scaling {
 	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
 }

@@ -74,7 +74,7 @@ var closedChannel = func() chan struct{} {
 	return c
 }()
 
-// After implements Feed. After an error of the file it returns fewer events.
+// After implements Feed. If the file cannot be read, it returns fewer events.
 func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	seq = max(seq, 0)
 	l.mu.Lock()

@@ -35,9 +35,9 @@ func (r Result) Ignored() []ForcingCheck {
 	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored })
 }
 
-// PointResult is what was measured at one test point. Ratio is tuned over default time, of
-// the confirmation if there was one, since screening selects points for being slow. It is
-// zero if no block had both times.
+// PointResult is the result at one test point. Ratio is the tuned time over the default time. If there was
+// a confirmation, Ratio is from the confirmation alone, because screening selects slow points. It is zero
+// if no block had both times.
 type PointResult struct {
 	TestPoint
 	Ratio       Interval

@@ -100,8 +100,8 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// medianOf returns the median of one or more values with its confidence interval. Below six
-// values the interval is their range, which has the true median with probability 1-2^(1-n).
+// medianOf returns the median of one or more values with its confidence interval. With n < 6 values the
+// interval is their range, which contains the true median with probability 1-2^(1-n).
 func medianOf(values []float64) Interval {
 	middle, i, err := metrics.MedianInterval(values, 0.95)
 	if err != nil {

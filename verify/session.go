@@ -190,7 +190,7 @@ func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutco
 	return outcome, s.append(Entry{Outcome: &outcome})
 }
 
-// append writes an entry to the log, then keeps it.
+// append writes an entry to the log, then adds it to the entries in memory.
 func (s *Session) append(e Entry) error {
 	e.Library, e.Session = s.opt.Library, s.number
 	if err := s.log.Append(e); err != nil {

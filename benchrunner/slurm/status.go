@@ -70,8 +70,8 @@ func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Sub
 	return answer, nil
 }
 
-// inAccounts returns the outcomes of jobs that are not in the queue, as far as the accounts
-// have rows. The error says why the accounts did not answer.
+// inAccounts returns the outcomes of jobs that are not in the queue, from the rows of Slurm's accounting.
+// The error says why the accounting did not answer.
 func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.Submission, missing []string) (map[string]benchrunner.Status, error) {
 	if len(missing) == 0 {
 		return nil, nil
@@ -99,9 +99,9 @@ func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[stri
 	}
 }
 
-// missed returns the last status of a job that Slurm does not show, and false once it has been
-// missing for too long. This time is longer if the accounts did not answer than if they have
-// no row.
+// missed returns the last status of a job that Slurm does not show. It returns false if the job has been
+// missing for too long. The allowed time is longer if the accounting did not answer than if it has no row
+// of the job.
 func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,8 +93,8 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
-// TestScoresOfMeasurements checks that scores without a truth are cross-validated, and that cells have
-// predicted slowdowns.
+// TestScoresOfMeasurements checks that scores are cross-validated if the true times are unknown, and that
+// each point of the report has a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {

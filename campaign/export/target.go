@@ -231,7 +231,8 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 // Measured returns the name of the measured library.
 func (r Release) Measured() string { return r.measured.Name }
 
-// fromFiles returns the libraries whose selection files are made from a file of the library.
+// fromFiles returns the names of the libraries whose selection files tutti makes from the installed
+// libmpich or another library file.
 func fromFiles() []string {
 	var out []string
 	for _, l := range libraries.All() {

@@ -170,8 +170,8 @@ func TestOnlineUpdateReport(t *testing.T) {
 	}
 }
 
-// TestOnlineUpdateFromCampaign checks that --campaign adds the measurements of a campaign for
-// libtutti, and takes its table and release as defaults.
+// TestOnlineUpdateFromCampaign checks that --campaign adds the measurements of a campaign of libtutti. The
+// campaign's table and release are the defaults of the update.
 func TestOnlineUpdateFromCampaign(t *testing.T) {
 	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
 	campaignOf := func(dir, library string) {

@@ -72,7 +72,7 @@ func baseList(s *Service, dir string) value {
 	return value{read: read, schema: schema{"type": "array", "items": item, "minItems": 1}}
 }
 
-// readBases reads the key bases.
+// readBases reads the value of the configuration key "bases".
 func readBases(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok || len(given) == 0 {

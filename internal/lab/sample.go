@@ -98,8 +98,8 @@ func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 	return measure(ctx, machine, 1, batch)
 }
 
-// activeOrder measures all points in the order of FACT's surrogate. Unlike a campaign it
-// evaluates no selections, because the strategy does not need them.
+// activeOrder measures all points in the order of the strategy "uncertainty", as FACT does. Unlike a
+// campaign it evaluates no selections, because the strategy does not need them.
 func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
 	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 	NeedSlurm   Need = "REQUIRE_SLURM"   // Slurm's daemons, and root to run nodes
 )
 
-// Missing skips the test for the given reason, or fails it if the variable is 1.
+// Missing skips the test for the given reason. If the environment variable n is 1, the test fails instead.
 func (n Need) Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(string(n)) == "1" {

@@ -329,9 +329,9 @@ func alt(key string, value treeObject) treeMember {
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed prepares a subtree of the library for use below other conditions: it replaces < by <= and adjusts
-// the limit. Where MPICH does not resolve a condition for each communicator, it evaluates comm_size<N as
-// comm_size<=N. The result shows what the library does, not the text of its tree.
+// closed rewrites a subtree of the library so that it can stand below other conditions: it replaces < by <=
+// and adjusts the limit. MPICH evaluates comm_size<N as comm_size<=N unless it resolves the condition for
+// each communicator. The result describes what the library does, not the text of its tree.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {

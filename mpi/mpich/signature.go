@@ -9,8 +9,9 @@ import (
 // hierarchy is the relation of a communicator to the nodes, as MPICH sees it.
 type hierarchy string
 
-// Kinds of communicators. A communicator of parentKind has a node with two ranks or more. Its parts have
-// the kinds rootsKind and nodeKind. One of flatKind has one rank on each node.
+// Kinds of communicators. In a parentKind communicator, at least one node has two or more ranks.
+// Collectives split it into communicators of rootsKind and nodeKind. A flatKind communicator has one rank
+// on each node.
 const (
 	parentKind hierarchy = "parent"
 	rootsKind  hierarchy = "node_roots"

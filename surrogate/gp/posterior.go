@@ -242,8 +242,8 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns the alpha vectors of the rows at which some entries lie, one vector for each row. of[k] is
-// the index in alpha of the vector of entry some[k].
+// alphas returns the alpha vector of each row that contains one of the given entries. The vector of entry
+// some[k] is alpha[of[k]].
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
 	for _, i := range some {

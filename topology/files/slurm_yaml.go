@@ -191,8 +191,8 @@ func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
 	return aggregate(entries, all, y.file)
 }
 
-// entries reads a list of switches or blocks. keys are the keys of the name, the nodes and, if
-// there is a third, the children.
+// entries reads a list of switches or blocks. The parameter keys has the YAML keys of the name, the nodes
+// and optionally the children.
 func (y yamlFile) entries(n, parent *yaml.Node, keys ...string) ([]entry, error) {
 	if n == nil {
 		n = parent
