@@ -75,7 +75,7 @@ func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 
 // trial runs trial n. Trial 0 is at s.first. For other trials the sampler chooses the point.
 //
-// The sampler is not told about trial 0. The point of trial 0 is the mean of the initial distribution, and
+// The sampler does not get the result of trial 0. The point of trial 0 is the mean of the initial distribution, and
 // goptuna divides by the distance from the mean.
 func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
 	if n == 0 {

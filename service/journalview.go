@@ -200,7 +200,7 @@ func (s *summary) addProblemLocked(p journal.Problem) {
 }
 
 // internNames replaces the names in a batch by shared copies, because a journal repeats the same
-// names on every line. It also removes the spare capacity of the slices.
+// names on every line. It also removes the unused capacity of the slices.
 func internNames(r *journal.Record) {
 	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
 	for i, c := range r.Batch {

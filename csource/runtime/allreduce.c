@@ -58,7 +58,7 @@ static int begins(const call *c, int i)
 static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
 
 /* Sends elements to one rank and combines elements from another rank with its own, segment by segment. It combines a
- * segment while it receives the next one. tmp has room for two segments. */
+ * segment while it receives the next one. tmp holds two segments. */
 static int swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Returns a root without children, with room for all other ranks. */
+/* Returns a root without children. Its list of children can hold all other ranks. */
 static tree tree_new(const call *c)
 {
     tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};

@@ -17,7 +17,7 @@ const tool = "ompi_info"
 func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	path := b.Tools.Find(tool)
 	if path == "" {
-		return unknown("no ompi_info beside the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
+		return unknown("no ompi_info next to the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
 	}
 	text := b.Tools.Ask(ctx, path, "--parsable") + "\n" + b.Tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
 	info := parseOmpiInfo(text)

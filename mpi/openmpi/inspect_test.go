@@ -87,7 +87,7 @@ func TestInspect(t *testing.T) {
 				"mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:42:brand_new\n"},
 		},
 		{name: "outranked", tools: installed{path, text, "mca:coll:han:param:coll_han_priority:value:35\n"}, version: "4.1.4", rival: "coll/han outranks coll/tuned", checks: "on"},
-		{name: "no tool", version: "4.1.4", fault: "no ompi_info beside the compiler", fix: "openmpi-bin"},
+		{name: "no tool", version: "4.1.4", fault: "no ompi_info next to the compiler", fix: "openmpi-bin"},
 		{name: "silent", tools: installed{path: path}, version: "4.1.4", fault: path + " does not tell the algorithms", fix: path + " --param coll tuned"},
 		{name: "of another build", tools: installed{path, text, ""}, version: "5.0.3", fault: "is of Open MPI 4.1.4", fix: "bin folder of Open MPI 5.0.3"},
 		{name: "of no known release", tools: installed{path, older, ""}, version: "3.1.0", fault: "no list of algorithms", fix: "4.1 or newer", checks: "on"},
