@@ -137,10 +137,10 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	if err != nil {
 		return nil, err
 	}
-	byLane := func(a, b sizedRow) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
-	slices.SortStableFunc(all, func(a, b sizedRow) int { return cmp.Or(byLane(a, b), cmp.Compare(a.size, b.size)) })
+	byLayout := func(a, b sizedRow) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
+	slices.SortStableFunc(all, func(a, b sizedRow) int { return cmp.Or(byLayout(a, b), cmp.Compare(a.size, b.size)) })
 	var layouts []layoutChoices
-	for _, group := range chunk(all, func(a, b sizedRow) bool { return byLane(a, b) == 0 }) {
+	for _, group := range chunk(all, func(a, b sizedRow) bool { return byLayout(a, b) == 0 }) {
 		l := layoutChoices{ranks: group[0].ranks, ppn: group[0].ppn}
 		for _, same := range chunk(group, func(a, b sizedRow) bool { return a.size == b.size }) {
 			l.sizes = append(l.sizes, sizeChoices{size: same[0].size, open: openChoices(same, opt.MaxLoss)})

@@ -131,7 +131,7 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 		return intra, func(o treeObject) treeObject { return own.With(intraKey, o) }, nil
 	}
 	return own, func(o treeObject) treeObject {
-		return treeObject{alt(intraKey, o), alt(interKey, own)}
+		return treeObject{alternative(intraKey, o), alternative(interKey, own)}
 	}, nil
 }
 
@@ -173,7 +173,7 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 		}
 	}
 	return put(treeObject{
-		alt("comm_hierarchy=node_roots", between), alt("comm_hierarchy=node", intra), alt("comm_hierarchy=any", tuned),
+		alternative("comm_hierarchy=node_roots", between), alternative("comm_hierarchy=node", intra), alternative("comm_hierarchy=any", tuned),
 	}), nil
 }
 
@@ -243,7 +243,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 	add := func(high int, rule func(own treeObject) (treeObject, error)) error {
 		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
 		if err == nil {
-			out, next = append(out, alt(atMost(key, int64(high)), value)), int64(high)+1
+			out, next = append(out, alternative(atMost(key, int64(high)), value)), int64(high)+1
 		}
 		return err
 	}
@@ -257,7 +257,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 			return nil, err
 		}
 	}
-	return append(out, alt(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
+	return append(out, alternative(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
 }
 
 func asIs(own treeObject) (treeObject, error) { return own, nil }
@@ -271,16 +271,16 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	}
 	var out treeObject
 	if low := ranges[0].Low; low > 1 {
-		out = append(out, alt(atMost("comm_avg_ppn", int64(low-1)), own))
+		out = append(out, alternative(atMost("comm_avg_ppn", int64(low-1)), own))
 	}
 	for _, r := range ranges {
 		rules, err := x.bands(r.Bands, own)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, alt(atMost("comm_avg_ppn", int64(r.High)), rules))
+		out = append(out, alternative(atMost("comm_avg_ppn", int64(r.High)), rules))
 	}
-	return append(out, alt("comm_size=any", own)), nil
+	return append(out, alternative("comm_size=any", own)), nil
 }
 
 // tuned returns the number of bands without the last ones that select the default.
@@ -315,16 +315,11 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 			}
 		}
 		if b.UpTo >= math.MaxInt32 { // read as a C int: nothing larger can be told apart
-			return append(out, alt(key+"=any", rule)), nil
+			return append(out, alternative(key+"=any", rule)), nil
 		}
-		out, next = append(out, alt(atMost(key, b.UpTo), rule)), b.UpTo+1
+		out, next = append(out, alternative(atMost(key, b.UpTo), rule)), b.UpTo+1
 	}
-	return append(out, alt(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
-}
-
-// alt returns one alternative: a condition or leaf, and the subtree below it.
-func alt(key string, value treeObject) treeMember {
-	return treeMember{Key: key, Value: value}
+	return append(out, alternative(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
@@ -348,7 +343,7 @@ func closed(o treeObject, resolved bool) treeObject {
 			}
 			m.Key = atMost(c.name, limit)
 		}
-		out[i] = alt(m.Key, closed(m.Value, resolved))
+		out[i] = alternative(m.Key, closed(m.Value, resolved))
 	}
 	return out
 }
@@ -368,7 +363,7 @@ func narrowed(o treeObject, name string, low, high int64) treeObject {
 		if c.name == name && c.op == "<=" && c.limit >= high {
 			m.Key = name + "=any"
 		}
-		out = append(out, alt(m.Key, narrowed(m.Value, name, low, high)))
+		out = append(out, alternative(m.Key, narrowed(m.Value, name, low, high)))
 		if m.Key == name+"=any" {
 			break
 		}

@@ -75,10 +75,6 @@ func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	return nil
 }
 
-func alternative(key string, value treeObject) treeMember {
-	return treeMember{Key: key, Value: value}
-}
-
 // deviceTree returns the library's tree of the device with a new subtree for one collective. The subtree
 // selects the given composition wherever the composition can run. Elsewhere it runs one algorithm on the
 // whole communicator.

@@ -68,9 +68,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		// The first true alternative wins. The condition that can be false must therefore precede the one
 		// that is always true.
 		if g.requirement == mpi.CountPowerOfTwo {
-			out = treeObject{alt(g.other, safe), alt(g.good, out)}
+			out = treeObject{alternative(g.other, safe), alternative(g.good, out)}
 		} else {
-			out = treeObject{alt(g.good, out), alt(g.other, safe)}
+			out = treeObject{alternative(g.good, out), alternative(g.other, safe)}
 		}
 	}
 	// Calls in place do not reach this subtree: they keep the library's own branch.
@@ -83,7 +83,7 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 
 func (x *exporter) fallback() (treeObject, error) {
 	if flat, ok := handsOn(x.cat, x.collective); x.device && ok {
-		return treeObject{alt(compositionKey+flat.Function, nil)}, nil
+		return treeObject{alternative(compositionKey+flat.Function, nil)}, nil
 	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
@@ -115,7 +115,7 @@ func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 			x.collective, alg, x.lib.Source, entry.Function, x.cat.Version)
 	}
 	if x.device {
-		return entry, treeObject{alt(compositionKey+entry.Function, nil)}, nil
+		return entry, treeObject{alternative(compositionKey+entry.Function, nil)}, nil
 	}
 	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
 	if err != nil {

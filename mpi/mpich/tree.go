@@ -20,6 +20,11 @@ type treeMember struct {
 	Value treeObject
 }
 
+// alternative returns one alternative of a tree: a condition or leaf, and the subtree below it.
+func alternative(key string, value treeObject) treeMember {
+	return treeMember{Key: key, Value: value}
+}
+
 // The keys of a tree that are not conditions.
 const (
 	collectiveKey  = "collective="

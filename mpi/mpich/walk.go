@@ -98,5 +98,5 @@ func leaf(alg coll.Algorithm) treeObject {
 	for _, p := range alg.Params() {
 		params = append(params, treeMember{Key: p.Name + "=" + p.Value})
 	}
-	return treeObject{alt(leafKey+alg.Name, params)}
+	return treeObject{alternative(leafKey+alg.Name, params)}
 }

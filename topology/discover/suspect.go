@@ -136,7 +136,7 @@ func (e *slowness) compare() (leftOut int) {
 // find adds suspects to the report, highest score first. It judges a component by the pairs
 // that pass no earlier suspect.
 func (e *slowness) find(r *SuspectReport) {
-	j := e.newCriteria()
+	j := e.newScorer()
 	var slow []judgement
 	for _, p := range e.components {
 		if v := j.judge(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
@@ -192,7 +192,7 @@ type judgement struct {
 	slow  bool
 }
 
-func (e *slowness) newCriteria() scorer {
+func (e *slowness) newScorer() scorer {
 	j := scorer{e: e, unit: map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}}
 	j.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
 	scores := map[topology.Kind][]float64{}
