@@ -116,30 +116,32 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	return config.Template(at.Kind, m), nil
 }
 
-// findPlace returns the nodes and cores that are available to a kind of runner. If Slurm does not answer,
-// the number of nodes is 0. For an empty kind, findPlace chooses the first available of the allocation of
+// findPlace returns the nodes and cores that are available to a kind of runner. The number of nodes is 0 if
+// Slurm does not answer, or if a wanted allocation does not exist. For an empty kind, findPlace chooses the first available of the allocation of
 // this process, the Slurm cluster and this machine.
 func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
 	here, err := assembly.Here(ctx, environ)
 	if err != nil {
 		return assembly.Place{}, err
 	}
-	if kind == config.Local {
+	switch {
+	case kind == config.Local:
 		return assembly.Place{Kind: kind, Nodes: 1, Cores: here.Cores}, nil
-	}
-	if kind == here.Kind || kind == "" && here.Kind == config.Allocation {
+	case kind == here.Kind, kind == "" && here.Kind == config.Allocation:
 		return here, nil
+	case kind == config.Allocation:
+		return assembly.Place{Kind: kind}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, capacityTime)
 	defer cancel()
 	cluster, err := assembly.Cluster(ctx)
 	switch {
-	case kind == "" && err != nil:
+	case err == nil:
+		return cluster, nil
+	case kind == "":
 		return here, nil
-	case kind == config.Allocation || err != nil:
-		return assembly.Place{Kind: kind}, nil
 	}
-	return cluster, nil
+	return assembly.Place{Kind: kind}, nil
 }
 
 // shellWord quotes a word for a shell if necessary.
