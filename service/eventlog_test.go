@@ -17,7 +17,7 @@ import (
 // TestEventLogBoundsLines checks that a line without an end is an error and needs bounded memory.
 func TestEventLogBoundsLines(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs whole campaigns")
+		t.Skip("writes long lines")
 	}
 	const huge = 1 << 30 // bytes of a sparse file
 	path := filepath.Join(t.TempDir(), journal.FileName)

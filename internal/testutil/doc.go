@@ -1,6 +1,6 @@
 // Package testutil has what tests of several packages share: checks of what the machine
-// offers, golden files, small file systems, programs for MPI, and a real Slurm of virtual
-// nodes. Only tests import it.
+// offers, golden files, small file systems, programs for MPI, times of a synthetic machine
+// whose best algorithms are known, and a real Slurm of virtual nodes. Only tests import it.
 //
 //	if _, err := exec.LookPath("tclsh"); err != nil {
 //		testutil.NeedModules.Missing(t, "%v: needs apt-get install tcl", err)

@@ -98,7 +98,7 @@ func asked(cond ast.Expr) bool {
 }
 
 // TestGateDemands checks that the script .ci/run sets the variable of every Need, so that no test is
-// skipped there.
+// skipped there because a program is missing.
 func TestGateDemands(t *testing.T) {
 	gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	if err != nil {
