@@ -38,6 +38,7 @@ type schedule struct {
 
 	mu        sync.Mutex
 	decisions map[string]decision   // by base
+	deciding  map[string]bool       // bases about which a decision is in progress
 	jobs      map[string]gocron.Job // by base; empty before start and with Options.Once
 	cron      gocron.Scheduler
 }
@@ -51,7 +52,7 @@ type decision struct {
 func newSchedule(opt *Options, q *queue) (*schedule, error) {
 	s := &schedule{
 		opt: opt, queue: q, events: q.events, processes: q.processes, path: filepath.Join(opt.State, scheduleFile),
-		decisions: map[string]decision{}, jobs: map[string]gocron.Job{},
+		decisions: map[string]decision{}, deciding: map[string]bool{}, jobs: map[string]gocron.Job{},
 	}
 	content, err := os.ReadFile(s.path)
 	if err == nil {
@@ -125,7 +126,7 @@ func (s *schedule) due(b config.Base, now time.Time) (time.Time, bool) {
 	return next, !next.After(now)
 }
 
-// startCron starts a cron job for every base. Decisions about one base never overlap.
+// startCron starts a cron job for every base.
 func (s *schedule) startCron(ctx context.Context) error {
 	cron, err := gocron.NewScheduler(gocron.WithClock(s.opt.Clock))
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *schedule) startCron(ctx context.Context) error {
 		}
 		job, err := cron.NewJob(gocron.CronJob(b.CronEntry(), false),
 			gocron.NewTask(func() { s.decide(ctx, b, s.opt.Clock.Now()) }),
-			gocron.WithName(b.Name), gocron.WithSingletonMode(gocron.LimitModeReschedule))
+			gocron.WithName(b.Name))
 		if err != nil {
 			return errors.Join(fmt.Errorf("schedule of %s: %w", b.Name, err), cron.Shutdown())
 		}
@@ -163,9 +164,15 @@ func (s *schedule) stop() {
 	}
 }
 
-// decide creates a campaign of a due base when its conditions are met, and saves the decision. The idempotency key contains the time, so that a service that died
-// before it saved the decision creates no second campaign.
+// decide creates a campaign of a due base when its conditions are met, and saves the decision.
+// The idempotency key contains the time, so that a service that died before it saved the
+// decision creates no second campaign. It does nothing while an earlier decision about the base
+// is in progress.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
+	if !s.begin(b.Name) {
+		s.opt.Log.Warn("decision left out: the one before is in progress", "base", b.Name)
+		return
+	}
 	run, from, reason := s.check(ctx, b)
 	if ctx.Err() != nil {
 		return // the next service makes the decision
@@ -178,6 +185,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.deciding, b.Name)
 	s.decisions[b.Name] = decision{s.opt.Clock.Now().UTC(), text}
 	err := writeJSON(s.path, s.decisions)
 	if err == nil {
@@ -187,6 +195,17 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 		s.opt.Log.Error("decision not saved", "base", b.Name, "error", err)
 	}
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
+}
+
+// begin reports whether a decision about a base may begin, and notes that it is in progress.
+func (s *schedule) begin(base string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deciding[base] {
+		return false
+	}
+	s.deciding[base] = true
+	return true
 }
 
 // createOrExplain creates a campaign for a cause and returns a text with its ID, or with the
