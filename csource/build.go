@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Built describes a compiled program.
+// Built describes a program that Build compiled.
 type Built struct {
 	Path     string // absolute
 	Compiler string // the command
@@ -19,11 +19,12 @@ type Built struct {
 	Checksum string // of the source
 }
 
-// ErrCompiler is the error that errors.Is finds if the compiler is missing or fails.
+// ErrCompiler is the error for a compiler that is missing or fails; errors.Is recognizes it.
 var ErrCompiler = errors.New("MPI compiler")
 
-// Build compiles a program and replaces the file out atomically. The compiler is a command that
-// knows the location of MPI, such as mpicc. The error contains the compiler's output.
+// Build compiles a program and atomically replaces the file at the path out. The parameter compiler is a
+// command that knows the location of MPI, such as mpicc. If the compiler fails, the error contains its
+// output.
 func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -62,7 +63,7 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
 }
 
-// install copies a file into the folder of out and renames the copy to out.
+// install copies a file into the folder that contains the path out, and renames the copy to out.
 func install(file, out string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Program is the C source of a program and the way to compile it.
+// Program is the C source of a program, with the options and libraries to compile it.
 type Program struct {
 	Name  string
 	Parts []Part
@@ -28,10 +28,10 @@ type Part struct {
 //go:embed bench cvar pair pairs policy probe runtime workload
 var files embed.FS
 
-// Workload calls any collective in all forms, with test data, and checks the result.
+// Workload holds the files that call a collective in all forms, with test data, and check the result.
 var Workload = Part{files, "workload/*"}
 
-// Control reads and writes MPI_T control variables.
+// Control holds the files that read and write MPI_T control variables.
 var Control = Part{files, "cvar/*"}
 
 // The programs that tutti compiles.
@@ -40,16 +40,15 @@ var (
 	// campaign/pairs measures pairs of ranks.
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
-	// Pair sums a number over two processes. A text in the program names the MPI library whose
-	// headers it was compiled with, so the compiler must not remove that text.
+	// Pair is a program that sums a number over two processes. Its executable contains a text that names
+	// the MPI library whose headers it was compiled with, so the compiler must not remove that text.
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
-	// Probe detects the algorithm that an MPI library runs.
+	// Probe is a program that detects which algorithm an MPI library runs.
 	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
-	// Policy makes the decisions of Runtime for a simulated job. It consists of the files of
-	// Runtime that choose algorithms, with a single process instead of MPI, and needs no MPI
-	// library.
+	// Policy is a program that makes the decisions of Runtime for a simulated job. It consists of the files
+	// of Runtime that choose algorithms. A single process replaces MPI, so no MPI library is needed.
 	Policy = Program{Name: "tutti-policy", Parts: []Part{
 		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
 		{files, "runtime/elimination.c"}, {files, "runtime/explore.c"}, {files, "runtime/monitor.c"}, {files, "runtime/samples.c"},
@@ -97,8 +96,8 @@ func (p Program) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Unpack writes the source into a folder, with a header source.h that defines SOURCE as the
-// checksum. It returns the compiler's arguments to build the program out in that folder.
+// Unpack writes the source into the folder dir. It adds a header source.h that defines SOURCE as the
+// checksum. It returns the arguments with which the compiler builds the program at the path out.
 func (p Program) Unpack(dir, out string) ([]string, error) {
 	args := append([]string{"-o", out}, p.Flags...)
 	for _, f := range p.source() {

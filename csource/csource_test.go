@@ -15,7 +15,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// compiler writes a script that replaces mpicc and returns its path.
+// compiler writes a script in place of mpicc and returns the script's path.
 func compiler(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")
@@ -95,8 +95,9 @@ func TestBuildPlace(t *testing.T) {
 	}
 }
 
-// TestLiveCut checks that the benchmark times fewer calls of a case, the slower the case is compared with
-// the best case. Without an abort factor, all cases get the same number of calls.
+// TestLiveCut checks that the benchmark times a slow case with fewer calls. The number of calls falls with
+// the ratio of the case's time to the best time. Without an abort factor, all cases get the same number of
+// calls.
 func TestLiveCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")

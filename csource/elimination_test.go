@@ -14,16 +14,16 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulated is the output of the program eliminate: the calls from which another algorithm serves,
-// the calls after which ranks announced a change or rechecked, and the cost at the end of each
-// third of the calls. The cost is the time divided by that of the baseline.
+// simulated is the output of the program eliminate. It lists the calls from which another algorithm serves,
+// and the calls after which ranks announced a change or rechecked. It also has the cost at the end of each
+// third of the calls: the time divided by that of the baseline.
 type simulated struct {
 	served, best       []int // a call, and the algorithm that serves from this call on
 	announced, recheck []int
 	cost               []float64
 }
 
-// servedAt returns the algorithm that serves after a given call.
+// servedAt returns the algorithm that served after the given number of calls.
 func (s simulated) servedAt(call int) int {
 	last := -1
 	for i, from := range s.served {
@@ -34,7 +34,7 @@ func (s simulated) servedAt(call int) int {
 	return last
 }
 
-// detectedAfter returns the number of calls between a change and the first recheck, or -1 if there
+// detectedAfter returns the number of calls between a change and the first recheck. It returns -1 if there
 // is no recheck within the given number of calls.
 func (s simulated) detectedAfter(change, within int) int {
 	first := -1
@@ -121,14 +121,14 @@ func seeds() int {
 	return 5
 }
 
-// TestElimination checks an elimination whose times are known, with 10 % noise. It finds the fastest
-// algorithm, detects its change, and stays within the exploration budget.
+// TestElimination checks an elimination on known times with 10 % noise. The elimination finds the fastest
+// algorithm, detects when that algorithm becomes slower, and stays within the exploration budget.
 func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range seeds() {
-		// The fastest algorithm takes 0.8 of the baseline, and three times as long in the second
-		// third of the calls. Then the fastest is the one that takes 0.9.
+		// The fastest algorithm takes 0.8 of the baseline's time, and three times as long in the second
+		// third of the calls. In that third the fastest algorithm is the one that takes 0.9.
 		s := eliminate(t, program, fmt.Sprintf("%d 30000 0.1 0.5 64 0*3@10000-20000 1 0.8 1.2 1.5 3 8 2 0.9 1.1 5 20 2.5", seed))
 		if s.servedAt(10000) != 0 || s.servedAt(20000) != 6 {
 			wrong++
@@ -154,7 +154,7 @@ func TestElimination(t *testing.T) {
 }
 
 // TestChanges checks that the elimination detects each begin and end of a load within 20 calls, and that
-// other alarms are rare. Times have 10 % noise. As in Nanri's experiment, all algorithms take longer under
+// false alarms are rare. Times have 10 % noise. As in Nanri's experiment, all algorithms take longer under
 // load, and the fastest one slows down most.
 func TestChanges(t *testing.T) {
 	program := buildEliminate(t)

@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// exploreTable returns a table that explores the calls of the program loop.
+// exploreTable returns a table with algorithms to explore for the calls of the program loop.
 func exploreTable() string {
 	return sealTable(`tutti-table 1
 bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
@@ -24,12 +24,12 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 `)
 }
 
-// unlimited sets a budget that affords every call, so that times do not affect which algorithm is
+// unlimited sets a budget that affords every call. The times of calls then do not affect which algorithm is
 // drawn.
 const unlimited = "TUTTI_BUDGET=1e9"
 
-// exploreEnv returns the environment of an application in mode explore, and the folder for its
-// samples.
+// exploreEnv returns the environment of an application in mode explore, and the folder into which the
+// application writes samples.
 func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
 	t.Helper()
 	preloaded := []string{library}
@@ -40,7 +40,7 @@ func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (e
 	return append(append(tableEnv(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
-// samplesIn returns the lines of the only file in a folder of samples.
+// samplesIn returns the lines of the only file in the given folder, which holds samples.
 func samplesIn(t *testing.T, folder string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
@@ -56,7 +56,7 @@ func samplesIn(t *testing.T, folder string) []string {
 	return lines[2:last]
 }
 
-// withoutTimes removes the times from lines of samples.
+// withoutTimes returns the lines of a file of samples without their times.
 func withoutTimes(lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -178,7 +178,8 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 	}
 }
 
-// drawWrongly checks that the job ends if its ranks draw algorithms by different random numbers.
+// drawWrongly builds a library whose ranks use different random numbers. It checks that the job ends when
+// its ranks draw different algorithms.
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	library := buildChanged(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
 	env, _ := exploreEnv(t, m, exploreTable(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")

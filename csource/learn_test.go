@@ -38,8 +38,8 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow is an algorithm that sends one byte in each message. It sends 65 536 messages where others send a
-// few, so its calls are slow even on a busy machine.
+// slow is an algorithm that sends one byte in each message. It sends 65 536 messages where other algorithms
+// send a few, so it is the slowest even on a busy machine.
 const slow = "pipeline(segsize=1)"
 
 // TestLiveLearn checks that a faster algorithm replaces the selected one. A slower algorithm is tried only
@@ -53,8 +53,8 @@ func TestLiveLearn(t *testing.T) {
 				env := learnEnv(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
-			// The slow algorithm may serve again: on a busy machine times change, and the
-			// elimination restarts.
+			// The slow algorithm may serve again: on a busy machine times change, and the elimination then
+			// restarts.
 			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
 				t.Errorf("%v: want another algorithm soon", times)
 			}
@@ -62,7 +62,7 @@ func TestLiveLearn(t *testing.T) {
 			if last != "binomial" || times[slow] == 0 || times[slow] > 2 {
 				t.Errorf("%v, %s last: want binomial, and the slow one tried once or twice", times, last)
 			}
-			// Two sites of a program learn separately.
+			// Two sites of a program learn separately. Each site tries the slow algorithm.
 			if times, last = run("1e9", "binomial", " 1 "+slow, "7"); last != "binomial" || times[slow] < 4 {
 				t.Errorf("at two sites %v, %s last: want the slow one tried twice at each", times, last)
 			}
@@ -75,7 +75,7 @@ func TestLiveLearnMPICH(t *testing.T) {
 	library := runtimeLibrary(t, m)
 	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
 
-	// A library whose ranks decide by different times ends the job.
+	// In this changed library ranks decide by different times. The job must end.
 	t.Run("wrong decision", func(t *testing.T) {
 		wrong := buildChanged(t, m, "explore.c", "budget_settle(&e->budget, -t[2 * n]);", "budget_settle(&e->budget, -t[2 * n]); for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
 		env := learnEnv(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
@@ -115,9 +115,9 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// TestLiveChannel checks a change that one rank detects while an algorithm of the MPI library serves.
-// One-sided communication tells all ranks in the same call, also on communicators that are created and
-// freed.
+// TestLiveChannel checks a change that one rank detects while an algorithm of the MPI library serves. A
+// one-sided operation announces the change to all ranks in the same call. This also works on communicators
+// that are created and freed.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -10,9 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// mixed maps each MPI compiler to a table with algorithms of the MPI library and of libtutti, the
-// way in which the probe program detects the algorithm, and the environment that the MPI library
-// needs.
+// mixed maps each MPI compiler to a table with algorithms of the MPI library and of libtutti. Each entry
+// also says how the probe program detects the algorithm, and which environment the MPI library needs.
 var mixed = map[string]struct {
 	table, observation, shows string
 	env                       []string
@@ -43,8 +42,8 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 }
 
 // TestLiveMixed checks that algorithms of the MPI library and of libtutti compute correct data, and that
-// the MPI library runs the selected algorithm. A table selects nothing if it is for another build or has
-// variables that cannot be written.
+// the MPI library runs the selected algorithm. A table for another build selects nothing, nor does a table
+// with variables that cannot be written.
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -63,7 +62,7 @@ func TestLiveMixed(t *testing.T) {
 			}
 			wants := map[string]string{"another build": ": tuned for My ", "unknown variable": "no such control variable: nothing is selected"}
 			if m.Compiler == "mpicc.openmpi" {
-				// the variable exists but is read-only
+				// This variable exists but is read-only.
 				refused["unknown variable"], wants["unknown variable"] = table, "coll_tuned_use_dynamic_rules=1: can never be set: nothing is selected"
 			}
 			for name, text := range refused {
@@ -82,7 +81,7 @@ func TestLiveMixed(t *testing.T) {
 }
 
 // TestLiveMixedLog checks that Open MPI runs the selected algorithm on the communicators that libtutti
-// creates for it. The log of rank 0's dynamic loader shows the algorithm.
+// creates for it. The test finds the algorithm's function in the log of rank 0's dynamic loader.
 func TestLiveMixedLog(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[1]

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runtimeObjects returns a folder with the source and the object files of the runtime library. They
-// are compiled once for each MPI library, without optimization and without a warning.
+// runtimeObjects returns a folder with the source and the object files of the runtime library. The library
+// is compiled once for each MPI library, without optimization. The compiler must give no warning.
 func runtimeObjects(t *testing.T, m mpiOf) string {
 	t.Helper()
 	testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
@@ -66,8 +66,8 @@ func runtimeObjects(t *testing.T, m mpiOf) string {
 	return folder
 }
 
-// runtimeLibrary returns the path of the runtime library. If all cases are wanted, it is built as
-// users build it, otherwise linked from runtimeObjects.
+// runtimeLibrary returns the path of the runtime library. If all cases are wanted, the library is built as
+// users build it. Otherwise it is linked from the files of runtimeObjects.
 func runtimeLibrary(t *testing.T, m mpiOf) string {
 	t.Helper()
 	if testing.Short() || testutil.AllCases() {
@@ -88,7 +88,8 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// buildChanged replaces a text in one file of the runtime library, builds the library and returns its path.
+// buildChanged replaces the text before by the text after in one file of the runtime library. It builds the
+// library and returns its path.
 func buildChanged(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
@@ -125,8 +126,8 @@ func objectsIn(t *testing.T, folder string) []string {
 	return paths
 }
 
-// buildInside builds a program of testdata together with the files of the runtime library. If all
-// cases are wanted, it uses the address and undefined-behavior sanitizers.
+// buildInside builds a program of testdata together with the files of the runtime library. If all cases are
+// wanted, it enables the address and undefined-behavior sanitizers.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -145,8 +146,8 @@ func buildInside(t *testing.T, m mpiOf, file string) string {
 	return program
 }
 
-// requireChecked fails the test unless all cases that the program check counted are right, and at least the
-// given number of them.
+// requireChecked fails the test if the program check found a wrong result, or if it counted fewer cases
+// than least.
 func requireChecked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int
@@ -157,7 +158,8 @@ func requireChecked(t *testing.T, said string, least int) {
 }
 
 // TestLiveRepository checks that every algorithm computes the result that MPI requires, in every form of a
-// call, on communicators of one to five ranks. The environment variable CHECK adds counts of elements.
+// call, on communicators of one to five ranks. The environment variable CHECK adds numbers of elements to
+// test.
 func TestLiveRepository(t *testing.T) {
 	counts := append([]string{"1", "+"}[:cases(2)], strings.Fields(os.Getenv("CHECK"))...)
 	for _, m := range someMPIs() {

@@ -32,11 +32,11 @@ func mpis() []mpiOf {
 	}
 }
 
-// someMPIs returns the MPI libraries that a test uses: MPICH, and Open MPI as well if all cases are
+// someMPIs returns the MPI libraries that a test uses: MPICH only, or MPICH and Open MPI if all cases are
 // wanted.
 func someMPIs() []mpiOf { return mpis()[:cases(2)] }
 
-// cases returns n if all cases are wanted, otherwise 1.
+// cases returns the number of cases that a test runs: n if all cases are wanted, otherwise 1.
 func cases(n int) int {
 	if testutil.AllCases() {
 		return n
@@ -45,7 +45,7 @@ func cases(n int) int {
 }
 
 // callsTraced is the trace that the program calls produces on four ranks of one node, without seconds. In
-// alltoallv each rank has another size.
+// the alltoallv each rank passes a different size.
 const callsTraced = `collective,nodes,ppn,msg_bytes,calls
 allgather,1,4,12,2
 allgatherv,1,4,10,1
@@ -85,8 +85,8 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 	return b.String()
 }
 
-// fortranCalls compiles the Fortran version of the program calls. It skips the test if there is no
-// compiler.
+// fortranCalls compiles the Fortran version of the program calls. It skips the test if the compiler is
+// missing.
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,8 +129,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 	library := runtimeLibrary(t, m)
 	sizes := testutil.BuildProgram(t, m.Toolchain, testutil.SizesProgram)
 
-	// A trace has the layout of each communicator. In this test MPICH assigns the ranks to two
-	// nodes.
+	// A trace has rows for each distribution of ranks over nodes. In this test MPICH assigns the ranks to
+	// two nodes.
 	t.Run("nodes", func(t *testing.T) {
 		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), "MPIR_CVAR_NUM_CLIQUES=2")
 		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
@@ -138,8 +138,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
-	// A rank stores 12 000 sizes. Further sizes are rounded down to powers of two, and no call is
-	// lost.
+	// A rank stores 12 000 different sizes. Further sizes are rounded down to powers of two, and every call
+	// is counted.
 	t.Run("rounded", func(t *testing.T) {
 		want := "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,0,1\n"
 		for power := 1; power < 20000; power *= 2 {
@@ -159,7 +159,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
 
-	// The application runs even if no trace can be written.
+	// The application also runs if its trace cannot be written.
 	refused := []struct{ name, trace, argument, want string }{
 		{"no folder", filepath.Join(t.TempDir(), "none", "trace.csv"), "", "none/trace.csv: No such file or directory: nothing is traced"},
 		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", "the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected"},
@@ -203,7 +203,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	}
 }
 
-// sealTable appends the last line of a table, its checksum.
+// sealTable returns a table with its last line, the checksum of the rules.
 func sealTable(rules string) string {
 	sum := fnv.New64a()
 	sum.Write([]byte(rules))
@@ -278,8 +278,8 @@ func TestLiveTable(t *testing.T) {
 	}
 }
 
-// TestLiveLarge checks the longest messages that libtutti serves. It also checks the longest messages of
-// MPI, which libtutti leaves to the MPI library.
+// TestLiveLarge checks the longest messages that libtutti serves. It also checks longer messages, which the
+// MPI library serves.
 func TestLiveLarge(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]
@@ -298,8 +298,8 @@ func TestLiveLarge(t *testing.T) {
 	}
 }
 
-// TestLiveOrder checks that rules for an order of ranks serve communicators with that order. MPICH assigns
-// four ranks to two nodes, or to one node, which has both orders.
+// TestLiveOrder checks that a rule for an order of ranks serves communicators with that order. MPICH
+// assigns four ranks to two nodes, or to one node, on which both orders apply.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
@@ -326,7 +326,7 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
-// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv, because its ranks pass
+// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv. The ranks of an alltoallv pass
 // different sizes.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]

@@ -15,8 +15,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulate runs a program on the ranks of a simulated machine and returns its output. A program
-// that takes minutes instead of seconds counts as hanging.
+// simulate runs a program on the ranks of a simulated machine and returns its output. A program that runs
+// for minutes instead of seconds is considered to hang.
 func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -32,7 +32,7 @@ func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, prog
 	return out.String()
 }
 
-// times reads the output of the program time: the microseconds of each algorithm.
+// times reads the output of the program time. It returns the microseconds that each algorithm took.
 func times(t *testing.T, said string) map[string]float64 {
 	t.Helper()
 	took := map[string]float64{}
@@ -50,8 +50,9 @@ func times(t *testing.T, said string) map[string]float64 {
 	return took
 }
 
-// TestSimulated checks that every algorithm computes the required result on simulated ranks. Algorithms
-// that use the switches are faster by the expected factors. Simulated time has no noise.
+// TestSimulated checks that every algorithm computes the required result on simulated ranks. It also checks
+// that algorithms that use the tree of switches are faster by the expected factors. Simulated times have no
+// noise.
 func TestSimulated(t *testing.T) {
 	if !testutil.AllCases() {
 		dir := testutil.BuildSimulated(t, "..", "check")

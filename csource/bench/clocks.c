@@ -20,7 +20,8 @@ typedef struct {
     double offset, error;
 } reply;
 
-/* master_side and peer_side estimate together how far the master's clock is ahead of the peer's. */
+/* The master and a peer exchange messages to estimate how far the master's clock is ahead of the peer's. The
+ * master runs master_side, the peer runs peer_side. */
 static reply master_side(const clocks *k, const control *c, int peer)
 {
     reply best = {0, HUGE_VAL};
@@ -55,8 +56,8 @@ static reply peer_side(const control *c, int master)
     return best;
 }
 
-/* Compares the clocks of each node once. They count as a single clock if they differ by no more than the error of the
- * estimate. Returns that error. */
+/* Compares the clock of each rank once with the clock of its node's leader. If they differ by no more than the
+ * estimate's error, they count as one clock. Returns the error. */
 static double within_nodes(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -73,8 +74,8 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     return 0;
 }
 
-/* Leaders estimate the offsets of their clocks to that of rank 0, and rank 0 learns the errors of the previous
- * estimates. */
+/* Each leader estimates the offset between its clock and rank 0's clock. Rank 0 also learns the errors of the
+ * previous estimates. */
 static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;
@@ -106,7 +107,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
     k->at = now;
 }
 
-/* Leaders send their estimates to the other members of their nodes. */
+/* Each leader sends its estimate to the other ranks of its node. */
 static void hand_down(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -142,7 +143,8 @@ void clocks_estimate(clocks *k, const control *c, const world *w)
     hand_down(k, c, w);
 }
 
-/* Returns the time of this node's clock. MPI_Wtime does not suit: in Open MPI it counts from the start of each process. */
+/* Returns the time of this node's clock, in seconds. MPI_Wtime is unsuitable: in Open MPI each process counts from
+ * its own start. */
 double seconds(void)
 {
     struct timespec t;

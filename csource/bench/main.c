@@ -14,8 +14,8 @@ enum { FINALIZE_SECONDS = 10 };
 enum { BARRIERS = 5, BARRIERS_MOST = 100 }; /* number of measured barriers; the second shortest counts */
 enum { LATER = 2 }; /* seconds that other ranks wait longer than rank 0 before they abort, because launchers kill a job when one rank exits */
 
-/* Returns how ranks are distributed over the nodes, which are numbered by their first rank: "block", "cyclic", "any" if
- * both apply, or "mixed". */
+/* Returns how ranks are distributed over the nodes: "block", "cyclic", "any" if both apply, or "mixed". Nodes are
+ * numbered in the order of their first ranks. */
 static const char *order(const world *w, int ranks)
 {
     int block = 1, cyclic = 1;
@@ -71,8 +71,8 @@ static void complain(const session *s, const char *why)
     line_end(&l);
 }
 
-/* Returns the text of the plan, which rank 0 reads and sends to the others. Returns NULL on an error, with the reason
- * on rank 0. */
+/* Returns the text of the plan. Rank 0 reads it and sends it to the other ranks. On an error it returns NULL on
+ * all ranks, and why holds the reason on rank 0. */
 static char *share_plan(const session *s, const char *path, char *why)
 {
     char *text = NULL;
@@ -110,8 +110,8 @@ static int right_world(const session *s, int nodes, int ppn)
     return 0;
 }
 
-/* Returns the seconds of a barrier of this program, equal on all ranks: the second shortest of five barriers, or of
- * more if all are long. */
+/* Returns the duration of this program's barrier in seconds, equal on all ranks: the second shortest of five
+ * barriers. If all five are long, it runs more barriers. */
 static double latency(const control *c)
 {
     double least = 1e9, second = 1e9;
@@ -219,8 +219,8 @@ enum { CRASHES = 5 };
 static const int crashes[CRASHES] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct sigaction before[CRASHES]; /* handlers of the MPI library */
 
-/* Lets a crashing process wait a moment. When it ends, its launcher ends the other processes and may drop their last
- * output. */
+/* Delays the end of a crashing process. When the process ends, its launcher ends the other processes and may drop
+ * their last output. */
 static void crashed(int number)
 {
     struct timespec pause = {0, 500000000};
@@ -246,9 +246,9 @@ static void give_up(int signal)
     _exit(DONE);
 }
 
-/* Ends the program. MPI_Finalize sometimes hangs when MPICH's UCX uses TCP, less often after a pause in which
- * connections become idle. All output is written by then, so a process that hangs exits by itself. If the world is
- * wrong, all ranks wait longer: when the first one exits, srun ends the others and drops their last output. */
+/* Ends the program. With MPICH's UCX over TCP, MPI_Finalize sometimes hangs. This is rarer after a pause in which
+ * connections become idle. All output is already written, so a process that hangs exits by itself. If the world is
+ * wrong, all ranks wait longer: when the first rank exits, srun ends the others and drops their last output. */
 static void leave(session *s, int code)
 {
     struct timespec pause = {code == WRONG_WORLD, 300000000};

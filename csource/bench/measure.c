@@ -91,7 +91,7 @@ static int duplicate(task *t, MPI_Comm *out)
     return agree(t, "communicator");
 }
 
-/* Writes the control variables of a case and prepares a communicator, t->comm, on which they apply. */
+/* Writes the control variables of a case. It also prepares the communicator t->comm, to which these values apply. */
 static int prepare(task *t)
 {
     const plan_case *c = t->c;
@@ -110,8 +110,8 @@ static int prepare(task *t)
     return c->new_comm ? duplicate(t, &t->comm) : 0;
 }
 
-/* Checks that the buffers of a case fit into half of a node's memory. If the system killed one process for its memory,
- * all others would end as well. */
+/* Checks that the buffers of a case fit into half of a node's memory. If the system killed one process because
+ * memory ran out, all other processes would end as well. */
 static int fits(task *t, form f, int count)
 {
 #ifdef _SC_PHYS_PAGES
@@ -198,8 +198,8 @@ static const struct {
     {"in place with null arguments", {0, 1, 0, 0, BUILTIN, 1}, 0, 0},
 };
 
-/* Rank 0 prints the form that is checked next, so that a crash or a hang can be attributed. An empty name ends the
- * checks. */
+/* Rank 0 prints the form that is checked next. After a crash or a hang, the output therefore shows the form that
+ * caused it. An empty name ends the checks. */
 static void announce(const task *t, const char *name)
 {
     line l;
@@ -260,8 +260,8 @@ static known *remembered(session *s, const plan_case *c)
     return NULL;
 }
 
-/* Returns whether the settings of a case select an algorithm. Otherwise the library may choose by size, and processes
- * that pass different lengths could run different algorithms and deadlock. */
+/* Returns whether the settings of a case select one algorithm for all sizes. Otherwise the library may choose by
+ * size. Processes that pass different lengths could then run different algorithms and deadlock. */
 static int chosen(const plan_case *c)
 {
     static const char end[] = "_INTRA_ALGORITHM";
@@ -284,7 +284,8 @@ static int see_own(task *t)
     return agree(t, "algorithm");
 }
 
-/* Detects which algorithm ran, once for each algorithm of a collective and independent of the message size. */
+/* Detects which algorithm ran. This is done once for each algorithm of a collective, because the result does not
+ * depend on the message size. */
 static int see(task *t)
 {
     session *s = t->s;
@@ -315,7 +316,8 @@ static int see(task *t)
     return 0;
 }
 
-/* Makes calls whose times are not kept. Returns, on rank 0, the mean time of a call on the slowest rank. */
+/* Makes calls that warm up the case and discards their times. Rank 0 gets the mean time of a call on the slowest
+ * rank. */
 static double warm(task *t, int calls)
 {
     double sum[2] = {0, 0};
@@ -331,7 +333,7 @@ static double warm(task *t, int calls)
     return sum[0] / calls;
 }
 
-/* Makes one call, then further calls as long as there is time. */
+/* Makes one warm-up call, and further ones as long as the time for the case allows. */
 static int warm_up(task *t)
 {
     const plan *p = &t->s->plan;
@@ -358,9 +360,10 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order on this rank. It stores the end of each call and its negative beginning, because the
- * latest end and the earliest beginning of all ranks count. With agreed starts both are relative to the start, so that
- * the numbers are small; LATE is added for a call that this rank entered late. The last element is 1 if a call failed. */
+/* Times the calls of an order on this rank. It stores the end and the negated beginning of each call, so that one
+ * maximum over all ranks gives the latest end and the earliest beginning. With agreed starts both are relative to
+ * the start, so that the numbers are small. LATE is added for a call that this rank entered late. The last element
+ * is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -418,8 +421,8 @@ static int exceeds_abort_factor(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* Returns a lower bound of the case's time divided by the best time of its collective and size. It is 1 if the case may
- * be the best, or if no case may be aborted. */
+/* Returns a lower bound of the ratio of the case's time to the best time of its collective and size. It is 1 if
+ * the case may be the best, or if no case may be aborted. */
 static double behind(const task *t)
 {
     if (t->best <= 0 || t->s->plan.abort_factor <= 0 || t->sum.low <= 0)
@@ -427,7 +430,8 @@ static double behind(const task *t)
     return fmax(1, t->sum.low / t->best);
 }
 
-/* Returns whether the median is known precisely enough. Cases that are slower than the best need less precision. */
+/* Returns whether the median is known precisely enough. A case that is slower than the best case needs less
+ * precision. */
 static int tight(const task *t)
 {
     const plan *p = &t->s->plan;
@@ -448,14 +452,15 @@ static const char *reason(const task *t, double left)
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
-/* Returns whether the warm-up is so slow that the case is aborted. */
+/* Returns whether the warm-up calls were so slow that the case is aborted. */
 static int slow(const task *t)
 {
     double factor = t->s->plan.abort_factor;
     return factor > 0 && t->best > 0 && t->typical > factor * t->best;
 }
 
-/* Returns the next block: half as many calls as there are samples, limited by the remaining time. */
+/* Returns the order for the next block of calls. A block has half as many calls as there are samples, limited by
+ * the remaining time. */
 static order next(task *t)
 {
     session *s = t->s;
@@ -569,7 +574,8 @@ static int allocate_samples(task *t)
     return agree(t, "memory");
 }
 
-/* Abandons the communicator after a failure, because messages may remain on it. The next case gets a new one. */
+/* Abandons the communicator after a failure, because it may hold messages that nobody received. The next case gets
+ * a new communicator. */
 static void clear(task *t, int bad)
 {
     fault first = t->fault;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Functions of libtutti.so, which is preloaded if its algorithms are measured; see csource/runtime/tutti.h. */
+/* Functions of libtutti.so. The library is preloaded if its algorithms are measured; see csource/runtime/tutti.h. */
 static int (*force)(const char *what, const char *algorithm, char *why, size_t capacity);
 static const char *(*ran)(void);
 
@@ -19,8 +19,8 @@ static void find(void)
     *(void **)&ran = dlsym(all, "tutti_ran");
 }
 
-/* Lets an algorithm of libtutti serve all further calls. Without a name the MPI library serves them. Collective over
- * the world. */
+/* Lets an algorithm of libtutti serve all further calls. If algorithm is NULL, the MPI library serves them. All
+ * ranks of the world must call this function. */
 int own_force(collective what, const char *algorithm, char *why)
 {
     if (algorithm == NULL && !forced)

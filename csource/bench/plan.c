@@ -202,7 +202,7 @@ static int read_line(reader *r, char *text)
     return word ? refuse(r, "unexpected", word, "the end of the line") : 0;
 }
 
-/* Parses the text of a plan, and modifies the text. All ranks get the same result. */
+/* Parses the text of a plan and overwrites the text. All ranks get the same result. */
 int plan_parse(plan *p, const char *path, char *text, char *why)
 {
     reader r = {p, path, 0, why, 0, 0, 0};

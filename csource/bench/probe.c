@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a message is longer than its receiver expects, MPICH reports the functions that it was in. So one process makes
- * the call with another length than the others, and the error names the algorithm. This must be a process that forwards
- * no data: a process with an error may keep data that others wait for, as in the scatter of a broadcast. The last
- * process is a leaf of every tree; the root is a leaf of trees that lead to it.
+/* Detects the algorithm from an error message of MPICH. One process makes the call with another length than the
+ * others. If a message is longer than its receiver expects, MPICH's error names the functions that were running.
+ * The process must forward no data: a process with an error may keep data that others wait for, as in the scatter
+ * of a broadcast. The last process is a leaf of every tree; the root is a leaf of trees that lead to it.
  *
  * The probe is safe only if an algorithm continues after such an error, so that no process waits for a message that is
  * never sent. MPICH 4.0 is known to return errors inside a collective at its end; later releases return early.
@@ -40,8 +40,8 @@ static void algorithms(const char *stack, char *seen)
     }
 }
 
-/* Makes the call with different lengths. On rank 0, seen (WHY bytes) becomes the names of the algorithms, or empty if
- * there are none. */
+/* Makes one call in which one process passes a different length than the others. On rank 0, seen (WHY bytes)
+ * becomes the names of the algorithms, or empty if there are none. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
     const form plain = {0, 0, 0, 0, BUILTIN, 0};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A control variable that was written, with its first value. */
+/* A control variable that tutti has written, with the value that it had before. */
 typedef struct {
     char name[MAX_NAME];
     cvar cvar;
@@ -24,7 +24,8 @@ int switches_start(char *why)
     return error != MPI_SUCCESS;
 }
 
-/* Returns the index of a variable, which it opens at the first use. Returns -1 on an error, with the reason in why. */
+/* Returns the index of a variable, and opens the variable at its first use. Returns -1 on an error, with the
+ * reason in why. */
 static int find(const char *name, char *why)
 {
     for (int i = 0; i < ntouched; i++)
@@ -48,8 +49,8 @@ static int find(const char *name, char *why)
     return ntouched++;
 }
 
-/* Writes a variable unless it already has the value. The environment may have set a variable that cannot be written
- * later. */
+/* Writes a variable unless it already has the value. Some variables can only be set by the environment, so writing
+ * them would fail. */
 static int set(const variable *v, long long value, char *why)
 {
     long long back = value - 1;
@@ -80,7 +81,7 @@ static int item_name(const variable *v, int value, char *name)
     return -1;
 }
 
-/* Writes the settings and resets all other variables that were written before. */
+/* Writes the settings. All other variables that were written before get their first values back. */
 int switches_apply(const setting *s, int n, char *why)
 {
     char name[MAX_NAME];
@@ -105,7 +106,7 @@ int switches_apply(const setting *s, int n, char *why)
     return 0;
 }
 
-/* Returns whether the library uses the control variables of coll/tuned. */
+/* Returns 0 if the library obeys the control variables of coll/tuned, otherwise -1 with the reason in why. */
 static int dynamic_rules(char *why)
 {
     long long on = 0;
@@ -117,7 +118,8 @@ static int dynamic_rules(char *why)
     return on ? 0 : -1;
 }
 
-/* Returns whether no other component may serve calls before coll/tuned. Priorities do not change after the start. */
+/* Returns whether coll/tuned is the first component that serves calls. Priorities do not change after the start,
+ * so they are read only once. */
 static int tuned_is_first(char *why)
 {
     static char rival[MAX_NAME];
@@ -129,8 +131,8 @@ static int tuned_is_first(char *why)
     return priority == 0;
 }
 
-/* Finds the name of the algorithm in the library's enumeration. The name is empty if the library has no enumeration or
- * the settings select no algorithm. */
+/* Finds the name by which the library lists the algorithm that the settings select. The name is empty if the
+ * library has no such list or the settings select no algorithm. */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why)
 {
     char wanted[MAX_NAME];

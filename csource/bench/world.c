@@ -35,8 +35,8 @@ static place here(const control *c)
 
 static int same(const place *a, const place *b) { return a->domain == b->domain && strcmp(a->host, b->host) == 0; }
 
-/* Ranks are on one node if they have the same processor name and the same shared-memory domain. Simulated nodes on one
- * host have different domains, nodes that are containers different names, and real nodes both. */
+/* Ranks are on one node if they have the same processor name and the same shared-memory domain. Simulated nodes on
+ * one host differ in the domain, nodes that are containers differ in the name, and real nodes differ in both. */
 void world_find(world *w, const control *c)
 {
     size_t n = (size_t)c->size;

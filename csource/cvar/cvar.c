@@ -79,7 +79,8 @@ const char *cvar_words(int error)
     return "refused by the library";
 }
 
-/* Returns the value of the variable coll_COMPONENT_WORD. If the library has no such variable, returns otherwise. */
+/* Returns the value of the variable coll_COMPONENT_WORD. If the library has no such variable, it returns the
+ * parameter otherwise. */
 static int coll_value(const char *component, const char *word, int otherwise)
 {
     char name[128];
@@ -94,9 +95,9 @@ static int coll_value(const char *component, const char *word, int otherwise)
     return (int)value;
 }
 
-/* Returns whether a component never serves the blocking collectives that tutti tunes. Such components only serve
- * communicators of one rank, calls between groups or calls that do not block, or they pass calls on: after a barrier,
- * after counting, or if buffers are in main memory. */
+/* Returns whether a component never serves the blocking collectives that tutti tunes. Some components only serve
+ * communicators of one rank, intercommunicators or nonblocking calls. Others pass each call to the next component:
+ * after a barrier, after counting it, or if its buffers are in main memory. */
 static int harmless(const char *component)
 {
     static const char *const names[] = {"tuned", "self", "inter", "libnbc", "sync", "monitoring", "cuda", "accelerator"};

@@ -13,8 +13,8 @@ typedef struct {
     MPI_T_enum items;
 } cvar;
 
-/* All functions return MPI_SUCCESS or an error of MPI. MPI_ERR_TYPE means that a variable is not an integer or does not
- * apply to the whole process. */
+/* All functions below return MPI_SUCCESS or an error of MPI. MPI_ERR_TYPE means that a variable is not an integer
+ * or does not apply to the whole process. */
 
 int cvar_start(void); /* comes first; MPI_T_finalize ends it */
 int cvar_open(cvar *v, const char *name);
@@ -23,8 +23,9 @@ int cvar_store(const cvar *v, long long value);
 
 const char *cvar_words(int error);
 
-/* Finds a component of Open MPI that may serve collectives instead of coll/tuned: its priority is higher, and it is not disabled.
- * Returns its priority and copies its name to name (capacity bytes). Returns 0 if there is none. */
+/* Finds a component of Open MPI that may serve collectives instead of coll/tuned. Such a component has a higher
+ * priority and is not disabled. Returns the component's priority and copies its name to name (capacity bytes).
+ * Returns 0 if there is none. */
 int cvar_rival(char *name, size_t capacity);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* Sums a number over two processes. The marker in the program shows, without running it, which library's headers it was
- * compiled with. */
+/* Sums a number over two processes. The executable contains a marker that names the library whose headers it was
+ * compiled with. The marker can be read without running the program. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -17,7 +17,7 @@ void *pairs_memory(size_t n, size_t bytes)
     return p;
 }
 
-/* Writes the host, the core and the number on its node of one rank of a pair. */
+/* Writes where one rank of a pair runs: the host, the core, and the rank's number on its node. */
 void pairs_place(line *l, const session *s, const int *cores, char side, int rank)
 {
     const world *w = &s->world;
@@ -63,8 +63,8 @@ static int pin(const control *c, const world *w)
     return sched_setaffinity(0, sizeof mine, &mine) == 0 ? cpu : -1;
 }
 
-/* Returns the partner of a player in a round of a round-robin tournament, or -1 for none. With an even number of
- * players, the last one keeps its place and the others rotate. */
+/* Returns the partner of a player in a round of a round-robin tournament, or -1 if the player has none. With an
+ * even number of players, the last one keeps its place and the others rotate. */
 int pairs_partner(int player, int round, int players)
 {
     int last = players + players % 2 - 1, other;
@@ -100,7 +100,7 @@ static void inside(const session *s, const pairs_plan *p, const int *cores)
     free(ranks);
 }
 
-/* Returns the group of the first rank of each node, in the order of the nodes. */
+/* Returns the group of leaders: the first rank of each node, in the order of the nodes. */
 static control leaders(const session *s)
 {
     const world *w = &s->world;
@@ -142,7 +142,7 @@ static void chosen(const session *s, const pairs_plan *p, const control *c, cons
     free(g.partner);
 }
 
-/* Waits until all ranks call it. A waiting rank yields its processor. */
+/* Waits until all ranks have called this function. A waiting rank yields its processor. */
 static void rest(const control *c)
 {
     struct timespec pause = {0, 1000000};

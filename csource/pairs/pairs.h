@@ -44,7 +44,7 @@ typedef struct {
 
 void stage_run(const session *s, const pairs_plan *p, const stage *g, const int *cores);
 
-/* pairs_example.c: all parameters of one pair of a class. */
+/* pairs_example.c: measures all parameters of one pair of each class. */
 
 void example_run(const session *s, const pairs_plan *p, const example *e);
 

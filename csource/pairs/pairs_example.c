@@ -16,7 +16,7 @@ enum { TIMES = 10 };
 enum { ROWS = 12 };     /* 10 messages, doubled up to 37 500 */
 enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* least bytes between two sizes, and numbers of sizes */
 
-/* The times of messages of one size. Their JSON is read by discover.Example. */
+/* The times of messages of one size. Rank 0 prints them as JSON, which discover.Example parses. */
 typedef struct {
     int bytes;
     double round_trip, send, receive; /* seconds */
@@ -83,7 +83,7 @@ static double receive_overhead(const control *c, int other, int first, char *buf
     return middle(took);
 }
 
-/* Sends sequences of messages until the time per message no longer changes. Each sequence is answered when all its
+/* Sends sequences of messages until the time per message is constant. The receiver answers a sequence when all its
  * messages have arrived. The first rank decides when to stop. */
 static void saturate(const control *c, int other, int first, char *buffer, int bytes, double most, reading *r)
 {
@@ -150,8 +150,8 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Returns whether the time of size b deviates from the straight line through the times of a and c. Uses the rule of
- * clustering.Extra (internal/lab). */
+/* Returns whether the time of size b deviates from the straight line through the times of a and c. The rule is
+ * that of clustering.Extra (internal/lab). */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);
@@ -160,8 +160,8 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
            off_line(a->receive, b->receive, c->receive, share, tolerance);
 }
 
-/* Adds a size halfway between two neighbors if the times of the lower one deviate from the line between its own
- * neighbors. r holds n sizes in ascending order. Returns the number of added sizes. */
+/* Chooses sizes to measure in addition. A size lies halfway between sizes i and i+1 if the times of size i deviate
+ * from the line between sizes i-1 and i+1. r holds n sizes in ascending order. Returns the number of added sizes. */
 static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
 {
     int found = 0;
@@ -184,8 +184,8 @@ static void share(const control *c, const example *e, int *sizes, int bytes)
                 control_give(c, sizes, bytes, i ? e->b : e->a, TAG_EXAMPLE);
 }
 
-/* Measures empty messages, then powers of two up to the large message. Then it adds sizes in between until straight
- * lines between neighbors describe the times. */
+/* Measures empty messages, then powers of two up to the large message. Then it measures sizes in between until
+ * straight lines between neighboring sizes describe the times. */
 void example_run(const session *s, const pairs_plan *p, const example *e)
 {
     const control *c = &s->ctl;

@@ -99,7 +99,7 @@ static int rank_on(const world *w, int node, int i)
     return r;
 }
 
-/* Enlarges a list by one element. Ends the job if there is no memory. */
+/* Enlarges the memory of a list by one element. Ends the job if there is no memory. */
 static void *longer(void *list, int n, size_t bytes)
 {
     void *more = realloc(list, ((size_t)n + 1) * bytes);
@@ -164,7 +164,7 @@ static int read_line(reader *r, const char *said)
     return r->ended ? 0 : read_setting(r, said);
 }
 
-/* Parses the text of a plan, and modifies the text. All ranks get the same result. */
+/* Parses the text of a plan and overwrites the text. All ranks get the same result. */
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why)
 {
     reader r = {p, w, path, 1, why, 0, 0};

@@ -16,13 +16,13 @@ static const int times[SIZES] = {10, 4}; /* ping-pongs of a pair in one pass; th
 #define LEAST_PASSES 4 /* fewest passes for a variation: two even and two odd ones */
 #define NORMAL 1.4826  /* standard deviation of a normal distribution whose absolute value has the median 1 */
 
-/* A time of one pair in one round. */
+/* The time of one pair in one round. */
 typedef struct {
     int round, a, b; /* ranks of the group, a < b */
     double min[SIZES], median[SIZES];
 } record;
 
-/* A stage that is being measured. */
+/* The state of the stage that is being measured. */
 typedef struct {
     const session *s;
     const stage *g;
@@ -123,9 +123,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the relative standard error of a pair's mean time, or -1 with too few passes. It is estimated from the
- * difference between the mean of the even passes and the mean of the odd passes: the median over all pairs. The message
- * size with the larger error counts. */
+/* Estimates the relative standard error of a pair's mean time. For each pair the error follows from the difference
+ * between the mean of the even passes and the mean of the odd passes. The estimate is the median over all pairs,
+ * for the message size with the larger error. It is -1 if there were too few passes. */
 static double spread(const work *w)
 {
     int n = w->g->rounds * w->g->group.size, passes = w->pass + 1, odd = passes / 2;
@@ -157,7 +157,8 @@ static void conclude(const work *w, int passes)
     line_end(&l);
 }
 
-/* After each round, rank 0 decides whether all ranks continue, report or stop. Returns whether the stage is over. */
+/* After each round, rank 0 decides whether all ranks continue, report or stop. Returns whether the stage has
+ * ended. */
 static int decide(work *w, const pairs_plan *p, int round)
 {
     const control *c = &w->g->group;

@@ -49,7 +49,7 @@ static collective collective_of(const char *name)
     return COLLECTIVES;
 }
 
-/* Replaces an algorithm that would send messages, because nothing is sent in a simulated job. */
+/* Takes the place of an algorithm that sends messages. A simulated job sends none. */
 static int run_nothing(const call *c)
 {
     (void)c;
@@ -62,7 +62,7 @@ int repository_fits(const algorithm *a, int ranks)
     return 1;
 }
 
-/* The table of the simulated job: a mix for each class. */
+/* The table of the simulated job has a mix for each class. */
 
 int table_mixes(void) { return nclasses; }
 

@@ -67,7 +67,7 @@ void *allocate(size_t n, size_t bytes)
     return p;
 }
 
-/* The maximum over the ranks is the number that this process passes, because all ranks pass the same number. */
+/* Returns the maximum over the ranks. All ranks pass the same number, so the maximum is this process's number. */
 int PMPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     (void)op, (void)on;
@@ -113,7 +113,7 @@ void flag_carry(int raised) { flag = raised; }
 
 int flag_received(void) { return flag; }
 
-/* No channel opens. If messages carry no flag, ranks ask one another. */
+/* Opens no channel. If messages carry no flag, ranks therefore ask one another. */
 void channels_start(MPI_Comm on) { (void)on; }
 
 void channels_end(void) {}

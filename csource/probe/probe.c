@@ -42,7 +42,7 @@ static void undetected(const char *why)
     fflush(stdout);
 }
 
-/* Returns memory for COUNT elements to or from each rank. */
+/* Returns a buffer with space for COUNT elements for each rank. */
 static void *buffer_for(long count)
 {
     void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
@@ -98,7 +98,8 @@ static int call(const char *what, int count)
 
 static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
 
-/* One process sends more than the others expect. The others make the call with the requested count and get the error. */
+/* Makes a call in which one process sends more than the others expect. The others make the call with the requested
+ * count and get the error. */
 static void stack(const char *what, long bytes)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -134,7 +135,7 @@ static void stack(const char *what, long bytes)
     } else {
         undetected("no error came of messages that were too long");
     }
-    /* Lets the other processes print first. */
+    /* Waits so that the other processes can print first. */
     usleep(300000);
     MPI_Abort(MPI_COMM_WORLD, 0);
 }
@@ -187,7 +188,8 @@ static void trace(const char *what, long bytes, const char *log)
     fflush(stdout);
 }
 
-/* Prints what served the calls according to libtutti. From the fourth call on libtutti has its own communicator. */
+/* Prints which algorithm served the calls, as libtutti reports it. From the fourth call on libtutti has its own
+ * communicator. */
 static void ask(const char *what, long bytes)
 {
     enum { CALLS = 5 };

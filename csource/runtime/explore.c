@@ -18,8 +18,8 @@ enum { UNTIMED = -1 };                      /* the selected algorithm serves wit
 
 enum { DRAW_SHARE, DRAW_ALGORITHM }; /* last number of a draw, so that the draws of one call differ */
 
-/* A class of calls of one communicator: one mix applies to them, they are at one site, and their sizes have the same
- * number of bits. */
+/* The calls of one communicator that are explored together. One mix applies to them, they are at one site of the
+ * program, and their sizes have the same number of bits. */
 typedef struct class {
     collective what;
     int site;
@@ -33,7 +33,7 @@ typedef struct class {
     struct class *next;
 } class;
 
-/* A sample is a timed call. */
+/* A sample is a timed call, with the algorithm that was chosen for it. */
 struct sample {
     class *class;
     uint64_t bytes, ticks;
@@ -59,7 +59,7 @@ int exploring, explore_trials, explore_rechecks;
 
 static int site; /* of the next calls */
 
-/* The settings of exploration. Those of rank 0 apply to all ranks. */
+/* The settings of exploration. All ranks use the settings of rank 0. */
 static struct {
     double share; /* of calls that are explored */
     double budget; /* share of the selected algorithm's time that exploring may cost */
@@ -112,9 +112,9 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the longest expected time of a pick, in times of the selected algorithm. The table may give a limit. An
- * algorithm that sends all messages one after another takes at least ranks / log2(ranks) times as long, because other
- * algorithms need about log2(ranks) steps. */
+/* Returns the largest expected time of a pick, as a multiple of the selected algorithm's time. The table may give
+ * a limit. An algorithm that sends all messages one after another needs at least ranks / log2(ranks) times the
+ * time of others, which need about log2(ranks) steps. */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
@@ -170,7 +170,8 @@ static class *class_of(struct explorer *e, const shape *at, collective what, uin
     return e->last[what] = class_new(e, at, what, bytes, best);
 }
 
-/* Ends the job if ranks have chosen different algorithms. For debugging: it adds an allreduce before each call. */
+/* Ends the job if ranks have chosen different algorithms. This check is for debugging, because it adds an
+ * allreduce before each call. */
 static void check_agreement(const comm *c, const class *of, int64_t chosen)
 {
     struct timespec pause = {0, 300000000}; /* launchers may lose output that a job prints just before it aborts */
@@ -187,8 +188,8 @@ static void check_agreement(const comm *c, const class *of, int64_t chosen)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Returns whether every rank enters the collective before any rank leaves it. Then the rank that enters last measures
- * the shortest time, because it does not wait for others. */
+/* Returns whether every rank enters the collective before any rank leaves it. In such a collective, the shortest
+ * time is that of the rank that enters last, because this rank does not wait for others. */
 static int all_enter_first(collective what)
 {
     return what == ALLGATHER || what == ALLGATHERV || what == ALLREDUCE || what == ALLTOALL || what == BARRIER ||
@@ -203,9 +204,9 @@ static void add_time(struct explorer *e, const sample *s, double seconds)
         elimination_record(s->class->elimination, &e->budget, s->chosen, seconds, !s->first);
 }
 
-/* Returns whether a sample is kept. A first call is kept only if the elimination drops the algorithm because of it, and
- * the call is not just slow because it created communicators. Without such samples each job would try the algorithm
- * again. */
+/* Returns whether a sample is written to the file. The first call of an algorithm may be slow because it creates
+ * communicators. Its sample is kept only if the algorithm creates none and the elimination drops it for this time.
+ * Without such samples each job would try the algorithm again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
@@ -214,8 +215,8 @@ static int is_kept(const sample *s, double seconds)
     return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* Computes the longest and the shortest time over the ranks of each pending sample. The cost of an exchange is debited
- * at the next exchange, when it is known. */
+/* Computes for each pending sample the longest and the shortest time of all ranks. The time of an exchange is
+ * known only afterwards, so the next exchange debits it from the budget. */
 static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;
@@ -244,8 +245,9 @@ static void exchange_times(comm *c)
         samples_flush(0);
 }
 
-/* Draws the algorithm that serves the next call of a class in mode explore. Returns a pick of the mix, or the number of
- * picks for the selected algorithm with timing, or UNTIMED. The selected algorithm is timed before any pick is drawn. */
+/* Draws the algorithm that serves the next call of a class in mode explore. Returns the index of a pick of the
+ * mix. The number of picks means the selected algorithm, with timing; UNTIMED means the same without timing. The
+ * selected algorithm is timed before any pick is drawn. */
 static int draw(struct explorer *e, class *c)
 {
     uint64_t at[] = {settings.seed, e->group, (uint64_t)table_place(c->mix), c->low, c->count, DRAW_SHARE};
@@ -276,7 +278,7 @@ static int explore(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the algorithm of a choice, or NULL for the MPI library's own. */
+/* Returns the algorithm for a choice of draw or learn. NULL means the MPI library's own algorithm. */
 static const pick *pick_of(const comm *c, const class *of, int chosen, const pick *best)
 {
     if (chosen < 0 || chosen == of->mix->n)
@@ -293,7 +295,7 @@ static int next_candidate(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the candidate to time next, or SERVE_BEST. */
+/* Returns the candidate that serves and is timed next, or SERVE_BEST. */
 static int candidate_or_best(comm *c, class *of)
 {
     int chosen = next_candidate(c, of);
@@ -303,7 +305,8 @@ static int candidate_or_best(comm *c, class *of)
     return c->explorer->root < 0 ? SERVE_BEST : next_candidate(c, of);
 }
 
-/* Watches the best candidate of a class at its next call. Returns whether all ranks recheck it now. */
+/* Prepares the monitor for the next call, which the best candidate of a class serves. Returns whether all ranks
+ * recheck the candidate at this call. */
 static int watch(comm *c, class *of, const pick *best, int *timed)
 {
     int candidate = elimination_best(of->elimination);
@@ -324,8 +327,8 @@ static void recheck(class *of)
     explore_rechecks++;
 }
 
-/* Chooses the algorithm that serves the next call of a class in mode learn. *timed: the elimination needs the time of
- * the call. *watched: the monitor times this call of the best candidate. */
+/* Chooses the algorithm that serves the next call of a class in mode learn. *timed becomes 1 if the elimination
+ * needs the time of the call. *watched becomes 1 if the monitor times the call. */
 static int learn(comm *c, class *of, const pick *best, int *timed, int *watched)
 {
     elimination_credit(of->elimination, &c->explorer->budget);
@@ -399,8 +402,8 @@ int MPI_Pcontrol(const int level, ...)
     return PMPI_Pcontrol(level);
 }
 
-/* Reads a number from 0 to most from the environment if the variable is set. For any other text it returns 0, with the
- * reason in why. */
+/* Reads a number from 0 to most from the environment variable, if that is set. If the variable holds anything
+ * else, the function returns 0, with the reason in why. */
 static int read_share(const char *name, double most, double *share, char *why)
 {
     char *end;
@@ -427,7 +430,7 @@ const char *explore_mode(void)
     return mode != NULL && *mode != 0 ? mode : NULL;
 }
 
-/* Reads this rank's environment and opens the file of samples. If that fails, it returns 0, with the reason in why. */
+/* Reads this rank's environment and opens the file of samples. On an error, it returns 0, with the reason in why. */
 static int read_settings(const char *folder, char *why)
 {
     const char *mode = explore_mode(), *way = getenv("TUTTI_MONITOR");
@@ -464,8 +467,8 @@ void explore_start(MPI_Comm world, const char *folder)
         channels_start(world);
 }
 
-/* Writes the last samples. Pending samples of communicators other than the world are lost, because only the world
- * certainly exists on all ranks here. */
+/* Writes the last samples. Pending samples of other communicators than the world are lost: at this time only the
+ * world is certain to exist on all ranks. */
 void explore_end(void)
 {
     comm *c = comm_of(MPI_COMM_WORLD);

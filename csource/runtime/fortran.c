@@ -1,7 +1,8 @@
-/* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see their calls; the
- * wrappers in this file replace the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08 calls
- * ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C, except in module mpi_f08 for
- * calls without a buffer. Names end in one underscore, as with the compilers of GNU, Intel, LLVM and NVIDIA. */
+/* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see their calls;
+ * the wrappers in this file replace the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08
+ * calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C. The exception is
+ * module mpi_f08, for calls without a buffer. The names here end in one underscore, as those of the GNU, Intel,
+ * LLVM and NVIDIA compilers do. */
 #include "tutti.h"
 
 typedef MPI_Fint *integer;
@@ -18,7 +19,8 @@ static inline void send_to(integer error, int value)
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran integers are passed on as they are");
 
-/* Common blocks whose addresses mean MPI_IN_PLACE and MPI_BOTTOM. They exist only in Fortran applications. */
+/* Fortran common blocks whose addresses stand for MPI_IN_PLACE and MPI_BOTTOM. They exist only in Fortran
+ * applications. */
 extern int mpi_fortran_in_place_ __attribute__((weak)), mpi_fortran_bottom_ __attribute__((weak));
 
 static void *place(char *p)

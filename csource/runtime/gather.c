@@ -56,8 +56,8 @@ int scatter_linear(const call *c)
     return e != MPI_SUCCESS ? e : copy(c, c->data, at(c, c->send, c->root * c->count), c->count);
 }
 
-/* Blocks travel down a binomial tree, sorted by the distance of their ranks from the root. Source: Thakur, Rabenseifner
- * and Gropp (2005), 3. */
+/* Blocks travel down a binomial tree. They are sorted by the distance between the rank that gets them and the
+ * root. Source: Thakur, Rabenseifner and Gropp (2005), 3. */
 int scatter_binomial(const call *c)
 {
     int v = after(c, c->rank, -c->root), n = c->count, bit = 1, e;

@@ -11,7 +11,7 @@ team team_of(const call *c)
     return m;
 }
 
-/* Returns the bits of a member's number in reverse order. */
+/* Returns a member's number with its bits in reverse order. */
 static int turned(const team *m, int number)
 {
     int r = 0;
@@ -53,8 +53,8 @@ int team_leave(const call *c, const team *m)
     return m->number < 0 ? receive_from(c, c->data, c->count, c->rank + 1) : send_to(c, c->data, c->count, c->rank - 1);
 }
 
-/* Computes the part of a vector that a member has after halving with partners at several distances, 1, 2 and so on.
- * Near partners come first. In a team of far members the long messages therefore stay within nodes. */
+/* Computes the part of a vector that a member has after halving it with partners at distances 1, 2, 4 … below the
+ * given distance. The first element is *first, and the number of elements is *n. */
 static void part_of(const call *c, int number, int distance, int *first, int *n)
 {
     *first = 0;
@@ -88,7 +88,8 @@ int halve(const call *c, const team *m, int number, char *tmp, int *first, int *
     return e;
 }
 
-/* The reverse of halve: partners give each other their parts of the result, or give all parts to member 0. */
+/* Reverses halve. Partners send each other their parts of the result, or all parts go to member 0 if to_one is
+ * set. */
 int unhalve(const call *c, const team *m, int number, int to_one)
 {
     int e = MPI_SUCCESS, offset = m->number ^ number;

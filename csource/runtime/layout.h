@@ -6,17 +6,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A rank's part of a scheduled alltoall: a sequence of turns. A turn in steps has, in this order: the phase; the rank
- * to send to and the rank to receive from, or -1; the number of ranks whose signal the rank awaits before it sends,
- * because their messages use the same links, and these ranks; the number of ranks that it signals after it has
- * received, and these ranks. */
+/* A rank's part of a scheduled alltoall, as a sequence of turns. The array steps holds these numbers for each
+ * turn: the phase; the rank to send to and the rank to receive from, or -1; the number of ranks whose signals the
+ * rank awaits before it sends, followed by these ranks; the number of ranks that it signals after it has received,
+ * followed by these ranks. Signals keep apart messages that use the same links. */
 typedef struct {
     int phases, turns;
     int *steps;
 } schedule;
 
-/* Places are numbered in depth-first order of the topology, so ranks at neighboring positions are close to each other.
- * At each level groups are numbered from 0. The outermost level comes first; the groups of the last level are nodes. */
+/* Places are numbered in depth-first order of the topology, so ranks at neighboring positions are close to each
+ * other. Ranks form groups at each level, numbered from 0. The outermost level comes first; at the last level each
+ * group is a node. */
 struct layout {
     int size, levels;
     int *order;    /* the rank at each position */
@@ -25,8 +26,8 @@ struct layout {
     schedule *alltoall; /* of this rank; NULL: not computed yet */
 };
 
-/* Returns the layout of ranks at the given places. path holds one number for each place and level. Two places are in
- * the same group of a level if their numbers up to that level are equal. */
+/* Returns the layout of ranks: rank r is at place[r]. path holds one number for each place and level. Two places
+ * are in the same group of a level if their numbers up to that level are equal. */
 layout *layout_new(int size, const int *place, int levels, const int *path);
 void layout_free(layout *l);
 
@@ -39,7 +40,7 @@ int topology_place(const char *host);                    /* -1: the file does no
 int topology_levels(void);
 const int *topology_path(void);
 
-/* schedule.c: an alltoall in phases without contention. */
+/* schedule.c: the schedule of an alltoall whose phases are free of contention. */
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);

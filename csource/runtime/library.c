@@ -25,7 +25,7 @@ static char *copied(const char *from, size_t n)
     return to;
 }
 
-/* Returns the length of a word, which ends at a blank or at the end of the text. */
+/* Returns the length of the word at p. A word ends at a blank or at the end of the text. */
 static size_t word(const char *p) { return strcspn(p, " "); }
 
 static size_t letters(const char *p)
@@ -36,7 +36,7 @@ static size_t letters(const char *p)
     return n;
 }
 
-/* Returns whether the text from p to end is NAME=VALUE{,NAME=VALUE} with names in ascending order. */
+/* Returns whether the text from p to end is a list NAME=VALUE,NAME=VALUE... with the names in ascending order. */
 static int parameters(const char *p, const char *end)
 {
     const char *before = "";
@@ -57,8 +57,8 @@ static int parameters(const char *p, const char *end)
     }
 }
 
-/* Returns whether a word is the name of an MPI library's algorithm: LIBRARY.NAME, with or without parameters as tutti
- * writes them. */
+/* Returns whether a word has the form of an MPI library's algorithm: LIBRARY.NAME, optionally with parameters in
+ * the notation of tutti. */
 static int right_name(const char *p, size_t n)
 {
     size_t name = letters(p);
@@ -179,7 +179,7 @@ void library_forget(void)
     }
 }
 
-/* Opens the control variables of an algorithm. Variables that always have the right value are dropped. */
+/* Opens the control variables of an algorithm. Drops variables that always have the required value. */
 static int open_controls(library_algorithm *t, char *why)
 {
     int kept = 0;
@@ -217,8 +217,8 @@ int library_open(char *why)
     return 0;
 }
 
-/* Returns the library's version in words separated by single blanks, as in banners. Libraries also use line ends and
- * tabs. */
+/* Returns the library's version as single words with one blank between them, like the banners in tables. The
+ * library itself may also use line ends and tabs. */
 void library_version(char *says)
 {
     int length, n = 0;
@@ -249,8 +249,8 @@ void library_set(const library_algorithm *t, int on)
         cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
 }
 
-/* Returns whether an operation is a predefined one that applies to types without gaps. MPI_MAXLOC and MPI_MINLOC are
- * predefined, but apply to pairs, which can have gaps. */
+/* Returns whether an operation is predefined and applies only to types without gaps. MPI_MAXLOC and MPI_MINLOC are
+ * predefined, but they apply to pairs, which can have gaps. */
 static int builtin(MPI_Op op)
 {
     const MPI_Op known[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
@@ -260,8 +260,8 @@ static int builtin(MPI_Op op)
     return 0;
 }
 
-/* Returns whether a call meets an algorithm's requirements, as far as all ranks know the arguments. Only algorithms of
- * reductions have requirements on operations. */
+/* Returns whether a call meets the requirements of an algorithm, given as bits. Only arguments that are the same
+ * on all ranks count. Only algorithms of reductions have requirements on operations. */
 static int can(unsigned bits, const arguments *a, const shape *s)
 {
     int commutes = 1;
@@ -298,8 +298,8 @@ static int pass_on(const arguments *a, MPI_Comm on)
     }
 }
 
-/* Lets an algorithm of the MPI library serve a call. Requirements on counts are only checked for reductions: in other
- * collectives the root may pass a different count with MPI_IN_PLACE. */
+/* Lets an algorithm of the MPI library serve a call. Checks requirements on the number of elements only for
+ * reductions. In other collectives the root may pass a different number with MPI_IN_PLACE. */
 int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
 {
     const library_algorithm *t = (const library_algorithm *)of; /* of is its first member */

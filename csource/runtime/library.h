@@ -1,4 +1,5 @@
-/* Algorithms of the MPI library that control variables select for a single call. The table names the variables. */
+/* Algorithms of the MPI library that tutti selects for a single call through control variables. The table names
+ * the variables and their values. */
 #ifndef TUTTI_LIBRARY_H
 #define TUTTI_LIBRARY_H
 
@@ -8,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Requirements in addition to those of libtutti's algorithms. */
+/* Requirements that algorithms of MPI libraries have in addition to those of libtutti's algorithms. */
 enum {
     TWO_RANKS = 1 << 16,  /* size2: two ranks */
     PARENT = 1 << 17,     /* parent: some node has two ranks or more */
@@ -40,8 +41,8 @@ int library_matches(const char *banner, char *why);              /* whether the 
 
 static inline int is_library(const algorithm *a) { return a->run == NULL; }
 
-/* Lets an algorithm serve a call and sets the call's error. If the algorithm cannot serve it, returns 0 without any
- * effect. */
+/* Lets an algorithm serve a call and stores the call's error code. If the algorithm cannot serve the call, the
+ * function returns 0 and does nothing. */
 int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes);
 
 void library_set(const library_algorithm *t, int on); /* sets the variables to the algorithm's values, or with on 0 to their first values */

@@ -106,8 +106,8 @@ int copy(const call *c, char *to, const char *from, int n)
     return MPI_SUCCESS;
 }
 
-/* Returns memory for n elements. An element's first byte may lie before or after its address. The MPI library serves
- * calls with types of negative extent. */
+/* Returns memory for n elements. An element's first byte may lie before or after the element's address. The extent
+ * is not negative, because the MPI library serves calls with other types. */
 char *scratch(const call *c, int n)
 {
     char *base = malloc((size_t)(c->span + c->extent * n) + 1);
@@ -130,7 +130,7 @@ int combine(const call *c, char *own, char *other, int n, int other_first)
     return e != MPI_SUCCESS ? e : copy(c, own, other, n);
 }
 
-/* Returns the call with its ranks numbered by position. */
+/* Returns a copy of the call in which ranks are numbered by their positions in the topology. */
 call by_position(const call *c)
 {
     call there = *c;

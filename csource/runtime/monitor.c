@@ -21,13 +21,13 @@ static uint64_t interval(double calls, double least)
     return calls < least ? (uint64_t)least : calls > MAX_INTERVAL ? MAX_INTERVAL : (uint64_t)calls;
 }
 
-/* Returns whether each rank receives something that depends on every other rank. */
+/* Returns whether the collective gives each rank data that depend on every other rank. */
 static int reaches_all(collective what)
 {
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Returns whether libtutti sends the messages of the pick, so that they can carry a flag. */
+/* Returns whether libtutti itself sends the messages of the picked algorithm, so that they can carry a flag. */
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
@@ -46,7 +46,7 @@ void monitor_free(monitor *m)
     channel_close(&m->channel);
 }
 
-/* Forgets all times if the elimination has restarted. */
+/* Removes all recorded times if the elimination has restarted since the last call. */
 static void follow_restart(monitor *m, int restarts)
 {
     if (m->restarts == restarts)
@@ -73,10 +73,10 @@ void monitor_stop(monitor *m)
     m->candidates[m->candidate] = (change_detector){0};
 }
 
-/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination. After a
- * recheck it keeps its state, unless this rank detected a change or the times of the recheck differ. If the same
- * candidate is watched again after an alarm, the alarm was false. Dependent times cause more false alarms, so all ranks
- * then become less sensitive. */
+/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination.
+ * After a recheck the detector keeps its state, unless this rank detected a change or the times of the recheck
+ * differ. If the same candidate is watched again after an alarm, the alarm was false. False alarms are frequent if
+ * successive times are correlated, so all ranks then become less sensitive. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange)
 {
     follow_restart(m, restarts);
@@ -104,7 +104,7 @@ void monitor_start(monitor *m, int candidate, int restarts, double seconds, doub
     }
 }
 
-/* Returns whether this rank times the call. After a suspicious time it times the next call as well. */
+/* Returns whether this rank times the next call. After a suspicious time it times one call more. */
 static int is_timed(const monitor *m)
 {
     return !m->detected && (m->calls % m->time_interval == 0 || detector_suspects(&m->detector));

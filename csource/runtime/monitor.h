@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Ranks learn of a change in one of three ways. First, the messages of the call carry a flag: libtutti must send them,
- * and each rank must receive something from every other rank. Second, a channel carries the flag. Third, ranks ask one
- * another in an allreduce at regular intervals of calls. */
+/* Ranks learn of a change in one of three ways. First, the messages of the call carry a flag. For this, libtutti
+ * must send the messages, and each rank must receive data from every other rank. Second, a channel carries the
+ * flag. Third, ranks ask one another in an allreduce at regular intervals of calls. */
 typedef struct {
     change_detector detector;    /* of the watched candidate */
     change_detector *candidates; /* for each candidate: calls timed by the elimination since the last restart or recheck */
@@ -35,22 +35,23 @@ typedef struct {
 void monitor_new(monitor *m, int candidates, int ranks);
 void monitor_free(monitor *m);
 
-/* Adds the ticks of a call that the elimination timed. restarts is the elimination's number of restarts. */
+/* Adds the duration of a call that the elimination timed, in ticks. restarts is the number of times that the
+ * elimination has restarted. */
 void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took);
 
-/* Starts watching a candidate. seconds is the time of its calls, exchange that of an exchange of times among the ranks;
- * 0: unknown. Both must be equal on all ranks. */
+/* Starts watching a candidate. seconds is the time of the candidate's calls. exchange is the time in which ranks
+ * exchange their times, or 0 if unknown. Both must be equal on all ranks. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange);
 
 /* Stops watching before a recheck of the candidate. */
 void monitor_stop(monitor *m);
 
-/* Must precede each call of the watched candidate, which the pick should serve. Returns whether a recheck is due on all
- * ranks. *timed says whether monitor_leave must follow the call. */
+/* Must precede each call that the watched candidate should serve. Returns 1 if all ranks must recheck the
+ * candidate at this call. *timed becomes 1 if monitor_leave must follow the call. */
 int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed);
 
-/* Must follow a timed call. took is its time in ticks; served says that an algorithm of libtutti served it. Returns
- * whether a recheck is due on all ranks. */
+/* Must follow a timed call. took is the call's time in ticks. served is 1 if an algorithm of libtutti served the
+ * call. Returns 1 if all ranks must recheck the candidate. */
 int monitor_leave(monitor *m, uint64_t took, int served);
 
 #pragma GCC visibility pop

@@ -1,10 +1,10 @@
 #include "tree.h"
 
-/* Returns the root of the tree. If the operation does not commute it is rank 0, so that subtrees hold consecutive
- * ranks. */
+/* Returns the root of the tree. It is rank 0 if the operation does not commute, so that each subtree holds
+ * consecutive ranks. */
 static int top(const call *c) { return c->commutative ? c->root : 0; }
 
-/* Sends the result from the root of the tree to the root of the call. */
+/* Sends the result from the tree's root to the call's root, if these are different ranks. */
 static int hand_on(const call *c)
 {
     if (top(c) == c->root)
@@ -14,7 +14,8 @@ static int hand_on(const call *c)
     return c->rank == c->root ? receive_from(c, c->data, c->count, top(c)) : MPI_SUCCESS;
 }
 
-/* The root receives a vector from each rank in turn, from the last rank to the first. */
+/* The root receives a vector from each other rank in turn, from the last rank to the first, and combines it with
+ * its own. */
 int reduce_linear(const call *c)
 {
     int e;
@@ -78,8 +79,8 @@ int reduce_pipeline(const call *c)
     return e != MPI_SUCCESS ? e : hand_on(c);
 }
 
-/* Reduces by recursive halving and gathers the parts on the root, or on the rank that takes part instead of the root.
- * Source: Rabenseifner (2004). */
+/* Reduces by recursive halving, then gathers the parts of the result on the root. If another rank takes part for
+ * the root, this rank gathers the parts. Source: Rabenseifner (2004). */
 int reduce_rabenseifner(const call *c)
 {
     team m = team_of(c);
@@ -99,7 +100,8 @@ int reduce_rabenseifner(const call *c)
     return c->rank == c->root ? receive_from(c, c->data, c->count, stands) : e;
 }
 
-/* The following algorithms use the trees of bcast's algorithms with the same names, from the leaves to the root. */
+/* The following algorithms reduce along trees, from the leaves to the root. The bcast algorithm of the same name
+ * uses the same tree. */
 
 static int groups_up(const call *c, int level, tree_form form)
 {

@@ -17,8 +17,8 @@ int reduce_scatter_nonoverlapping(const call *c)
     return e;
 }
 
-/* For long messages: each rank sends every other rank that rank's block, one rank at a time. Source: Thakur,
- * Rabenseifner and Gropp (2005), 3.5. */
+/* For long messages. Each rank sends every other rank the block of that rank, to one rank at a time. Source:
+ * Thakur, Rabenseifner and Gropp (2005), 3.5. */
 int reduce_scatter_pairwise(const call *c)
 {
     char *own = block(c, c->rank), *tmp = scratch(c, c->counts[c->rank]);
@@ -41,7 +41,8 @@ static int largest(const call *c)
     return most;
 }
 
-/* Partial results travel round a ring. Each arrives at the rank of its block last. Source: Patarasuk and Yuan (2009). */
+/* Partial results travel round a ring. Each of them arrives last at the rank that gets this block. Source:
+ * Patarasuk and Yuan (2009). */
 int reduce_scatter_ring(const call *c)
 {
     int next = after(c, c->rank, 1), before = after(c, c->rank, -1), e;
@@ -57,8 +58,8 @@ int reduce_scatter_ring(const call *c)
     return e;
 }
 
-/* For short messages: recursive halving. Pairs of ranks exchange the blocks of each other's half. Source: Thakur,
- * Rabenseifner and Gropp (2005), 3.5. */
+/* For short messages. Recursive halving: two ranks exchange blocks, and each sends the half that the other one is
+ * responsible for. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
 int reduce_scatter_halving(const call *c)
 {
     char *tmp = scratch(c, c->count);

@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* The algorithms have the names that Open MPI uses for the same algorithms, if there are any. */
+/* The algorithms of libtutti. An algorithm that Open MPI also has bears Open MPI's name. */
 const algorithm repository[] = {
     {ALLGATHER, "linear", allgather_linear, 0, NULL},
     {ALLGATHER, "bruck", allgather_bruck, 0, NULL},

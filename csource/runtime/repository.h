@@ -1,4 +1,4 @@
-/* The algorithms of libtutti, which consist of messages between two ranks. */
+/* The algorithms of libtutti. Each of them consists of point-to-point messages. */
 #ifndef TUTTI_REPOSITORY_H
 #define TUTTI_REPOSITORY_H
 
@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The arguments of a call as an algorithm needs them. Vectors are elements of one type, extent bytes apart. Elements are bytes
- * in collectives without a reduction, except in alltoallv. The content of data before and after a call:
+/* The arguments of a call as an algorithm needs them. A vector holds elements of one type at intervals of extent
+ * bytes. Elements are bytes in collectives without a reduction, except in alltoallv. The content of data before
+ * and after a call:
  *
  *   allgather   size blocks of count; before, the rank's own block is in its place
  *   allreduce   count elements: the rank's own vector, then the result
@@ -108,9 +109,9 @@ int scatter_binomial(const call *c), scatter_linear(const call *c);
 
 enum { TAG = 1, SIGNAL, FLAGGED };
 
-/* flag_carry lets the messages of this rank's next call carry a flag; raised says that this rank raises it. A rank that
- * receives the flag forwards it. flag_received ends that, and returns whether this rank has the flag. Algorithms with
- * signals cannot carry a flag. */
+/* A flag announces something to other ranks in the messages of a call. flag_carry begins this for the next call;
+ * raised is 1 if this rank raises the flag. A rank that receives the flag forwards it. flag_received ends it, and
+ * returns whether this rank raised or received the flag. Algorithms with signals cannot carry a flag. */
 void flag_carry(int raised);
 int flag_received(void);
 
@@ -122,19 +123,21 @@ int send_receive(const call *c, const char *out, int n, int to, char *in, int m,
 int wait_all(MPI_Request *r, int n);
 int wait_receives(MPI_Request *r, int n); /* of receives, which may bring the flag */
 
-/* Each rank sends to all others at once, beginning with different ones. The data for rank 0 begin at out, and the data
- * for each further rank begin step elements later. */
+/* Exchanges data between all ranks at once. Each rank sends first to a different rank. The data for rank 0 begin
+ * at out, and the data for each further rank begin step elements later. */
 int exchange_all(const call *c, const char *out, int step);
 
 int copy(const call *c, char *to, const char *from, int n);
 char *scratch(const call *c, int n); /* memory for n elements; NULL: none */
 void scratch_free(const call *c, char *p);
 
-/* Combines n elements with own in the order of the ranks, and overwrites other. Returns an error code of MPI. */
+/* Combines n elements of own and other by the operation of the call, in the order of the ranks. The result is in
+ * own; other is overwritten. Returns an error code of MPI. */
 int combine(const call *c, char *own, char *other, int n, int other_first);
 
-/* halving.c: reductions by recursive halving. The members are the largest power of two ranks. Among the first 2 × pairs
- * ranks, each odd rank takes part for itself and for the rank before it. */
+/* halving.c: reductions by recursive halving. The number of members is the largest power of two that is not above
+ * the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for itself and for the rank before
+ * it. */
 
 typedef struct {
     int power;  /* members, a power of two */
@@ -157,7 +160,7 @@ static inline int rank_of(const call *c, int number) { return c->map == NULL ? n
 
 static inline char *at(const call *c, const char *p, int i) { return (char *)p + (MPI_Aint)i * c->extent; }
 
-/* Returns the rank at distance i after another one, in a ring. */
+/* Returns the rank that follows another rank in a ring at distance i. */
 static inline int after(const call *c, int rank, int i)
 {
     int r = (rank + i) % c->size;
@@ -174,8 +177,8 @@ static inline int floor_power_of_two(int n)
 
 static inline int at_most(int n, int limit) { return n < limit ? n : limit; }
 
-/* Returns the number of elements in a segment: as many as fit into the segsize, at least one. Without a segsize all
- * elements are one segment. */
+/* Returns the number of elements that fit into a segment of segsize bytes, at least one. Without a segsize a
+ * segment has all n elements. */
 static inline int segment_of(const call *c, int n)
 {
     MPI_Aint fit = c->parameter > 0 && c->extent > 0 ? c->parameter / c->extent : n;

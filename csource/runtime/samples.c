@@ -24,7 +24,8 @@ static time_t seconds(void)
     return t.tv_sec;
 }
 
-/* Creates a file whose name consists of node, process and time, so that no two jobs write to the same file. */
+/* Creates a file for samples. Its name consists of the node, the process and the time, so that no two jobs write
+ * to the same file. */
 static int create(const char *folder)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1];
@@ -62,7 +63,7 @@ int samples_open(const char *folder, char *why)
     return file < 0 ? -1 : 0;
 }
 
-/* Writes the waiting lines. After an error, such as a full disk, the job continues without samples. */
+/* Writes the collected lines to the file. After an error, such as a full disk, the job continues without samples. */
 static void write_out(void)
 {
     for (size_t done = 0; file >= 0 && done < used;) {

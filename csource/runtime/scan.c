@@ -17,7 +17,8 @@ int scan_linear(const call *c)
     return e;
 }
 
-/* The chain of scan_linear, where the received vector is the result. */
+/* Partial results travel along a chain of ranks, as in scan_linear. A rank's result is the vector that it
+ * receives. */
 int exscan_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -39,8 +40,8 @@ int exscan_linear(const call *c)
     return e;
 }
 
-/* Recursive doubling: a block of ranks exchanges the combined vectors of all its members with the neighboring block.
- * Only vectors of lower ranks are combined in the parameter before, which holds the result. Source: Hillis and
+/* Recursive doubling: a block of ranks exchanges the combined vectors of all its members with the neighboring
+ * block. The parameter before receives the combination of the vectors of all lower ranks. Source: Hillis and
  * Steele, Data parallel algorithms (1986). */
 static int doubling(const call *c, char *all, char *before, int *received)
 {

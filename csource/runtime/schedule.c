@@ -6,9 +6,10 @@
  * number of phases is the smallest possible. Source: Faraj and Yuan, Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters (2005).
  *
- * The groups are the parts of the tree around a switch or node, chosen such that no part has more than half of all
- * ranks. The largest part comes first. Extended ring scheduling gives the phases of the messages between two groups.
- * While member m of a group sends to another group, a message to m from within its group uses other links. */
+ * The tree of switches and nodes is split at one switch or node into groups, so that no group has more than half
+ * of all ranks. The largest group comes first. Extended ring scheduling gives the phases of the messages between
+ * two groups. While member m of a group sends to another group, m can also receive a message from its own group,
+ * because the two messages use different links. */
 
 typedef struct {
     int phase, from, to;
@@ -49,9 +50,9 @@ static int start(const plan *p, int i, int j)
     return p->phases - count(p, j) * (behind(p, j + 1) - behind(p, i + 1));
 }
 
-/* Adds the messages from the first group to group j, and messages within the first group in the same phases. In each
- * stretch of phases, one for each member, every member sends once. The order of the senders changes whenever all
- * receivers have had their turns. */
+/* Adds the messages from the first group to group j, and messages within the first group in the same phases. A
+ * stretch has a phase for each member of the first group, and every member sends once in it. The order of the
+ * senders changes whenever all receivers have had their turns. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);
@@ -84,7 +85,7 @@ static void between(plan *p, int i, int j)
     }
 }
 
-/* A part of the positions: a group, or all ranks outside the chosen groups. */
+/* A range of positions: one group, or all ranks outside the chosen groups. */
 typedef struct {
     int first, end, order;
 } part;
@@ -96,7 +97,8 @@ static int larger(const void *a, const void *b)
     return n != 0 ? n : x->order - y->order;
 }
 
-/* Returns the end of the group at a level that begins at a given position. */
+/* Returns the end of a group: the position after its last member. The group is at the given level and begins at
+ * the position first. */
 static int end_of(const layout *l, int level, int first)
 {
     int end = first + 1;
@@ -105,8 +107,8 @@ static int end_of(const layout *l, int level, int first)
     return end;
 }
 
-/* Descends the tree to the level at which no group has more than half of all ranks, and lists the groups there. All
- * other ranks form one more group, which begins after the last of them. */
+/* Descends the tree to the level at which no group has more than half of all ranks, and lists the groups there.
+ * The remaining ranks form one more group. */
 static int parts_of(const layout *l, part *parts)
 {
     int first = 0, end = l->size, level = 0, n = 0;
@@ -174,14 +176,14 @@ static void in_phases(plan *p)
     p->all = sorted;
 }
 
-/* A turn is one step of a rank in the schedule. */
+/* A turn is what one rank does in one phase of the schedule. */
 typedef struct {
     int phase, to, from, nwaits, nsignals;
     int *waits, *signals; /* room for two ranks of each level */
 } turn;
 
-/* Creates the turns of one rank. For each link, by level, group and direction, last holds the last message on the link,
- * and received the turn in which this rank received that message. */
+/* The state while the turns of one rank are created. A link is a level, a group and a direction. last holds the
+ * last message on each link, and received holds the turn in which this rank received that message. */
 typedef struct {
     const layout *l;
     int rank, n;
@@ -200,8 +202,8 @@ static turn *turn_at(maker *k, int phase)
     return &k->turns[k->n - 1];
 }
 
-/* Lets a message wait for the previous message on a link. If the two messages have no rank in common, the receiver of
- * the previous one must signal the sender of this one. */
+/* Makes the message m wait for the previous message on a link. If the previous message's receiver is not the
+ * sender of m, it must signal that sender. */
 static void follow(maker *k, long link, const message *m, const message **seen, int *nseen)
 {
     const message *before = k->last[link];
@@ -239,7 +241,7 @@ static void take_turn(maker *k, const message *m, const message **seen)
         }
 }
 
-/* Writes all turns into one sequence and frees them. */
+/* Writes the numbers of all turns one after another into an array and frees the turns. */
 static schedule *steps_of(maker *k, int phases)
 {
     schedule *s = allocate(1, sizeof *s);

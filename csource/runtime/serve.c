@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A stage is a call in progress: its buffers, and the place of the result. */
+/* A stage holds what libtutti needs while it serves a call: the buffers, and the address at which the result goes. */
 typedef struct {
     call c;
     size_t bytes;          /* of a block, or of the message */
@@ -17,8 +17,8 @@ typedef struct {
     int error;
 } stage;
 
-/* Returns whether a type is contiguous bytes. Ranks may describe the same bytes by different types, so messages are
- * bytes. MPICH and Open MPI pack a type into exactly its bytes. */
+/* Returns whether the elements of a type are contiguous bytes. Messages are sent as bytes, since ranks may
+ * describe the same bytes by different types. MPICH and Open MPI pack a type into exactly its bytes. */
 static int is_plain(MPI_Datatype type)
 {
     MPI_Aint lower, extent;
@@ -30,7 +30,7 @@ static int is_plain(MPI_Datatype type)
     return lower == 0 && extent == size;
 }
 
-/* Returns memory that is freed after the call. */
+/* Allocates one of the stage's buffers, which are freed after the call. */
 static char *buffer_of(stage *s, int which, size_t bytes)
 {
     s->packed[which] = malloc(bytes + 1);
@@ -51,7 +51,7 @@ static void pack(stage *s, char *to, size_t bytes, const void *from, int count, 
         s->error = PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm);
 }
 
-/* Returns the bytes of a buffer: the buffer itself, or a packed copy. */
+/* Returns the content of a buffer as contiguous bytes: the buffer itself, or a packed copy. */
 static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -61,7 +61,8 @@ static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype t
     return to;
 }
 
-/* Returns memory for received bytes: the buffer itself, or memory that is unpacked into the buffer after the call. */
+/* Returns the address for received bytes. It is the buffer itself, or other memory from which the bytes are
+ * unpacked into the buffer after the call. */
 static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -79,7 +80,7 @@ static char *element(void *buf, int i, MPI_Datatype type)
     return (char *)buf + i * extent;
 }
 
-/* Copies the rank's own block to its place among the gathered blocks. */
+/* Copies the rank's own block to the place that it has among the gathered blocks. */
 static void own_block(stage *s, const arguments *a)
 {
     size_t n = s->bytes;
@@ -96,7 +97,7 @@ static void prepare_allgather(stage *s, const arguments *a)
     own_block(s, a);
 }
 
-/* Allocates two numbers for each rank. */
+/* Allocates the arrays starts and counts, with one number for each rank. */
 static int number_ranks(stage *s)
 {
     s->starts = malloc((size_t)s->c.size * 2 * sizeof *s->starts);
@@ -110,8 +111,8 @@ static int number_ranks(stage *s)
     return 1;
 }
 
-/* Prepares an allgatherv. Blocks are received in place if the type is plain and the displacements fit, otherwise packed
- * one after another. */
+/* Prepares an allgatherv. If the type is plain and the displacements fit, blocks are received directly into the
+ * buffer. Otherwise they are received packed, one after another. */
 static void prepare_allgatherv(stage *s, const arguments *a)
 {
     int size = (int)type_size(a->rtype), plain = is_plain(a->rtype), rank = s->c.rank;
@@ -135,7 +136,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, a->displs[rank], a->rtype), a->counts[rank], a->rtype);
 }
 
-/* Prepares an alltoallv. Messages have the application's types, so nothing is packed. */
+/* Prepares an alltoallv. Its messages use the application's MPI types, so nothing is packed. */
 static void prepare_alltoallv(stage *s, const arguments *a)
 {
     MPI_Aint lower;
@@ -235,8 +236,8 @@ static void prepare_reduction(stage *s, const arguments *a)
         s->error = MPI_ERR_NO_MEM;
 }
 
-/* Copies the rank's own elements to the memory where they are reduced. Called only after it is certain that the
- * algorithm can run. */
+/* Copies the rank's own elements to the memory in which they are reduced. It is called only when it is certain
+ * that the algorithm can run. */
 static void start_reduction(stage *s, const arguments *a)
 {
     const void *from = a->send != MPI_IN_PLACE ? a->send : a->recv;
@@ -296,7 +297,8 @@ static void clear(stage *s)
     free(s->starts);
 }
 
-/* The MPI library serves longer messages. Counts of elements are ints, and the algorithms add two of them. */
+/* The largest number of elements that libtutti serves, because numbers of elements are ints and algorithms add two
+ * of them. The MPI library serves longer messages. */
 #define MOST (INT_MAX / 2)
 
 static int too_long(collective what, uint64_t bytes, int size)

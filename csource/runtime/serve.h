@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The arguments that an application passed to a collective. In a bcast the buffer is recv. In a reduction the type is
- * rtype. */
+/* The arguments that an application passed to a collective. The buffer of a bcast is recv. The type of a reduction
+ * is rtype. */
 typedef struct {
     collective what;
     const void *send;
@@ -24,15 +24,16 @@ typedef struct {
     int error; /* that the call returns */
 } arguments;
 
-/* The communicator and the layout on which an algorithm runs. */
+/* The communicator on which an algorithm runs, with its layout. */
 typedef struct {
     MPI_Comm comm; /* of libtutti, for its messages */
     int rank, size;
     layout *layout; /* NULL: the algorithm does not need it */
 } place;
 
-/* Lets an algorithm of libtutti serve a call and sets the call's error. If the algorithm cannot serve it, returns 0
- * without any effect. bytes is the size as in tables, the same on all ranks. */
+/* Lets an algorithm of libtutti serve a call and stores the call's error code. If the algorithm cannot serve the
+ * call, the function returns 0 and does nothing. bytes is the size of the call as tables define it, and is the
+ * same on all ranks. */
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes);
 
 void ran_nothing(void); /* wrap.c: resets what tutti_ran returns */

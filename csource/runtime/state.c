@@ -68,7 +68,8 @@ static int use_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads a file, and all ranks parse it with the same result. Only rank 0 has a path. */
+/* Rank 0 reads the file at path. All ranks parse it with the function parse and get the same result. Only rank 0
+ * needs the path. */
 static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
     char why[WHY] = "", *text = NULL;
@@ -98,8 +99,8 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Starts libtutti with the settings in rank 0's environment. It stays off if several threads of a rank may call MPI at
- * once. */
+/* Starts libtutti with the settings in rank 0's environment. If several threads of a rank may call MPI at once,
+ * libtutti stays off. */
 static void begin(int threads)
 {
     int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[4];

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads tables; docs/reference/runtime-table.md has the grammar. The first rule that applies to a call counts. */
+/* This file reads tables. docs/reference/runtime-table.md has their grammar. If several rules apply to a call, the
+ * first one counts. */
 
 #define MOST_BYTES ((uint64_t)1 << 62)
 
@@ -32,7 +33,7 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* Skips a required text. Returns 0 if another text follows. */
+/* Moves *p past the given text. Returns 0 if *p points to another text. */
 static int literal(const char **p, const char *text)
 {
     size_t n = strlen(text);
@@ -102,7 +103,7 @@ static void mix_free(mix *m)
     free(m->most);
 }
 
-/* Frees all rules and mixes, and allocates memory for a new table. */
+/* Frees all rules and mixes. Allocates memory for a new table with at most that number of lines. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)
@@ -142,7 +143,7 @@ static int sizes(const char **p, uint64_t *low, uint64_t *high)
     return range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
 }
 
-/* Reads the optional order of ranks in a rule. */
+/* Reads the order of ranks in a rule, which is optional. */
 static int order_of(const char **p, unsigned *order)
 {
     *order = 0;
@@ -164,7 +165,8 @@ static int read_rule(const char *p, int line, char *why)
     return keep_rule(r, p);
 }
 
-/* Reads WEIGHT[/MOST] ALGORITHM, where MOST is in thousandths. */
+/* Reads WEIGHT[/MOST] ALGORITHM. MOST is the algorithm's time limit in thousandths of the selected algorithm's
+ * time. */
 static int read_choice(const char **p, mix *m)
 {
     char name[MOST_CHOICE + 1];
@@ -200,7 +202,7 @@ static int read_budget(const char **p, mix *m)
     return ok;
 }
 
-/* Reads the part of an explore line after its first word. */
+/* Reads a line of algorithms to explore, from the place after the word explore. */
 static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
@@ -228,8 +230,8 @@ static uint64_t checksum(const char *text, size_t n)
     return h;
 }
 
-/* Returns the beginning of the last line, which holds the checksum of all lines before it. Returns NULL if the checksum
- * is missing or wrong. */
+/* Returns where the last line begins. The last line holds the checksum of all lines before it. Returns NULL if the
+ * checksum is missing or wrong. */
 static char *last_line(char *text, size_t length)
 {
     enum { END = 4 + 16 + 1 };
@@ -268,7 +270,7 @@ static int read_statement(const char *p, int line, char *why)
     return library_read(p, want) ? refuse(why, line, want) : 0;
 }
 
-/* Parses a table, and modifies the text. All ranks get the same result. */
+/* Parses a table and overwrites the text. All ranks get the same result. */
 int table_read(char *text, size_t length, char *why)
 {
     int line = 1, lines = 0;
@@ -369,7 +371,8 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Finds, for each number of bits, the band that contains the smallest size with that number of bits. */
+/* Finds the band of sizes from which a search begins. For each number of bits this is the band with the smallest
+ * size of that many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;

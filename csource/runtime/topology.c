@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a topology. Its first line is "tutti-topology 1". Each further line describes a node: its name and the switches
- * above it, the outermost first, separated by single blanks. All nodes have the same number of switches. */
+/* Reads a topology. Its first line is "tutti-topology 1". Each further line describes a node: the node's name,
+ * then the switches above it, from the outermost to the innermost. Single blanks separate them. All nodes have the
+ * same number of switches. */
 
 enum { MOST_LEVELS = 16 };
 
@@ -26,8 +27,8 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* Returns the number of a switch: the number of the first node below it. The last nodes are compared first, because
- * files list neighbors together. */
+/* Returns the number of a switch: the number of the first node below it. The search starts at the previous node,
+ * because files list neighboring nodes together. */
 static int number_of(char **names, const spot *at, int level)
 {
     for (int i = nspots; i-- > 0;)
@@ -109,7 +110,7 @@ static int read_lines(char *why)
     return failed;
 }
 
-/* Returns the number of outermost levels that are the same for all nodes, and therefore useless. */
+/* Returns the number of outermost levels that have one switch for all nodes. These levels distinguish no nodes. */
 static int common_levels(void)
 {
     for (int top = 0; top < nlevels - 1; top++)

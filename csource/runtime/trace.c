@@ -8,7 +8,7 @@
 enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
 enum { TAG_COUNT = 1, TAG_ROWS };
 
-/* A slot counts the calls of one collective, shape and size. */
+/* A slot of the hash table counts the calls of one collective, shape and size. */
 typedef struct {
     const shape *shape; /* NULL: the slot is free */
     uint64_t bytes, calls, ticks, shortest, longest;
@@ -52,7 +52,7 @@ void trace_start(const char *path)
 
 static uint64_t power_of_two(uint64_t n) { return n == 0 ? 0 : (uint64_t)1 << (63 - __builtin_clzll(n)); }
 
-/* Returns the slot of such calls, or a free slot for them. */
+/* Returns the slot of the calls with this collective, shape and size, or a free slot for them. */
 static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * COLLECTIVES + what) * 0x9e3779b97f4a7c15u;
@@ -63,7 +63,7 @@ static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
     return s;
 }
 
-/* Rounds all sizes down to powers of two, because there are too many different sizes. */
+/* Rounds all sizes down to powers of two. It is called when there are too many different sizes. */
 static void coarsen(void)
 {
     slot *old = slots;
@@ -123,8 +123,8 @@ void trace_add(collective what, const shape *at, size_t bytes, uint64_t took)
     s->longest = took > s->longest ? took : s->longest;
 }
 
-/* A row is a line of the file. Each rank counts its share of a call, 1 / ranks, so that sums over ranks give numbers of
- * calls and sums of mean times. */
+/* A row is a line of the file. Each rank counts a call as 1 / ranks. Sums over the ranks therefore give the number
+ * of calls, and sums of the calls' mean times. */
 typedef struct {
     collective what;
     int nodes, ppn;
@@ -171,7 +171,7 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* Returns the rows of this rank's calls. A call counts as the rank's share or, with whole, as one call. */
+/* Returns the rows of this rank's calls. If whole is 0, a call counts as 1 / ranks, otherwise as one call. */
 static table own_rows(int whole)
 {
     table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};
@@ -187,7 +187,7 @@ static table own_rows(int whole)
     return t;
 }
 
-/* Merges the rows of another rank. If there are too many rows, sizes are rounded. */
+/* Receives the rows of another rank and merges them into t. If there are too many rows, it rounds sizes down. */
 static void take_rows(table *t, MPI_Comm world, int from)
 {
     int n;
@@ -206,7 +206,7 @@ static void take_rows(table *t, MPI_Comm world, int from)
     add_up(t);
 }
 
-/* Merges the rows of all ranks on rank 0, along a binomial tree. */
+/* Merges the rows of all ranks on rank 0. Rows travel along a binomial tree. */
 static table gather_rows(MPI_Comm world, int rank, int size)
 {
     table t = own_rows(0);
@@ -222,7 +222,7 @@ static table gather_rows(MPI_Comm world, int rank, int size)
     return t;
 }
 
-/* Replaces the file atomically. Returns 0 on success. */
+/* Replaces the file atomically by the rows of a table. Returns 0 on success. */
 static int write_rows(const char *path, const table *t)
 {
     size_t length = strlen(path);
@@ -243,8 +243,8 @@ static int write_rows(const char *path, const table *t)
     return bad;
 }
 
-/* Writes the calls of this rank so far, which remain if the job is killed. Errors are reported only at the end of the
- * job. */
+/* Writes the calls of this rank so far into a file that remains if the job is killed. Errors are reported only at
+ * the end of the job. */
 void trace_flush(uint64_t now)
 {
     table t = own_rows(1);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Returns a root without children. Its list of children can hold all other ranks. */
+/* Returns a tree that has only a root. Its list of children has space for all other ranks. */
 static tree tree_new(const call *c)
 {
     tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};
@@ -11,8 +11,8 @@ static tree tree_new(const call *c)
     return t;
 }
 
-/* Computes a binomial tree. The children of member me are at distances of 1 to radix - 1 times a power of the radix,
- * for each power below the lowest nonzero digit of me. Long distances come first. */
+/* Computes a binomial tree. Members are numbered in the radix. A child of member me differs from me in one digit,
+ * which is below the lowest nonzero digit of me. Distant children come first. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -25,9 +25,10 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message arrives
- * after radix steps. No other tree reaches more ranks in the same time. The first member of a list reaches the ranks
- * that it could reach with one step less; the remaining ranks belong to the first rank that it sends to. */
+/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message
+ * arrives after radix steps. No other tree reaches more ranks in the same time. A list is split in two. The first
+ * member keeps the ranks that it could reach with one step less. The first rank to which it sends reaches the
+ * remaining ranks. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
@@ -54,7 +55,7 @@ static void join_postal(tree *t, int radix, const int *list, int n, int me)
     free(reached);
 }
 
-/* Adds this rank, member me of n, to a tree over a list of ranks. */
+/* Inserts this rank, which is member me of n, into a tree over a list of ranks. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
@@ -86,12 +87,12 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
     return t;
 }
 
-/* A span is a range of positions from first to end, without end. */
+/* A span is a range of positions from first to end; the position end is not part of it. */
 typedef struct {
     int first, end;
 } span;
 
-/* Returns the group of a position at a level. Below the last level it is the position itself. */
+/* Returns the group of a position at a level. Below the last level each position is a group of its own. */
 static span group_at(const layout *l, int level, int position)
 {
     span s = {position, position + 1};
@@ -106,8 +107,8 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Builds a tree over the leaders of the groups at a level within a larger group. The leader of the larger group comes
- * first, and the others follow in a ring. */
+/* Builds a tree over the leaders of those groups at a level that lie within a larger group. The leader of the
+ * larger group comes first, and the others follow in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;

@@ -1,4 +1,4 @@
-/* Trees along which messages travel down and up. */
+/* Trees of ranks, along which messages travel down from the root or up to it. */
 #ifndef TUTTI_TREE_H
 #define TUTTI_TREE_H
 
@@ -14,23 +14,23 @@ typedef struct {
     int error;     /* of MPI, when the tree was made */
 } tree;
 
-/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The parameter of a postal tree is
- * the number of messages that can be sent while a message travels. */
+/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The radix of a postal tree is
+ * the number of messages that a rank can send while one message travels. */
 typedef enum { FLAT, CHAIN, BINARY, BINOMIAL, POSTAL } tree_form;
 
-/* The forms in a tree of groups: over the groups of the first level, over the groups of further levels within each, and
- * over the ranks of a node. */
+/* The forms that make up a tree of groups: over the groups of the first level, over the groups of each further
+ * level, and over the ranks of a node. */
 typedef struct {
     tree_form first, below, inside;
     int radix;
 } tree_shape;
 
-/* Returns this rank's place in a tree over n ranks beginning with first, which is the root of the tree. Ranks are
- * counted in a ring from the call's root. */
+/* Returns this rank's place in a tree over n successive ranks. The first of them is the root of the tree. The
+ * parameter first counts ranks in a ring from the call's root. */
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
-/* Returns this rank's place in a tree over the groups of a level and of all levels below it. Each group has a leader.
- * The leader of the root's group is the root. */
+/* Returns this rank's place in a tree over the groups of a level and of all levels below it. Each group has a
+ * leader. The call's root leads its own group. */
 tree tree_of_groups(const call *c, int level, tree_shape how);
 
 int tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */

@@ -1,7 +1,7 @@
 /* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the
- * application's collective calls, and runs its own algorithms if a table selects them. It calls MPI only by names that
- * begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the application runs
- * as without it. */
+ * application's collective calls, and runs its own algorithms if a table selects them. It calls MPI only by names
+ * that begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the
+ * application runs with the MPI library alone. */
 #ifndef TUTTI_RUNTIME_H
 #define TUTTI_RUNTIME_H
 
@@ -38,22 +38,23 @@ void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* From now on one algorithm serves all calls of a collective that it can serve. Names are as in a table, for example
- * "bcast" and "pipeline(segsize=8192)". Without a collective, the MPI library serves all calls. The table of the
- * environment is no longer used. Collective over the world, with the same arguments on all ranks. Returns 0, or -1 with
- * the reason in why. */
+/* Selects one algorithm for all further calls of the collective that it can serve. Names are written as in a
+ * table, for example "bcast" and "pipeline(segsize=8192)". If what is NULL, the MPI library serves all calls. The
+ * table in the environment has no effect after this call. All ranks of the world must call this function with the
+ * same arguments. Returns 0, or -1 with the reason in why. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
-/* Returns the algorithm that served this rank's last call for which an algorithm was selected, as the table names it.
- * Returns NULL if the MPI library's own algorithm served the call. */
+/* Returns the algorithm that served this rank's last call with a selected algorithm. The name is the one in the
+ * table. Returns NULL if the MPI library's own algorithm served the call. */
 PUBLIC const char *tutti_ran(void);
 
-/* Assigns the next calls of this rank to a site of the program, until another site is set. Mode learn learns for each
- * site separately. All ranks of a communicator must set the same sites between the same calls. MPI_Pcontrol also sets
- * sites, by levels from 3 on. Level 1, or 0 here, means no site. */
+/* Assigns all further calls of this rank to a site of the program, until the next call of this function. Mode
+ * learn learns for each site separately. All ranks of a communicator must set the same sites between the same
+ * calls. MPI_Pcontrol also sets sites, by levels from 3 on. The number 0 means no site, and so does level 1 of
+ * MPI_Pcontrol. */
 PUBLIC void tutti_site(int number);
 
-/* clock.c: the cheapest clock of a rank. */
+/* clock.c: the fastest clock that a rank can read. */
 
 extern int counts_cycles; /* ticks are those of the processor's time stamp counter, which runs at a constant rate */
 
@@ -73,11 +74,13 @@ double clock_period(void); /* seconds of a tick, measured since clock_start */
 
 /* comm.c: communicators and their layout on the nodes. */
 
-/* The order of the ranks over the nodes. Block: the ranks of a node are consecutive. Cyclic: each rank is on the node
- * after that of the previous rank. A communicator on one node, or with one rank on each node, has both orders. */
+/* The order of the ranks over the nodes. Block: the ranks of a node are consecutive. Cyclic: each rank is on the
+ * node that follows the node of the previous rank. A communicator on one node, or with one rank on each node, has
+ * both orders. */
 enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
 
-/* A shape holds the properties of communicators that MPI libraries and tables use. Communicators share shapes. */
+/* A shape holds the properties of a communicator that MPI libraries and tables use. Communicators with the same
+ * properties share a shape. */
 typedef struct shape {
     int ranks, nodes, ppn; /* ppn: of the node with most ranks */
     unsigned orders;       /* that hold for it; 0: neither */
@@ -107,16 +110,16 @@ void comms_end(void);             /* collective */
 comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* select the rows of all shapes from the current table */
 
-/* Returns the communicator for messages of libtutti. It is created at one of the first calls that need it, which is
- * collective. The result is MPI_COMM_NULL before that, and if creating it failed. */
+/* Returns the communicator for messages of libtutti. One of the first calls that need the communicator creates it;
+ * all ranks must make this call. The result is MPI_COMM_NULL before its creation, and if the creation failed. */
 MPI_Comm comm_private(comm *c);
 
 int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */
 void explorer_free(struct explorer *e);     /* of explore.c */
 
 layout *comm_layout(comm *c); /* needs no message */
-/* Returns the communicator for calls that an algorithm of the MPI library serves. The library assigns the algorithm
- * when the communicator is created. */
+/* Returns a communicator on which an algorithm of the MPI library serves all calls. The library assigns the
+ * algorithm when the communicator is created. */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
@@ -124,7 +127,7 @@ static inline comm *comm_of(MPI_Comm handle) { return last_comm->handle == handl
 
 /* bytes.c: sizes of messages. */
 
-/* A cache of the sizes of MPI's predefined types, by the hashes of their handles. */
+/* A cache of the sizes of MPI's predefined types. The index is a hash of the type's handle. */
 enum { TYPES = 16 };
 typedef struct {
     MPI_Datatype type;
@@ -149,7 +152,7 @@ static inline size_t bytes_of(int count, MPI_Datatype type)
     return (size_t)(count > 0 ? count : 0) * (known->type == type ? known->size : type_size(type));
 }
 
-/* trace.c: counts and times of calls. */
+/* trace.c: numbers and times of calls. */
 
 extern uint64_t trace_next; /* the tick at which the trace is to be written next */
 

@@ -31,7 +31,7 @@ static nodes nodes_of(const call *c)
 
 static int leads(const call *c, const nodes *all) { return c->layout->order[all->first[all->own]] == c->rank; }
 
-/* Returns the call limited to the leaders of the nodes. */
+/* Returns a copy of the call that is limited to the leaders of the nodes. */
 static call among_leaders(const call *c, const nodes *all, int *leaders)
 {
     call top = *c;
@@ -44,7 +44,7 @@ static call among_leaders(const call *c, const nodes *all, int *leaders)
     return top;
 }
 
-/* Returns the call limited to the ranks of this rank's node. */
+/* Returns a copy of the call that is limited to the ranks of this rank's node. */
 static call inside(const call *c, const nodes *all)
 {
     call in = *c;
@@ -55,7 +55,8 @@ static call inside(const call *c, const nodes *all)
     return in;
 }
 
-/* Reduces inside each node, then runs an algorithm among the leaders of the nodes. */
+/* Reduces inside each node, runs an allreduce algorithm among the leaders of the nodes, and broadcasts inside each
+ * node. */
 static int allreduce_by_nodes(const call *c, int (*run)(const call *))
 {
     nodes all = nodes_of(c);
@@ -74,15 +75,15 @@ static int allreduce_by_nodes(const call *c, int (*run)(const call *))
     return e;
 }
 
-/* Source: Karonis et al., Exploiting hierarchy in parallel computer networks to optimize collective operation performance
- * (2000). */
+/* An allreduce on two levels, with recursive doubling among the nodes. Source: Karonis et al., Exploiting
+ * hierarchy in parallel computer networks to optimize collective operation performance (2000). */
 int allreduce_two_level(const call *c) { return allreduce_by_nodes(c, allreduce_recursive_doubling); }
 
-/* The two-level algorithm for long vectors. */
+/* The allreduce on two levels for long vectors, with Rabenseifner's algorithm among the nodes. */
 int allreduce_two_level_rabenseifner(const call *c) { return allreduce_by_nodes(c, allreduce_rabenseifner); }
 
-/* Sends the blocks of some nodes to the next node and receives those of the previous node. blocks is sorted by
- * position. */
+/* Sends the blocks of some nodes to the next node, and receives blocks from the previous node. The array blocks is
+ * sorted by position. */
 static int pass_on(const call *top, const nodes *all, char *blocks)
 {
     int e = MPI_SUCCESS, n = top->count, next = after(top, top->rank, 1), before = after(top, top->rank, -1);

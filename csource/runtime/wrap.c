@@ -1,7 +1,7 @@
 #include "explore.h"
 #include "library.h"
 
-/* A visit is one call of the application. */
+/* A visit is one call of the application, from its entry into libtutti until it returns. */
 typedef struct {
     comm *comm;
     uint64_t bytes, from;
@@ -16,7 +16,8 @@ const char *tutti_ran(void) { return ran; }
 
 void ran_nothing(void) { ran = NULL; }
 
-/* A separate function, so that exploration costs all other calls only the test of a flag. */
+/* Chooses an algorithm to explore. This is a separate function, so that without exploration a call only tests a
+ * flag. */
 __attribute__((noinline)) static void explore(visit *v)
 {
     if (v->comm->shape == NULL)
@@ -27,7 +28,8 @@ __attribute__((noinline)) static void explore(visit *v)
         v->from = ticks();
 }
 
-/* Fills the struct in place, because copying recently written memory would stall the processor. */
+/* Initializes a visit. It fills the struct in place, because copying recently written memory would stall the
+ * processor. */
 static inline void enter(visit *v, collective what, comm *c, size_t bytes)
 {
     const shape *s = c->shape;
@@ -56,7 +58,7 @@ static inline int leave(const visit *v, int error)
     return error;
 }
 
-/* Returns whether the selected algorithm served the call. */
+/* Lets the selected algorithm serve the call. Returns whether it did. */
 __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 {
     ran = NULL;
@@ -79,8 +81,8 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 
 static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }
 
-/* The size of a call. For allgather, alltoall, gather, scatter and their vector forms it is the part of one rank; if
- * parts differ, it is their mean. For the other collectives it is the whole message. */
+/* The size of a call in bytes. For allgather, alltoall, gather, scatter and their vector forms it is the size of
+ * one rank's part; if parts differ, it is their mean size. For the other collectives it is the whole message. */
 
 static inline size_t part(size_t bytes, const comm *c) { return c->shape == NULL ? 0 : bytes / (size_t)c->shape->ranks; }
 
@@ -205,7 +207,7 @@ int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
     return leave(&v, PMPI_Exscan(send, recv, count, type, op, on));
 }
 
-/* The root may pass MPI_IN_PLACE. The receive arguments of other ranks are not significant. */
+/* Only the root may pass MPI_IN_PLACE. MPI ignores the receive arguments of the other ranks. */
 int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
 {
     if (!active)

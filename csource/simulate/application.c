@@ -1,7 +1,8 @@
-/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES the number of calls in a trace, evenly distributed over its
- * classes, and computes for COMPUTE microseconds, 5 % more or less, before each. Classes with fewer nodes or ranks per node
- * than the world run on as many communicators as fit into it. Rank 0 prints for each class the number of calls, their
- * microseconds averaged over the ranks, and those of a call in the second half of the run; and the time of all calls. */
+/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES as many calls as a trace, evenly
+ * distributed over the trace's classes. Before each call it computes for COMPUTE microseconds, 5 % more or less. A
+ * class with fewer nodes or ranks per node than the world runs on several communicators at once, as many as fit
+ * into the world. Rank 0 prints for each class the number of calls, the mean microseconds of a call over the
+ * ranks, and the same mean for the second half of the run. At the end it prints the time of all calls. */
 #include "draw.h"
 #include "explore.h"
 
@@ -61,7 +62,7 @@ static void make_call(const class *c)
         MPI_Bcast(got, c->bytes, MPI_BYTE, 0, c->on);
 }
 
-/* Returns the class that has made the smallest part of its calls, or NULL when all calls are done. */
+/* Returns the class that has made the smallest fraction of its calls, or NULL when all calls are done. */
 static class *next(void)
 {
     class *least = NULL;

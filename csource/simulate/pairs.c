@@ -21,7 +21,7 @@ static void tell_places(const session *s)
     line_end(&l);
 }
 
-/* Rank 0 prints the socket of each rank: the rank's number on its node. */
+/* Rank 0 prints the socket of each rank. The socket's number is the number of the rank on its node. */
 static void tell_sockets(const session *s)
 {
     const world *w = &s->world;
@@ -79,7 +79,7 @@ static void exchange(const session *s, int first, int other, int n)
     }
 }
 
-/* LGate's barrier, a dissemination barrier, for the n ranks in ranks. */
+/* A dissemination barrier for n ranks, as LGate uses it. The array ranks lists them. */
 static void meet(const session *s, const int *ranks, int n, int me)
 {
     char none, got;
@@ -88,8 +88,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Exchanges messages in one pair after another. All ranks wait for each pair. Each of the first ranks, left in
- * number, is paired with each of the other ranks. If left is 0, all pairs exchange messages. */
+/* Lets one pair after another exchange messages. All ranks wait for each pair. Each of the first `left` ranks is
+ * paired with each of the other ranks. If left is 0, all pairs exchange messages. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)
@@ -101,8 +101,8 @@ static void one_by_one(const session *s, const int *ranks, int n, int left, int 
     meet(s, ranks, n, me);
 }
 
-/* LGate's order: first all groups, here the nodes, at the same time; then groups are joined two by two. Source:
- * Reinfjell (2023), 3.1.1. */
+/* Measures all pairs in LGate's order. First all groups, here the nodes, measure their own pairs at the same time.
+ * Then groups are joined two by two. Source: Reinfjell (2023), 3.1.1. */
 static void lgate(const session *s, int times)
 {
     const world *w = &s->world;

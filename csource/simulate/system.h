@@ -1,5 +1,6 @@
-/* Replaces functions of MPI and of the system that SMPI does not have, for measuring pairs. A waiting rank polls as
- * rarely as possible, since every poll is an event of the simulation. The hosts of a node are its sockets: -DSOCKETS=N. */
+/* Replaces functions of MPI and of the system that measuring pairs needs and the simulated MPI library (SMPI)
+ * lacks. A waiting rank polls rarely, since every poll is an event of the simulation. Each socket of a node is
+ * simulated as a host; -DSOCKETS=N sets their number. */
 #ifndef TUTTI_SYSTEM_H
 #define TUTTI_SYSTEM_H
 

@@ -1,7 +1,8 @@
-/* time COLLECTIVE SIZES ALGORITHM...: measures algorithms on a simulated machine, with root 0, when all ranks start at
- * the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the microseconds until the last
- * rank is done. Algorithms are those of libtutti, with a parameter as NAME=NUMBER, and library, the one that SMPI is set to.
- * Bytes are as in tables. */
+/* time COLLECTIVE SIZES ALGORITHM...: measures algorithms on a simulated machine, with root 0, when all ranks
+ * start at the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the
+ * microseconds until the last rank is done. ALGORITHM is an algorithm of libtutti, with a parameter as
+ * NAME=NUMBER, or the word library for the algorithm that SMPI is set to. SIZES are in bytes, defined as in
+ * tables. */
 #include "serve.h"
 
 #include <smpi/smpi.h>
@@ -41,7 +42,7 @@ static void library(const arguments *a)
     }
 }
 
-/* Returns the algorithm with a name. The name library means SMPI's own algorithm. */
+/* Returns the algorithm with a name. The name "library" means SMPI's own algorithm. */
 static pick pick_of(collective what, const char *name)
 {
     pick p = {NULL, 0};
@@ -55,8 +56,8 @@ static pick pick_of(collective what, const char *name)
     return p;
 }
 
-/* Returns the seconds of one call on the slowest rank. All ranks start the call at the given time. The algorithm gets
- * the same layout as from libtutti. */
+/* Returns the seconds of one call on the slowest rank. All ranks start the call at the given time. The algorithm
+ * gets the layout that libtutti would give it. */
 static double run(const pick *p, arguments *a, int bytes, double at)
 {
     double from, took;

@@ -34,7 +34,7 @@ int collective_count(collective what, long bytes)
 }
 
 /* Returns whether calls of a collective can have a form. Predefined operations do not accept derived types. Null
- * arguments are possible only if MPI ignores the arguments of some rank. */
+ * arguments are possible only if MPI ignores some rank's arguments. */
 int form_exists(form f, collective what)
 {
     int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;

@@ -1,6 +1,7 @@
 #include "workload.h"
 
-/* The operation that does not commute composes maps x -> a x + b modulo a prime. A float holds a * PRIME + b exactly. */
+/* The operation that does not commute composes two maps x -> a x + b modulo the prime PRIME. A map is stored in a
+ * float as a * PRIME + b, which a float holds exactly. */
 enum { PRIME = 2039 };
 
 static float composed(float first, float second)
@@ -42,8 +43,8 @@ void operation_free(MPI_Op *op)
         MPI_Op_free(op);
 }
 
-/* Computes the input of a rank, which is periodic in the element with PERIOD. Sums of inputs are exact in a float for
- * up to two million ranks, in any order. */
+/* Computes the elements that a rank contributes to a reduction. They repeat after PERIOD elements. Sums of inputs
+ * are exact in a float for up to two million ranks, in any order. */
 void operation_input(operation op, int rank, int salt, float table[PERIOD])
 {
     for (int i = 0; i < PERIOD; i++) {

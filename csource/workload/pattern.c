@@ -5,15 +5,16 @@
 
 #define UNTOUCHED 0xa5 /* a byte that holds no data */
 
-/* A pattern describes the expected content of a block. If data are moved, the block holds the data from rank `from` for
- * rank `to`, where -1 means that they are equal for all ranks. If data are reduced, it holds elements of a vector. */
+/* A pattern describes the expected content of a block. In a collective that moves data, the block holds the data
+ * that rank `from` sends to rank `to`; -1 means that all ranks get the same data. In a reduction the block holds
+ * elements of a vector. */
 typedef struct {
     char *at;
     int items, from, to;
     size_t first; /* element of the vector */
 } piece;
 
-/* The periodic vector of a reduction. It is not used if data are moved. */
+/* The vector that a reduction computes, which is periodic. Collectives that only move data do not use it. */
 typedef struct {
     const float *table;
     int salt;
@@ -158,7 +159,7 @@ void workload_fill(workload *w, int salt)
         put(w, input(w, i), of);
 }
 
-/* Returns whether the send buffer is unchanged. */
+/* Returns whether the call left the send buffer unchanged. */
 static int kept(const workload *w, pattern of, char *why)
 {
     if (w->args.from == MPI_IN_PLACE || w->what == BCAST)

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of elements in a block. A scattered block has the same size on all ranks, because some algorithms
- * need that: the count is divided by the number of ranks and rounded down, to at least one element. */
+/* Returns the number of elements in a block. A scattered block has the same size on all ranks, because some
+ * algorithms need equal sizes. It is the count divided by the number of ranks, rounded down, and at least one
+ * element. */
 static int block(collective what, int count, int size)
 {
     if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))
@@ -18,7 +19,7 @@ static int in_place(collective what, form f, int rank) { return f.in_place && (!
 
 int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
 
-/* Computes the number of blocks in each buffer. */
+/* Computes how many blocks the send buffer and the receive buffer of a rank hold. */
 static void extents(collective what, form f, int rank, int size, size_t *send, size_t *recv)
 {
     size_t all = (size_t)size, root = rank == f.root ? all : 0;
@@ -80,7 +81,8 @@ static int share(const workload *w, int other)
     return w->form.uneven && none ? 0 : w->items;
 }
 
-/* Places the blocks. Blocks of a reduced vector are adjacent; other blocks keep their places. */
+/* Computes the address of each block. Blocks of a reduced vector are adjacent; other blocks have gaps between
+ * them. */
 static void place_blocks(workload *w)
 {
     int next = 0;
@@ -149,7 +151,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
     return 0;
 }
 
-/* Frees a workload. A workload that was never made is ignored. */
+/* Frees a workload. It does nothing if the workload was never made. */
 void workload_free(workload *w)
 {
     if (w->counts != NULL || w->send != NULL) {

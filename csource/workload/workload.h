@@ -25,8 +25,8 @@ typedef enum {
     OPERATIONS
 } operation;
 
-/* The form of a call. The zero value is the form that is timed: MPI_CHAR, or sums of MPI_FLOAT, separate buffers, equal
- * counts, and root 0. */
+/* The form of a call. The zero value is the form that the benchmark times. It has MPI_CHAR, or sums of MPI_FLOAT,
+ * with separate buffers, equal counts and root 0. */
 typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
@@ -46,7 +46,7 @@ form form_at(int n, int size);      /* form n of them */
 int form_exists(form f, collective what); /* whether the collective has it */
 void form_name(form f, char *text); /* WHY bytes */
 
-/* item.c: the items of a message. An item is contiguous elements between gaps. */
+/* item.c: the items of a message. An item consists of contiguous elements, with a gap before and after it. */
 
 typedef struct {
     MPI_Datatype type;
@@ -59,7 +59,7 @@ size_t item_bytes(const item *i, collective what);
 int item_commit(item *i, collective what);
 void item_free(item *i, collective what);
 
-/* operation.c: the operations of reductions and their results. */
+/* operation.c: the operations of reductions, and the results that they should have. */
 
 enum { PERIOD = 7 }; /* of the elements of a vector */
 
@@ -98,7 +98,7 @@ int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLA
 int workload_call(const workload *w);
 long workload_moved(const workload *w); /* bytes as plans count them, after rounding */
 
-/* pattern.c: the data, and the check of the result. */
+/* pattern.c: fills the buffers and checks the result. */
 
 void workload_fill(workload *w, int salt);
 int workload_right(const workload *w, int salt, char *why); /* whether the result of one call after workload_fill is right */

@@ -1,4 +1,4 @@
-/* Replaces csource/cvar, since SMPI has no control variables. */
+/* Replaces csource/cvar in simulations, because the simulated MPI library (SMPI) has no control variables. */
 #ifndef TUTTI_CVAR_H
 #define TUTTI_CVAR_H
 
