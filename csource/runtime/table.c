@@ -103,7 +103,7 @@ static void mix_free(mix *m)
     free(m->most);
 }
 
-/* Frees all rules and mixes. Allocates memory for a new table with at most that number of lines. */
+/* Frees all rules and mixes. Allocates memory for a new table with at most `most` lines. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)

@@ -81,8 +81,8 @@ static int share(const workload *w, int other)
     return w->form.uneven && none ? 0 : w->items;
 }
 
-/* Computes the address of each block. Blocks of a reduced vector are adjacent; other blocks have gaps between
- * them. */
+/* Computes the number of items in each block, and its displacement. Blocks of a reduced vector are adjacent;
+ * blocks of allgatherv and alltoallv begin at equal distances. */
 static void place_blocks(workload *w)
 {
     int next = 0;

@@ -16,10 +16,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Kinds returns the kinds of runners.
+// Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setStrategyDefaults sets keys without a value whose default depends on the strategy.
+// setStrategyDefaults gives each key that has no value its default, if this default depends on the
+// strategy.
 func (c *Campaign) setStrategyDefaults() {
 	if c.Model.Kind == "" {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
@@ -42,8 +43,8 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// agreeModel reports a scaling of times that the model cannot use. The Poisson criterion needs times of 0
-// or more, but standardised times can be negative.
+// agreeModel reports if the model cannot use the chosen scaling of times. The Poisson criterion needs times
+// of 0 or more, but standardised times can be negative.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	if c.Model.Criterion == forest.Poisson.String() && c.Model.Scaling == string(preprocess.Standard) {
 		fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with model.scaling %s some are below: want %v, %v or %v",
@@ -54,7 +55,7 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	}
 }
 
-// agreeLive reports contradictions in a campaign that runs benchmarks.
+// agreeLive reports keys that contradict each other in a campaign that runs benchmarks.
 func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	for _, axis := range []struct {
 		key   string

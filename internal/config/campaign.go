@@ -6,8 +6,8 @@ import (
 	"tutti/preprocess"
 )
 
-// Campaign is the content of a campaign file. All values are valid and all paths absolute. The
-// journal keeps its JSON form, so that a campaign can be resumed without the file.
+// Campaign is the content of a campaign file. All values are valid and all paths absolute. The journal
+// contains the campaign in JSON form, so a campaign can be resumed without its file.
 type Campaign struct {
 	Name        string    `json:"name"`
 	Machine     string    `json:"machine"`
@@ -84,7 +84,7 @@ type Runner struct {
 	Order           string        `json:"order,omitempty"`    // order of ranks over nodes; empty means block
 }
 
-// Live reports whether benchmarks run, in contrast to replayed measurements.
+// Live reports whether the runner runs benchmarks. The other runner replays recorded measurements.
 func (r Runner) Live() bool { return r.Kind != Replay }
 
 // The kinds of runners.
@@ -95,7 +95,8 @@ const (
 	Allocation = "allocation" // runs benchmarks in the Slurm allocation of tutti itself
 )
 
-// The values of runner.parallel: which benchmarks run at the same time on the nodes of a job.
+// The values of the key runner.parallel. They say which benchmarks may run at the same time on the nodes of
+// a job.
 const (
 	Never  = "never"  // one benchmark at a time
 	Switch = "switch" // benchmarks whose nodes share no switch
@@ -116,7 +117,7 @@ type Benchmark struct {
 	Check       bool          `json:"check,omitempty"`
 }
 
-// Slurm has the options of submitted jobs.
+// Slurm has the options with which jobs are submitted.
 type Slurm struct {
 	Partition   string   `json:"partition,omitempty"`
 	Account     string   `json:"account,omitempty"`
@@ -129,7 +130,8 @@ type Slurm struct {
 	Bin         string   `json:"bin,omitempty"`
 }
 
-// Launch is the cost that is assumed for each start of a parallel program when recorded data are replayed.
+// Launch is the cost of starting a parallel program. A replay of recorded data assumes this cost for each
+// start.
 type Launch struct {
 	Model       string        `json:"model"`
 	Time        time.Duration `json:"time"`

@@ -4,8 +4,8 @@ import (
 	"tutti/coll"
 )
 
-// Earlier has the measurements of an earlier campaign. A new campaign that uses them copies all of them
-// into its own journal. To resume the new campaign, its journal is enough.
+// Earlier has the measurements of an earlier campaign. A new campaign that uses them copies them into its
+// own journal, so that it can be resumed without the earlier campaign.
 type Earlier struct {
 	Campaign string           `json:"campaign"`
 	ID       string           `json:"id,omitempty"`
@@ -13,7 +13,7 @@ type Earlier struct {
 	Problems []EarlierProblem `json:"problems"`
 }
 
-// EarlierProblem has the measurements of one library and collective of an earlier campaign.
+// EarlierProblem has the measurements that an earlier campaign made for one library and collective.
 type EarlierProblem struct {
 	Library      string             `json:"library"`
 	Version      string             `json:"version"`

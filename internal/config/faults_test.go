@@ -16,7 +16,7 @@ const (
 	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x, intel 2019, mvapich2 2.3, libtutti 1, libtutti 1+mpich-4.0.2, libtutti 1+openmpi-4.1.4"
 )
 
-// faultsOf loads an invalid file and returns its faults. Paths in the faults are relative to the
+// faultsOf loads an invalid file and returns its faults. In the returned texts, paths are relative to the
 // folder of the file.
 func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 	t.Helper()
@@ -36,8 +36,8 @@ func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 	return lines[1:]
 }
 
-// TestFaults checks that each fault names the file, the line, the key and the allowed values. The tested
-// lines begin at line 6 of the file.
+// TestFaults checks that each fault names the file, the line, the key and the allowed values. The part of
+// the file that differs between tests begins in line 6.
 func TestFaults(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: did you mean seed?"},
@@ -150,8 +150,8 @@ runner:
 	}
 }
 
-// TestFaultsComeAllAtOnce checks that one error has the faults of the file, of variables, flags
-// and settings. The fault of a missing key explains the key.
+// TestFaultsComeAllAtOnce checks that one error lists the faults of the file, of environment variables, of
+// flags and of settings. For a missing key the error explains the key.
 func TestFaultsComeAllAtOnce(t *testing.T) {
 	file := "nme: night\nlibraries: []\ncollectives: []\nrunner: {data: []}\nseed: 012\nmodel: {trees: 0}\nstop: {patience: 5}\n"
 	got := faultsOf(t, file, config.Layers{

@@ -119,7 +119,7 @@ func fields() []field {
 	}
 }
 
-// Key is a key of campaign files.
+// Key is one key of campaign files, with its name and its meaning.
 type Key struct {
 	Name   string
 	Values []string // all allowed values; empty for keys with other values

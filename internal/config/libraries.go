@@ -9,7 +9,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// libraryList is the type of the key libraries.
+// libraryList returns the type of the key libraries.
 func libraryList() value {
 	item := objectSchema([]string{"name", "version"}, map[string]schema{
 		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},
@@ -29,7 +29,8 @@ func libraryNames() []string {
 	return out
 }
 
-// readLibraries reads the key libraries. The version of each library must be a release in the catalogue.
+// readLibraries reads the value of the key libraries. The version of each library must be a release in the
+// catalogue.
 func readLibraries(c *Campaign, v any) error {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -103,7 +104,7 @@ func (lib *Library) set(key string, v any) error {
 	return fmt.Errorf("unknown key %w", NotOneOf(key, names))
 }
 
-// setWords sets a key of a library whose value is a list of texts.
+// setWords sets a key of a library to a list of texts. It checks each text.
 func setWords(at *[]string, key string, v any, check func(string) error) error {
 	given, err := list(v)
 	if err != nil {
@@ -122,16 +123,16 @@ func setWords(at *[]string, key string, v any, check func(string) error) error {
 	return nil
 }
 
-// Launchers returns the programs that start parallel programs: srun of Slurm, mpiexec.hydra of MPICH, and
-// mpirun of Open MPI.
+// Launchers returns the names of the programs that start parallel programs. The names stand for Slurm's
+// srun, MPICH's mpiexec.hydra and Open MPI's mpirun.
 func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 
-// Programs returns the names of the benchmark suites that tutti can use for measurements.
+// Programs returns the names of the benchmark programs that tutti can measure with.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 
-// DefaultLauncher returns the launcher that works with every build of a library. In Slurm this is
-// srun: the library's own launcher may be missing on the nodes. Libraries for which srun needs a
-// matching plugin use their own launcher.
+// DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's
+// own launcher may be missing on the nodes. If srun needs a plugin that matches the library, it is the
+// library's own launcher.
 func (r Runner) DefaultLauncher(library string) string {
 	if lib, ok := libraries.Named(library); ok {
 		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {

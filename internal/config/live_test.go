@@ -12,7 +12,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// liveDefaults sets the keys that only live campaigns use to their defaults.
+// liveDefaults gives the keys that only live campaigns use their default values.
 func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
 	c.Runner.RankAllowance, c.Runner.Parallel, c.Runner.Order = 5*time.Millisecond, config.Never, "block"
@@ -22,7 +22,7 @@ func liveDefaults(c *config.Campaign) {
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
 
-// fullLive is a campaign file that runs benchmarks. No key has its default value.
+// fullLive is a campaign file that runs benchmarks and sets every key. No key has its default value.
 const fullLive = `
 name: night
 output: out
@@ -115,8 +115,8 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 	}
 }
 
-// TestFaultsOfALiveCampaign checks keys that contradict each other, and texts that would end a
-// line or a word of a script.
+// TestFaultsOfALiveCampaign checks keys that contradict each other. It also checks texts that would break a
+// line or a word in a script.
 func TestFaultsOfALiveCampaign(t *testing.T) {
 	head := "name: night\noutput: out\ncollectives: [bcast]\n"
 	mpich := "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv}]\n"

@@ -18,14 +18,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ErrConfig is matched by every error about the contents of a campaign file.
+// ErrConfig is the error for the contents of a campaign file. errors.Is finds it in every such error.
 var ErrConfig = errors.New("campaign file")
 
-// EnvPrefix is the prefix of variables that override keys. TUTTI_STOP_SLOWDOWN overrides
-// stop.slowdown.
+// EnvPrefix is the prefix of environment variables that override keys. For example, TUTTI_STOP_SLOWDOWN
+// overrides stop.slowdown.
 const EnvPrefix = "TUTTI_"
 
-// Layers override keys of the file. Settings override flags, and flags override variables.
+// Layers are values that override keys of the campaign file. Settings take precedence over flags, and flags
+// over environment variables.
 type Layers struct {
 	Environ []string               // NAME=VALUE, as from os.Environ
 	Flags   map[string]*pflag.Flag // by key; unchanged flags override nothing
@@ -51,8 +52,8 @@ func Load(path string, layers Layers) (*Campaign, error) {
 	return c, nil
 }
 
-// campaign reads the content of a campaign file. dir is the folder of the file. The loader
-// collects the faults.
+// campaign parses the content of a campaign file. The parameter dir is the folder of the file. The loader
+// collects all faults.
 func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
 	if l.read(content) {
@@ -66,8 +67,8 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	return c
 }
 
-// err returns an error that matches the parameter what and has one line for each fault. It returns nil if
-// there are no faults.
+// err combines all faults into one error with a line for each fault, or returns nil if there are none. The
+// error matches the parameter what.
 func (l *loader) err(what error) error {
 	switch len(l.faults) {
 	case 0:
@@ -90,7 +91,7 @@ func newLoader(path string) *loader {
 	return &loader{path: path, v: viper.New(), where: map[string]string{}, faulty: map[string]bool{}}
 }
 
-// fault records a fault of a key, and ignores further faults of the same key.
+// fault records that a key has a fault. It records only the first fault of a key.
 func (l *loader) fault(key string, err error) {
 	var parts faultList
 	if !errors.As(err, &parts) {
@@ -104,14 +105,14 @@ func (l *loader) fault(key string, err error) {
 	}
 }
 
-// place returns the file and line in which a key was given. For an item of a list it may be the line of the
-// list. If the line is unknown, it returns the path of the file.
+// place returns the file and line in which a key was given. If only the line of a list is known, it returns
+// that line for the list's items. If no line is known, it returns the path of the file.
 func (l *loader) place(key string) string {
 	list, _, _ := strings.Cut(key, "[")
 	return cmp.Or(l.where[key], l.where[list], l.path)
 }
 
-// read parses the file. It reports false if the file is not YAML.
+// read parses the file. It returns false if the file is not valid YAML.
 func (l *loader) read(content []byte) bool {
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
@@ -138,7 +139,7 @@ func (l *loader) read(content []byte) bool {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// yamlFaults returns the faults of an error of the YAML parser, each with the name of the file.
+// yamlFaults converts an error of the YAML parser into faults, each of which names the file.
 func (l *loader) yamlFaults(err error) []string {
 	var faults []string
 	for _, m := range yamlLine.FindAllStringSubmatch(err.Error(), -1) {
@@ -150,8 +151,8 @@ func (l *loader) yamlFaults(err error) []string {
 	return faults
 }
 
-// walk finds the line of each key. It reports keys without a value and octal numbers, which the
-// YAML parser accepts.
+// walk records the line of each key. It reports keys without a value and octal numbers, which the YAML
+// parser accepts.
 func (l *loader) walk(key string, n *yaml.Node) {
 	if key != "" {
 		l.where[key] = fmt.Sprintf("%s:%d", l.path, n.Line)
@@ -190,7 +191,8 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 	n.Content = kept
 }
 
-// layer overrides keys of the file with variables, flags and settings. It reports names that are not keys.
+// layer overrides keys of the file with environment variables, flags and settings. It reports names that
+// are not keys.
 func (l *loader) layer(layers Layers) {
 	known := map[string]string{}
 	for _, f := range fields() {
@@ -236,7 +238,7 @@ func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// decode reads the value of every field. It reports keys of the file that are not fields.
+// decode reads the value of every field. It reports keys in the file that match no field.
 func (l *loader) decode(c *Campaign, all []field) {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
@@ -260,7 +262,7 @@ func (l *loader) decode(c *Campaign, all []field) {
 }
 
 // unknownKey returns the error for an unknown key. The error suggests a similar key, or lists the keys of
-// the same section. If the key is the name of a section, the error lists the keys in that section.
+// the same section. If the unknown key is a section's name, the error lists that section's keys.
 func unknownKey(key string, all []field) error {
 	section, _, _ := cutLast(key)
 	var keys, siblings, below, top []string
@@ -332,8 +334,8 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	}
 }
 
-// faultList is an error that consists of the faults of the items of one key. Each fault has the index of
-// its item.
+// faultList is an error about a key whose value is a list. It contains the faults of single items, each
+// with the index of its item.
 type faultList []struct {
 	at  string
 	err error
@@ -353,7 +355,7 @@ func (f faultList) err() error {
 	return f
 }
 
-// Error returns all faults in one text. The loader reports the faults one by one instead.
+// Error returns all faults in one text. The loader uses the single faults instead.
 func (f faultList) Error() string {
 	parts := make([]string, len(f))
 	for i, p := range f {

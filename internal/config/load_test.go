@@ -24,7 +24,8 @@ collectives: [bcast]
 runner: {data: [a.csv]}
 `
 
-// write creates a folder with a campaign file and with the files to which campaign files refer.
+// write creates a folder with a campaign file and with the files that campaign files name. It returns the
+// path of the campaign file.
 func write(t testing.TB, content string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +42,8 @@ func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
 	return testutil.Must(config.Load(write(t, content), layers))(t)
 }
 
-// fullReplay is a campaign file of the kind replay. No key has its default value.
+// fullReplay is a campaign file that replays recorded data and sets every key. No key has its default
+// value.
 const fullReplay = `
 name: night-1
 machine: two racks
@@ -100,7 +102,8 @@ hpo: {trials: 5}
 export: {max_loss: 0.05, op_safe: false}
 `
 
-// campaignOf returns the campaign that the file fullReplay describes. dir is the folder of the file.
+// campaignOf returns the campaign that the text fullReplay describes. The parameter dir is the folder of
+// the file.
 func campaignOf(dir string) *config.Campaign {
 	return &config.Campaign{
 		Name: "night-1", Machine: "two racks", Seed: 7, Output: filepath.Join(filepath.Dir(dir), "results"), Workers: 3, Attempts: 4,
@@ -183,8 +186,8 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	}
 }
 
-// TestLayers checks the order of layers: default, file, variable, flag, --set. Each row sets the key in one
-// more layer, and the last layer wins.
+// TestLayers checks the order of layers: default, file, variable, flag, --set. Each row sets the same key
+// in one more layer. The value in the last layer must be the result.
 func TestLayers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.Int("trees", 0, "")
@@ -221,7 +224,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestListsFromText checks lists and values with units that are given in variables.
+// TestListsFromText checks lists and values with units that environment variables set.
 func TestListsFromText(t *testing.T) {
 	c := load(t, minimalFile, config.Layers{
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
@@ -245,7 +248,8 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// FuzzLoad checks that Load returns a campaign or an error that matches ErrConfig, for any bytes.
+// FuzzLoad checks that for any file content Load returns either a campaign or an error that matches
+// ErrConfig.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{minimalFile, fullReplay, "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
 		f.Add(s)

@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestReference checks that the reference of all keys is current.
+// TestReference checks that the document that lists all keys is current.
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Configuration keys\n\n" +
@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 	testutil.CheckGolden(t, "../../../docs/reference/configuration.md", []byte(b.String()))
 }
 
-// writeKeys writes a table of keys.
+// writeKeys writes the rows of a Markdown table that describes keys.
 func writeKeys(b *strings.Builder, all []field) {
 	b.WriteString("| key | default | meaning |\n|---|---|---|\n")
 	for _, f := range all {
@@ -40,7 +40,7 @@ func writeKeys(b *strings.Builder, all []field) {
 	}
 }
 
-// TestSchema checks that the JSON schemas are current.
+// TestSchema checks that the files with the JSON schemas are current.
 func TestSchema(t *testing.T) {
 	for name, schema := range map[string]map[string]any{"campaign": CampaignSchema(), "service": ServiceSchema()} {
 		text := testutil.Must(json.MarshalIndent(schema, "", "  "))(t)

@@ -9,7 +9,7 @@ import (
 // schema is a JSON schema.
 type schema map[string]any
 
-// objectSchema describes an object with the given properties and no others.
+// objectSchema returns the schema of an object with the given properties and no others.
 func objectSchema(required []string, properties map[string]schema) schema {
 	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
@@ -18,12 +18,13 @@ func objectSchema(required []string, properties map[string]schema) schema {
 	return s
 }
 
-// listSchema describes a list of texts.
+// listSchema returns the schema of a list of texts.
 func listSchema() schema {
 	return schema{"type": "array", "items": schema{"type": "string"}}
 }
 
-// CampaignSchema returns the JSON schema of campaign files, for editors.
+// CampaignSchema returns the JSON schema of campaign files. Editors use it to check and complete such
+// files.
 func CampaignSchema() map[string]any { return fileSchema("tutti campaign file", fields()) }
 
 // ServiceSchema returns the JSON schema of service files.
@@ -31,7 +32,8 @@ func ServiceSchema() map[string]any {
 	return fileSchema("tutti service file", serviceFields(&Service{}, ""))
 }
 
-// fileSchema describes a file with the given keys. A dot in a key separates a section from a key inside it.
+// fileSchema returns the schema of a file with the given keys. A dot in a key separates a section from a
+// key inside it.
 func fileSchema(title string, all []field) schema {
 	s := sectionSchema(all, "")
 	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", title

@@ -14,11 +14,11 @@ import (
 	"tutti/coll"
 )
 
-// ErrService is matched by every error about the content of a service file.
+// ErrService is the error for the content of a service file. errors.Is finds it in every such error.
 var ErrService = errors.New("service file")
 
-// Service is the content of a service file. All values are valid, paths are absolute, and the
-// campaign files that it names were read without an error.
+// Service is the content of a service file. All values are valid, and all paths are absolute. The campaign
+// files that it names were read without an error.
 type Service struct {
 	State  string // folder
 	Listen string // host:port or unix:PATH
@@ -40,18 +40,18 @@ type Quota struct {
 	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight
 }
 
-// The default quota. One campaign may take what tutti tune takes without asking. A day has as many
-// node-hours as one node that is always busy.
+// The default quotas in node-hours. A single campaign gets the budget that tutti tune uses without asking
+// the user. A day has the node-hours of one node that is always busy.
 const (
 	DefaultCampaignHours = 10
 	DefaultDayHours      = 24
 )
 
-// Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget between
-// rounds only. A service stops a campaign whose cost exceeds the budget times Overrun.
+// Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget only
+// between rounds. A service stops a campaign whose cost exceeds the budget times Overrun.
 const Overrun = 1.2
 
-// Validate reports a daily quota that is smaller than the quota of one campaign times Overrun.
+// Validate returns an error if the daily quota is smaller than the quota of one campaign times Overrun.
 func (q Quota) Validate() error {
 	if most := Overrun * q.Campaign; most > q.Day+1e-9 {
 		return fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", q.Day, most)
@@ -59,7 +59,8 @@ func (q Quota) Validate() error {
 	return nil
 }
 
-// ServiceLimits has the upper limits of a service, such as the length of its queue and the size of logs.
+// ServiceLimits has the upper limits of a service, for example on the length of the queue and on the size
+// of logs.
 type ServiceLimits struct {
 	Waiting     int   // campaigns in the queue
 	LogBytes    int64 // size of the log of one campaign
@@ -67,8 +68,8 @@ type ServiceLimits struct {
 	Streams     int   // number of event streams of one token
 }
 
-// serviceFields returns the keys of a service file. Their readers store the values in s and ignore
-// the campaign.
+// serviceFields returns the keys of a service file. The functions that read them store the values in s.
+// They do not use their campaign parameter.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(func(*Campaign) *string { return &s.State }, notEmpty)},
@@ -126,7 +127,7 @@ func (s *Service) resolve(dir string) {
 	}
 }
 
-// agree reports combinations of keys that contradict each other.
+// agree reports keys of a service file that contradict each other.
 func (s *Service) agree(fault func(key string, err error)) {
 	if (s.Cert == "") != (s.Key == "") {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
@@ -162,7 +163,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// isListen returns an error unless a text is host:port or unix:PATH.
+// isListen returns an error unless a text has the form host:port or unix:PATH.
 func isListen(s string) error {
 	if socket, ok := strings.CutPrefix(s, "unix:"); ok {
 		if socket == "" {
@@ -180,7 +181,7 @@ func isListen(s string) error {
 	return nil
 }
 
-// logBytes is the type of a key whose value is a size such as 1MiB.
+// logBytes returns the type of a key whose value is a size, for example 1MiB.
 func logBytes(at *int64) value {
 	read := func(_ *Campaign, v any) error {
 		n, err := coll.ParseBytes(fmt.Sprint(v))
@@ -195,7 +196,7 @@ func logBytes(at *int64) value {
 	return value{read: read, schema: sizeSchema()}
 }
 
-// publicAddress is the type of a key whose value is an http or https URL without a path.
+// publicAddress returns the type of a key whose value is an http or https URL without a path.
 func publicAddress(at **url.URL) value {
 	read := func(_ *Campaign, v any) error {
 		text := fmt.Sprint(v)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// Base is a campaign file that a service creates campaigns from. Requests can use only the bases
-// of the service file: clients of the service need no access to files.
+// Base is a campaign file from which a service creates campaigns. A request names a base of the service
+// file, so clients need no access to files.
 type Base struct {
 	Name        string   `json:"name"`
 	Machine     string   `json:"machine"`
@@ -29,8 +29,8 @@ type Base struct {
 	FromLast    bool     `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
 }
 
-// When has the conditions of scheduled campaigns. A campaign starts if one of the conditions
-// holds, if no earlier campaign exists, or if there are no conditions.
+// When has the conditions under which a scheduled campaign starts. It starts if one of the conditions
+// holds. It also starts if no earlier campaign exists, or if there are no conditions.
 type When struct {
 	AgeSeconds float64 `json:"age_seconds,omitzero"` // minimum age of the last finished campaign
 	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
@@ -38,12 +38,12 @@ type When struct {
 	Drift      float64 `json:"drift,omitzero"`       // minimum median relative change of a few repeated measurements
 }
 
-// CronEntry returns the schedule in the syntax of gocron. The default time zone is that of the
-// machine.
+// CronEntry returns the schedule in the syntax of gocron. Without a time zone in the base, the machine's
+// time zone applies.
 func (b Base) CronEntry() string { return "CRON_TZ=" + cmp.Or(b.TimeZone, "Local") + " " + b.Schedule }
 
-// checkSchedule returns an error for a schedule that is not five fields of cron, or an unknown
-// time zone.
+// checkSchedule returns an error if the schedule does not consist of the five fields of cron, or if the
+// time zone is unknown.
 func (b Base) checkSchedule() error {
 	if b.Schedule == "" && b.TimeZone == "" {
 		return nil
@@ -61,7 +61,7 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// baseList is the type of the key bases.
+// baseList returns the type of the key bases.
 func baseList(s *Service, dir string) value {
 	word := schema{"type": "string"}
 	when := objectSchema(nil, map[string]schema{"age": word, "library": {"type": "boolean"}, "nodes": {"type": "boolean"}, "drift": {"type": "number"}})
@@ -92,7 +92,7 @@ func readBases(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-// toBase reads one item of bases and the campaign file that it names.
+// toBase converts one item of the list bases, and reads the campaign file that the item names.
 func toBase(item any, dir string) (Base, error) {
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -126,7 +126,8 @@ func toBase(item any, dir string) (Base, error) {
 	return b, nil
 }
 
-// eachKey calls set for each key in sorted order. It returns the first error, with the key.
+// eachKey calls set for each key in sorted order. It stops at the first error and returns this error with
+// the key.
 func eachKey(m map[string]any, set func(key string, v any) error) error {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if err := set(key, m[key]); err != nil {
@@ -136,7 +137,7 @@ func eachKey(m map[string]any, set func(key string, v any) error) error {
 	return nil
 }
 
-// setBase sets one key of a base.
+// setBase sets one field of a base, by its key in the service file.
 func setBase(b *Base, key string, v any) error {
 	switch key {
 	case "name":
@@ -161,7 +162,7 @@ func setBase(b *Base, key string, v any) error {
 	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "file", "machine", "schedule", "time_zone", "from_last", "when"}))
 }
 
-// setWhen sets one condition of a schedule.
+// setWhen sets one condition of a schedule, by its key in the service file.
 func setWhen(w *When, key string, v any) error {
 	switch key {
 	case "age":

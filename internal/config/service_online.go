@@ -11,8 +11,8 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// SampleFolder is a folder where jobs write samples of their collectives. A service updates the
-// table of the folder when there are new samples.
+// SampleFolder is a folder into which jobs write samples, the times of their collective calls. When there
+// are new samples, a service updates the table in the folder.
 type SampleFolder struct {
 	Name    string        `json:"name"`
 	Folder  string        `json:"folder,omitempty"`
@@ -26,7 +26,7 @@ type SampleFolder struct {
 // defaultEvery is the default interval between checks for new samples.
 const defaultEvery = time.Minute
 
-// sampleFolderList is the type of the key online.
+// sampleFolderList returns the type of the key online.
 func sampleFolderList(s *Service, dir string) value {
 	word := schema{"type": "string"}
 	item := objectSchema([]string{"name", "folder"}, map[string]schema{
@@ -36,7 +36,7 @@ func sampleFolderList(s *Service, dir string) value {
 	return value{read: read, schema: schema{"type": "array", "items": item}}
 }
 
-// readSampleFolders reads the key online.
+// readSampleFolders reads the value of the key online.
 func readSampleFolders(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok {
@@ -78,7 +78,7 @@ func toSampleFolder(item any, dir string) (SampleFolder, error) {
 	return w, nil
 }
 
-// setSampleFolder sets one key of a folder of samples.
+// setSampleFolder sets one field of a folder of samples, by its key in the service file.
 func setSampleFolder(w *SampleFolder, key string, v any) error {
 	switch key {
 	case "name":
@@ -99,7 +99,7 @@ func setSampleFolder(w *SampleFolder, key string, v any) error {
 	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "base", "release", "exclude", "every", "drift"}))
 }
 
-// isLearnerRelease returns an error unless a text is a release of libtutti.
+// isLearnerRelease returns an error unless a text names a release of libtutti.
 func isLearnerRelease(release string) error {
 	_, _, err := libraries.Release("libtutti", release)
 	return err
@@ -110,7 +110,7 @@ func isAlgorithm(name string) error {
 	return err
 }
 
-// agreeOnline reports a folder of samples that names a base that does not exist.
+// agreeOnline reports a folder of samples whose base does not exist.
 func (s *Service) agreeOnline(fault func(key string, err error)) {
 	for i, w := range s.Online {
 		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b Base) bool { return b.Name == w.Base }) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// FieldError reports a wrong field of a request to a service.
+// FieldError is the error about one field of a request to a service.
 type FieldError struct {
 	Field string // path, such as "set.stop.slowdown"
 	Text  string // what is wrong, and what is allowed
@@ -25,8 +25,8 @@ type Demand struct {
 }
 
 // settable lists the keys of a campaign file that a request to a service may set. A name that ends in a dot
-// stands for all keys of a section. None of the keys is a path, a command or an environment variable. None
-// determines where the campaign measures, or with which programs.
+// stands for all keys of a section. The value of none of these keys is a path, a command or an environment
+// variable. None of them determines where or with which programs the campaign measures.
 var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "stop.", "strategy.", "hpo.trials"}
 
 func isSettable(key string) bool {
@@ -44,9 +44,9 @@ func Settable() []string {
 	return keys
 }
 
-// CheckSettings returns the demand of a campaign file after the settings of a request are applied. For a
-// setting that is not allowed the error is a *FieldError. Keys outside Settable are not allowed, nor is a
-// budget above that of the file. A campaign that runs benchmarks must not use more nodes than the file
+// CheckSettings applies the settings of a request to a campaign file and returns the resulting demand. For
+// a setting that is not allowed the error is a *FieldError. Only keys of Settable are allowed. A budget
+// must not exceed that of the file. A campaign that runs benchmarks must not use more nodes than the file
 // allows.
 func CheckSettings(path string, set map[string]string) (Demand, error) {
 	var given []string
@@ -87,7 +87,7 @@ func demand(c *Campaign) Demand {
 	return Demand{Measures: c.Runner.Live(), NodeHours: c.Stop.NodeHours}
 }
 
-// fieldError returns the first fault as an error of a field of the request.
+// fieldError converts the first fault into an error about a field of the request.
 func (l *loader) fieldError(set map[string]string) error {
 	_, rest, _ := strings.Cut(l.faults[0], ": ") // after the position in the file
 	key, text, ok := strings.Cut(rest, ": ")
@@ -98,7 +98,7 @@ func (l *loader) fieldError(set map[string]string) error {
 	return &FieldError{Field: "set." + key, Text: text}
 }
 
-// overBudget returns an error for a budget above that of the campaign file.
+// overBudget returns an error if a budget of the campaign c exceeds that of the campaign file.
 func overBudget(base, c *Campaign) error {
 	budgets := []struct {
 		key        string
@@ -117,7 +117,7 @@ func overBudget(base, c *Campaign) error {
 	return nil
 }
 
-// overNodes returns an error for a campaign that measures on more nodes than the campaign file allows.
+// overNodes returns an error if the campaign c measures on more nodes than the campaign file allows.
 func overNodes(base, c *Campaign) error {
 	if !c.Runner.Live() {
 		return nil

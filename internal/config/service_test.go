@@ -36,7 +36,8 @@ func TestLoadService(t *testing.T) {
 	}
 }
 
-// serviceFile writes a service file. DEMO in the text stands for the path of the demo campaign.
+// serviceFile writes a service file and returns its path. In the text, DEMO stands for the path of the demo
+// campaign.
 func serviceFile(t *testing.T, text string) string {
 	t.Helper()
 	demo := testutil.Must(filepath.Abs("../../configs/demo.yaml"))(t)
@@ -102,7 +103,7 @@ func TestLoadServiceFaults(t *testing.T) {
 }
 
 // jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. The parameter
-// more has further lines of the file.
+// more contains further lines of the file.
 func jobs(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -138,8 +139,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestCheckSettingsOfJobs checks the demand of a campaign that runs benchmarks. A request cannot have more
-// nodes than the campaign file allows.
+// TestCheckSettingsOfJobs checks the demand of a campaign that runs benchmarks. A request cannot ask for
+// more nodes than the campaign file allows.
 func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string

@@ -12,9 +12,9 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// addSite reads the site profile and uses its values as defaults. A key that the file or another layer sets
-// keeps its value. Paths in the profile are relative to the folder of the profile. dir is the folder of the
-// campaign file.
+// addSite reads the site profile and uses its values as defaults. It does not change keys that the file or
+// another layer sets. Paths in the profile are relative to the profile's folder. The parameter dir is the
+// folder of the campaign file.
 func (l *loader) addSite(dir string) {
 	path, ok := l.v.Get("site").(string)
 	if !ok || path == "" {
@@ -43,8 +43,8 @@ func (l *loader) addSite(dir string) {
 	l.faults = append(l.faults, s.faults...)
 }
 
-// isSiteKey reports whether a profile may set a key of campaign files. The allowed keys configure how
-// benchmarks run.
+// isSiteKey reports whether a site profile may set a key of campaign files. A profile may set only keys
+// that configure how benchmarks run.
 func isSiteKey(key string) bool {
 	if key == "machine" {
 		return true
@@ -55,8 +55,8 @@ func isSiteKey(key string) bool {
 	})
 }
 
-// checkSite reports keys that a profile may not set, and invalid values in its list of libraries. Other
-// values are checked later, when the campaign is read.
+// checkSite reports keys that a profile may not set, and invalid values in its list of libraries. All other
+// values are checked later, together with the campaign's.
 func (l *loader) checkSite() {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !isSiteKey(key) && !strings.HasPrefix(key, "libraries") {
@@ -84,8 +84,8 @@ func (l *loader) checkSite() {
 	}
 }
 
-// addSiteLibraries completes the campaign's libraries: a key that a library lacks gets its value in the
-// profile.
+// addSiteLibraries completes the campaign's libraries. If a library of the campaign has no value for a key,
+// it gets the value from the profile.
 func (l *loader) addSiteLibraries(s *loader) {
 	list, _ := l.v.Get("libraries").([]any)
 	named, _ := s.v.Get("libraries").(map[string]any)
@@ -103,7 +103,8 @@ func (l *loader) addSiteLibraries(s *loader) {
 	}
 }
 
-// sitePath returns the value of a key of a profile. If the value is a path, sitePath makes it absolute.
+// sitePath returns the value of a key of a site profile. If the value is a path, sitePath makes it
+// absolute.
 func (l *loader) sitePath(key string, value any) any {
 	path, ok := value.(string)
 	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)

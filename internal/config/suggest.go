@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Suggest returns the known word that a misspelled word most likely means, or "" if none is
-// similar. Similar means an edit distance of at most a third of the letters.
+// Suggest returns the known word that is most similar to a misspelled word, or "" if none is similar
+// enough. The edit distance may be at most a third of the number of letters.
 func Suggest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, k := range known {
@@ -17,7 +17,7 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// NotOneOf returns the error for a word that is not in a list of allowed words.
+// NotOneOf returns the error for a word that is not in a list of allowed words. The error contains a hint.
 func NotOneOf(word string, allowed []string) error {
 	return fmt.Errorf("%q: %s", word, Hint(word, allowed))
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Machine has the values of a new campaign file that depend on the machine. Empty fields become
-// examples.
+// Machine has values for a new campaign file that depend on the machine. For an empty field the file gets
+// an example.
 type Machine struct {
 	Campaign string // name of the campaign and of its output folder
 	Library  Library
@@ -20,7 +20,7 @@ type Machine struct {
 	PPN      []int
 }
 
-// examples returns values of keys that have no useful default.
+// examples returns example values of the keys that have no useful default.
 func examples(kind string, m Machine) map[string]string {
 	name := cmp.Or(m.Campaign, "night")
 	if isName(name) != nil {
@@ -72,7 +72,7 @@ func numberList(numbers []int) string {
 	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ")
 }
 
-// isUsedBy reports whether a kind of runner uses a key.
+// isUsedBy reports whether a campaign with the given kind of runner uses a key.
 func isUsedBy(key, kind string) bool {
 	section, _, _ := strings.Cut(key, ".")
 	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.job_noise", "runner.failures",
@@ -92,7 +92,7 @@ func isUsedBy(key, kind string) bool {
 	return true
 }
 
-// Template returns a commented campaign file with every key that a kind of runner uses.
+// Template returns a commented campaign file. It contains every key that the given kind of runner uses.
 func Template(kind string, m Machine) string {
 	var b strings.Builder
 	b.WriteString("# A tuning campaign. Relative paths are relative to the folder of this file; any\n" +
@@ -144,7 +144,7 @@ func templateValue(f field, kind string, m Machine) string {
 	}
 }
 
-// Restore returns the campaign whose JSON form is in a journal. The folder of the restored campaign is dir.
+// Restore returns a campaign from its JSON form in a journal. The folder of the restored campaign is dir.
 func Restore(spec json.RawMessage, dir string) (*Campaign, error) {
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()

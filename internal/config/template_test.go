@@ -14,8 +14,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestTemplate checks that the template is a valid campaign file if the data file exists, and that its
-// values are the defaults.
+// TestTemplate checks that the template's values are the defaults, and that the template is a valid
+// campaign file once its data file exists.
 func TestTemplate(t *testing.T) {
 	path := write(t, config.Template(config.Replay, config.Machine{}))
 	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {
@@ -44,8 +44,8 @@ runner: {data: [measurements.csv]}
 	}
 }
 
-// TestLiveTemplates checks the templates of campaigns that measure: they are valid, and contain no
-// key of another kind of runner.
+// TestLiveTemplates checks the templates for campaigns that run benchmarks. Each template is valid and
+// contains no key that belongs to another kind of runner.
 func TestLiveTemplates(t *testing.T) {
 	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
 		text := config.Template(kind, config.Machine{})
@@ -62,7 +62,7 @@ func TestLiveTemplates(t *testing.T) {
 	}
 }
 
-// TestTemplateOfAMachine checks that a template with all values of a machine is valid.
+// TestTemplateOfAMachine checks that a template is valid if all values of the machine are given.
 func TestTemplateOfAMachine(t *testing.T) {
 	lib := config.Library{Name: "openmpi", Version: "4.1.4", Benchmark: "tutti-native-openmpi", Launcher: "mpirun", Env: []string{"A=1", "B=2"}}
 	text := config.Template(config.Local, config.Machine{Campaign: "my-night", Library: lib, Nodes: []int{1}, PPN: []int{2, 7}})

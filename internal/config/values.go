@@ -11,15 +11,15 @@ import (
 	"tutti/coll"
 )
 
-// value is the type of a key: a function that reads the key, and a JSON schema.
+// value is the type of a key. It has a function that reads the key's value, and a JSON schema.
 type value struct {
 	read   reader
 	schema schema
 	words  []string // all allowed values; nil if there is no list of them
 }
 
-// reader stores the value of a key in a campaign. The value v comes from YAML, or is the text of a variable
-// or flag.
+// reader stores the value of a key in a campaign. The value v comes from YAML, or is the text of an
+// environment variable or flag.
 type reader = func(c *Campaign, v any) error
 
 func text(at func(*Campaign) *string, check func(string) error) value {
@@ -37,7 +37,7 @@ func text(at func(*Campaign) *string, check func(string) error) value {
 	return value{read: read, schema: schema{"type": "string"}}
 }
 
-// choice is the type of a key whose value must be one of the allowed words.
+// choice returns the type of a key whose value must be one of the allowed words.
 func choice(at func(*Campaign) *string, allowed ...string) value {
 	v := text(at, func(s string) error {
 		if !slices.Contains(allowed, s) {
@@ -49,7 +49,7 @@ func choice(at func(*Campaign) *string, allowed ...string) value {
 	return v
 }
 
-// choiceOrUnset is the type of a key whose value is empty or one of the allowed words.
+// choiceOrUnset returns the type of a key whose value is empty or one of the allowed words.
 func choiceOrUnset(at func(*Campaign) *string, allowed ...string) value {
 	v := choice(at, allowed...)
 	read := v.read
@@ -160,7 +160,7 @@ func duration(at func(*Campaign) *time.Duration) value {
 	return value{read: read, schema: schema{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}}
 }
 
-// list returns the items of a list. It splits the text of a variable or flag at commas.
+// list returns the items of a list. It splits the text of an environment variable or flag at commas.
 func list(v any) ([]any, error) {
 	switch t := v.(type) {
 	case []any:
@@ -181,8 +181,8 @@ func list(v any) ([]any, error) {
 	return nil, fmt.Errorf("%v: want a list", v)
 }
 
-// items is the type of a key whose value is a list without duplicates. The list has at least the given
-// length. item is the schema of one value. An error about an item contains its index.
+// items returns the type of a key whose value is a list without duplicates. The list has at least `least`
+// items, and item is the schema of one of them. An error about an item contains the item's index.
 func items[T comparable](at func(*Campaign) *[]T, least int, item schema, parse func(any) (T, error)) value {
 	read := func(c *Campaign, v any) error {
 		given, err := list(v)
@@ -218,7 +218,7 @@ func texts(at func(*Campaign) *[]string, least int, check func(string) error) va
 	})
 }
 
-// choices is the type of a key whose value is a list of allowed words.
+// choices returns the type of a key whose value is a list of allowed words.
 func choices(at func(*Campaign) *[]string, least int, allowed ...string) value {
 	v := texts(at, least, func(s string) error {
 		if !slices.Contains(allowed, s) {
@@ -237,7 +237,7 @@ func wholes(at func(*Campaign) *[]int) value {
 	})
 }
 
-// sizeSchema describes a number of bytes with or without a unit.
+// sizeSchema returns the schema of a number of bytes, with or without a unit.
 func sizeSchema() schema {
 	return schema{"type": []string{"integer", "string"}, "pattern": "^[0-9]+ *[A-Za-z]*$", "minimum": 0}
 }

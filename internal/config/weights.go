@@ -10,8 +10,8 @@ import (
 	"tutti/coll"
 )
 
-// Weight is a weight for all points that have the given collective and are in the given ranges. An empty
-// field matches every point.
+// Weight is a weight of all points that have the given collective and lie in the given ranges. An empty
+// field places no restriction on the points.
 type Weight struct {
 	Collective string  `json:"collective,omitempty"`
 	Nodes      Range   `json:"nodes,omitzero"`
@@ -39,7 +39,7 @@ func (w Weight) Matches(p coll.Point) bool {
 // maxWeight is the largest allowed weight.
 const maxWeight = 1e6
 
-// weightList is the type of the key grid.weights.
+// weightList returns the type of the key grid.weights.
 func weightList() value {
 	span := schema{"type": []string{"integer", "string"}}
 	item := objectSchema([]string{"weight"}, map[string]schema{
@@ -48,7 +48,7 @@ func weightList() value {
 	return value{read: readWeights, schema: schema{"type": "array", "items": item}}
 }
 
-// readWeights reads the key grid.weights.
+// readWeights reads the value of the key grid.weights.
 func readWeights(c *Campaign, v any) error {
 	given, ok := v.([]any)
 	if !ok {
@@ -105,7 +105,7 @@ func (w *Weight) set(key string, v any) (err error) {
 	return err
 }
 
-// toRange reads a number, or a range that may be open at one end.
+// toRange parses a number or a range of numbers. A range may be open at one end.
 func toRange(v any, parse func(string) (int64, error), example string) (r Range, err error) {
 	low, high, ranged := strings.Cut(fmt.Sprint(v), "..")
 	low, high = strings.TrimSpace(low), strings.TrimSpace(high)
@@ -131,7 +131,7 @@ func toRange(v any, parse func(string) (int64, error), example string) (r Range,
 	return r, nil
 }
 
-// agreeWeights reports weights of collectives that are not tuned.
+// agreeWeights reports weights for collectives that the campaign does not tune.
 func (c *Campaign) agreeWeights(fault func(key string, err error)) {
 	for i, w := range c.Grid.Weights {
 		if w.Collective != "" && !slices.Contains(c.Collectives, w.Collective) {

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// CheckGolden fails the test unless testdata/name contains got. With -update it writes
-// the file first.
+// CheckGolden compares got with the file testdata/name and fails the test if they differ. With the flag
+// -update it first writes got to the file.
 func CheckGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -33,9 +33,9 @@ func CheckGolden(t *testing.T, name string, got []byte) {
 
 // WriteExecutable creates or replaces an executable text file, and the folders above it.
 //
-// It prevents the error "text file busy": a child process that starts meanwhile would
-// inherit the open file, and the system refuses to run a file that is open for writing.
-// So no process is started during the write. Programs that run the old file keep it.
+// It prevents the error "text file busy": a child process that starts meanwhile would inherit the open
+// file, and the system refuses to run a file that is open for writing. So this process starts no other
+// process during the write. A program that still runs the old file is not affected.
 func WriteExecutable(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

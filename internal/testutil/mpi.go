@@ -15,7 +15,7 @@ import (
 	"tutti/csource"
 )
 
-// Toolchain names the commands that compile and launch programs for one MPI library.
+// Toolchain names the commands that compile and launch programs with one MPI library.
 type Toolchain struct {
 	Compiler string // the library's C compiler wrapper
 	Launcher string
@@ -30,7 +30,8 @@ func BuildCollectives(t *testing.T, tc Toolchain) string {
 	return BuildProgram(t, tc, CollectivesProgram)
 }
 
-// BuildProgram does for any program what BuildCollectives does for the program of all collectives.
+// BuildProgram builds a program and returns its path. It compiles and skips under the same conditions as
+// BuildCollectives.
 func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
 	if testing.Short() {
@@ -48,14 +49,14 @@ func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	return ""
 }
 
-// compiled contains the programs that this process has built. The key is the compiler and the name of the
-// program.
+// compiled contains the programs that this process has built. A key consists of the compiler and the name
+// of the program.
 var compiled = struct {
 	sync.Mutex
 	binaries map[[2]string][]byte
 }{binaries: map[[2]string][]byte{}}
 
-// compile returns the bytes of a program, so that each test can write it to its own folder.
+// compile returns the bytes of a program's executable, which each test can write to its own folder.
 func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -82,7 +83,7 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 	return binary, err
 }
 
-// BuildWithRuntime compiles testdata/NAME.c of the test together with the runtime library
+// BuildWithRuntime compiles testdata/NAME.c of the calling test's package. It adds the runtime library
 // (csource.Runtime) and the given flags, and returns the path of the program.
 func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	t.Helper()
@@ -109,8 +110,8 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	return filepath.Join(dir, name)
 }
 
-// RunProgram launches a program and returns its standard output and standard error in one text. The program
-// may fail. The test fails if the program runs longer than HangTimeout.
+// RunProgram launches a program. It returns the program's standard output and standard error in one text,
+// also if the program fails. The test fails if the program runs longer than HangTimeout.
 func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)
@@ -149,13 +150,13 @@ func CheckAllRight(t *testing.T, out string) {
 	t.Errorf("not every call was right; the last one was %s%s", last, strings.Join(wrong, ""))
 }
 
-// AllRight reports whether the program printed that every call gave the right result.
+// AllRight reports whether the output of a program says that every call gave the right result.
 func AllRight(out string) bool {
 	return strings.HasPrefix(out, "right ") || strings.Contains(out, "\nright ")
 }
 
-// BuildSimulated runs scripts/simulate-build.sh of the project at root and returns the
-// folder with the programs it built for SimGrid: all of them, or only the named ones. The
+// BuildSimulated runs scripts/simulate-build.sh of the project at root and returns the folder with the
+// programs that the script built for SimGrid. If only has names, the script builds only those programs. The
 // test is skipped under go test -short and where SimGrid is missing.
 func BuildSimulated(t *testing.T, root string, only ...string) string {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// tracer is C source that defines tutti_ran. This function prints the name of an entered function while a
-// tested call runs.
+// tracer is C source that defines the function tutti_ran. Whenever the program enters another function
+// during a tested call, tutti_ran prints the name of that function.
 const tracer = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ void tutti_ran(const char *name) {
 }
 `
 
-// trampoline is assembly code that runs in place of a function. It calls tutti_ran with the function's
+// trampoline is assembly code that runs before a traced function. It calls tutti_ran with the function's
 // name, restores all registers, and jumps to the function.
 const trampoline = `
 .globl __wrap_%[1]s
@@ -45,9 +45,9 @@ __wrap_%[1]s:
 .Lname_%[1]s: .asciz "%[1]s"
 `
 
-// BuildTraced links the program of all collectives with MPICH's static library, whose
-// symbols can be wrapped. The program prints a line "ran RANK FUNCTION" whenever it enters
-// one of the functions. The test is skipped where the program cannot be built.
+// BuildTraced links the program of all collectives with MPICH's static library, whose symbols can be
+// wrapped. Whenever the program enters one of the given functions, it prints a line "ran RANK FUNCTION".
+// The test is skipped where the program cannot be built.
 func BuildTraced(t *testing.T, functions []string) string {
 	t.Helper()
 	if testing.Short() {
@@ -83,7 +83,8 @@ exec gcc $include "$@" tracer.c wrap.S @wrap.opt $lib/libmpich.a -lpthread -lhwl
 	return ""
 }
 
-// EnteredFunctions returns the functions that one rank of a traced program entered, in order.
+// EnteredFunctions reads the output of a traced program. It returns the functions that one rank entered, in
+// the order of entry.
 func EnteredFunctions(out string, rank int) []string {
 	var names []string
 	for line := range strings.Lines(out) {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// HangTimeout is how long a test waits before it concludes that something hangs. It is far longer than any
-// step takes on a busy machine. A test does not wait longer than the step takes.
+// HangTimeout is how long a test waits for a step before it concludes that the step hangs. It is far longer
+// than any step takes on a busy machine. If the step ends earlier, the test continues at once.
 const HangTimeout = 4 * time.Minute
 
 // AllCases reports whether tests should run all their cases, as in make test-all. It returns true if the
-// environment variable TUTTI_TEST_ALL is 1. Otherwise tests run only a few cases.
+// environment variable TUTTI_TEST_ALL is 1. If it returns false, tests run only a few cases.
 func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
 
-// NeedAllCases skips a test that only make test-all runs.
+// NeedAllCases skips a test unless all cases are wanted. Only make test-all runs such a test.
 func NeedAllCases(t testing.TB) {
 	t.Helper()
 	if !AllCases() {
@@ -22,8 +22,8 @@ func NeedAllCases(t testing.TB) {
 	}
 }
 
-// Need is the name of an environment variable for something that a machine may lack, such as a library.
-// Without it a test is skipped. If the variable is 1, the test fails instead.
+// Need is the name of an environment variable. The variable stands for something that a machine may lack,
+// such as a library. A test that misses it is skipped, or fails if the variable is 1.
 type Need string
 
 const (

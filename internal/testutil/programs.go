@@ -9,13 +9,14 @@ import (
 //go:embed programs
 var programs embed.FS
 
-// CallsFortran is the source of Calls in Fortran. It includes mpif.h, or uses module mpi if MODULE is
-// defined, or module mpi_f08 if F08 is.
+// CallsFortran is a Fortran program that makes the same calls as the C program Calls. It includes mpif.h,
+// but uses module mpi if MODULE is defined, or module mpi_f08 if F08 is defined.
 //
 //go:embed programs/calls.F90
 var CallsFortran []byte
 
-// The MPI programs of tests. The comment at the beginning of each describes its arguments.
+// These MPI programs are used by tests. A comment at the beginning of each source file describes the
+// program's arguments.
 var (
 	BriefProgram       = program("brief")                         // creates and frees communicators
 	CallsProgram       = program("calls")                         // makes every collective call with known sizes
@@ -30,22 +31,22 @@ var (
 	WorldProgram       = program("world")                         // prints its rank, hangs or fails
 )
 
-// YieldLibrary is a library that is preloaded into programs of Debian's MPICH: idle ranks yield the
-// processor, since there may be more ranks than cores.
+// YieldLibrary is preloaded into programs of Debian's MPICH. It makes idle ranks yield the processor, since
+// there may be more ranks than cores.
 var YieldLibrary = csource.Program{
 	Name: "ucx-yield.so", Flags: []string{"-O2", "-shared", "-fPIC"},
 	Parts: []csource.Part{{Files: programs, Match: "programs/ucx-yield.c"}},
 }
 
-// DistanceLibrary is a library that is preloaded into programs on virtual nodes: it makes some nodes farther
-// from each other than others.
+// DistanceLibrary is preloaded into programs on virtual nodes. It delays messages so that some nodes seem
+// farther from each other than others.
 var DistanceLibrary = csource.Program{
 	Name: "distance.so", Flags: []string{"-O2", "-shared", "-fPIC"},
 	Parts: []csource.Part{{Files: programs, Match: "programs/distance.c"}},
 }
 
-// ObjectsLibrary is a library that is preloaded after the runtime library: it counts the objects of MPI
-// that the runtime library creates and frees.
+// ObjectsLibrary is preloaded after the runtime library. It counts the MPI objects that the runtime library
+// creates and frees.
 var ObjectsLibrary = csource.Program{
 	Name: "objects.so", Flags: []string{"-O1", "-shared", "-fPIC"},
 	Parts: []csource.Part{{Files: programs, Match: "programs/objects.c"}}, Libs: []string{"-ldl"},

@@ -16,7 +16,7 @@ import (
 
 const root = "../.."
 
-// reasons lists the functions that may skip a test for a special reason, with that reason.
+// reasons maps each function that may skip a test for a special reason to that reason.
 var reasons = map[string]string{
 	"cmd/tutti TestREADMEDemo":       "the gate demands it; elsewhere results/demo may be of an older tutti",
 	"internal/testutil NeedAllCases": "the test belongs to make test-all",
@@ -27,8 +27,8 @@ var reasons = map[string]string{
 	"surrogate/forest FuzzForest":    "inputs that are no rows",
 }
 
-// TestSkips checks that tests are skipped only for allowed reasons: a Need, go test -short, the lack of
-// -long, and the list reasons.
+// TestSkips checks that tests are skipped only for allowed reasons: a Need, go test -short, a missing flag
+// -long, or an entry in reasons.
 func TestSkips(t *testing.T) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -54,8 +54,8 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// skipping returns the functions of a file that skip a test for a reason other than -short and the lack of
-// -long.
+// skipping returns the functions of a file that skip a test for a reason other than -short or a missing
+// flag -long.
 func skipping(file *ast.File) []string {
 	var names []string
 	for _, decl := range file.Decls {
@@ -80,7 +80,8 @@ func skipping(file *ast.File) []string {
 	return names
 }
 
-// asked reports whether a condition is testing.Short() or !*long.
+// asked reports whether a condition is testing.Short() or !*long. A test may always be skipped under these
+// conditions.
 func asked(cond ast.Expr) bool {
 	switch c := cond.(type) {
 	case *ast.CallExpr:
@@ -97,8 +98,8 @@ func asked(cond ast.Expr) bool {
 	return false
 }
 
-// TestGateDemands checks that the script .ci/run sets the variable of every Need, so that no test is
-// skipped there because a program is missing.
+// TestGateDemands checks that the script .ci/run sets the environment variable of every Need. The script
+// therefore skips no test because a program is missing.
 func TestGateDemands(t *testing.T) {
 	gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	if err != nil {

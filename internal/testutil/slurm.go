@@ -24,7 +24,7 @@ type SlurmOptions struct {
 	Topology string // contents of topology.conf; no such file when empty
 }
 
-// SlurmCluster is a running Slurm. Its methods end the test when they fail.
+// SlurmCluster is a running Slurm cluster. If one of its methods fails, the test fails.
 type SlurmCluster struct {
 	Conf string // path of slurm.conf, the value of SLURM_CONF
 	Dir  string // of the cluster; removed when the test ends
@@ -49,8 +49,8 @@ func (c *SlurmCluster) Env() []string {
 	return append(env, "SLURM_CONF="+c.Conf)
 }
 
-// Run runs a command with the environment of the cluster and returns its standard output,
-// trimmed.
+// Run runs a command with the environment of the cluster. It returns the command's standard output without
+// surrounding blanks.
 func (c *SlurmCluster) Run(name string, args ...string) string {
 	c.t.Helper()
 	cmd := exec.Command(name, args...)
@@ -64,13 +64,13 @@ func (c *SlurmCluster) Run(name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Shell runs a script with bash. It returns the standard output, trimmed.
+// Shell runs a script with bash. It returns the script's standard output without surrounding blanks.
 func (c *SlurmCluster) Shell(script string) string {
 	c.t.Helper()
 	return c.Run("bash", "-c", script)
 }
 
-// WaitState waits until squeue reports the state of the job, such as RUNNING.
+// WaitState waits until squeue reports the given state, such as RUNNING, for a job.
 func (c *SlurmCluster) WaitState(id, state string) {
 	c.t.Helper()
 	got := ""
@@ -82,8 +82,8 @@ func (c *SlurmCluster) WaitState(id, state string) {
 	c.t.Fatalf("job %s is %s, not %s, after %v", id, got, state, HangTimeout)
 }
 
-// Freeze suspends the controller's process: the controller accepts connections but does not answer. After
-// Thaw it handles the requests that it has received since Freeze.
+// Freeze suspends the process of Slurm's controller. The controller then accepts connections but does not
+// answer. After Thaw it handles the requests that arrived since Freeze.
 func (c *SlurmCluster) Freeze() { c.t.Helper(); c.signal(syscall.SIGSTOP) }
 
 // Thaw ends Freeze.
@@ -104,14 +104,14 @@ func (c *SlurmCluster) signal(s syscall.Signal) {
 	}
 }
 
-// StopController shuts the controller down. Running jobs continue.
+// StopController shuts Slurm's controller down. Running jobs continue.
 func (c *SlurmCluster) StopController() { c.t.Helper(); c.operate("stop-controller") }
 
-// StartController starts the controller again with the jobs that it knew.
+// StartController starts the controller again. It still has the jobs from before the stop.
 func (c *SlurmCluster) StartController() { c.t.Helper(); c.operate("start-controller") }
 
-// StartEmptyController starts a stopped controller without the jobs that it knew. The next
-// job has ID 1.
+// StartEmptyController starts a stopped controller without the jobs from before the stop. The next job has
+// ID 1.
 func (c *SlurmCluster) StartEmptyController() { c.t.Helper(); c.operate("start-controller", "new") }
 
 // StopNode simulates a power failure of a node: it kills all processes of the node.
@@ -120,11 +120,11 @@ func (c *SlurmCluster) StopNode(node string) { c.t.Helper(); c.operate("stop-nod
 // StartNode starts a node that StopNode stopped.
 func (c *SlurmCluster) StartNode(node string) { c.t.Helper(); c.operate("start-node", node) }
 
-// SetNodeDown marks a node as down. Jobs on the node end with NODE_FAIL. The node registers again by
-// itself.
+// SetNodeDown marks a node as down. Jobs on the node end with NODE_FAIL. The node registers again without
+// further action.
 func (c *SlurmCluster) SetNodeDown(node string) { c.t.Helper(); c.update(node, "down") }
 
-// Drain keeps new jobs from a node until Resume.
+// Drain ensures that no new job starts on a node until Resume.
 func (c *SlurmCluster) Drain(node string) { c.t.Helper(); c.update(node, "drain") }
 
 // Resume ends Drain.

@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// A cluster runs in one of maxClusters numbered folders. All processes of the machine use
-// the same folders and their lock files. So no two clusters share a folder, and a test
-// removes what a killed test left there. Several clusters may run at the same time, since
-// tests with a cluster mostly wait.
+// A cluster runs in one of maxClusters numbered folders. All processes of the machine use the same folders
+// and their lock files. So no two clusters share a folder, and a test first removes whatever a killed test
+// left in its folder. Several clusters may run at the same time, since tests with a cluster mostly wait.
 const (
 	clusterDir      = "/tmp/tutti-slurmtest-" // followed by the number
 	maxClusters     = 3
@@ -24,9 +23,9 @@ const (
 	portsPerCluster = 300
 )
 
-// StartSlurm starts a cluster, which takes half a second, and stops it when the test ends. If maxClusters
-// clusters are already running on the machine, StartSlurm waits. The test is skipped under go test -short,
-// and where Slurm is not installed or cannot run.
+// StartSlurm starts a cluster, which takes half a second. When the test ends, the cluster is stopped. If
+// maxClusters clusters are already running on the machine, StartSlurm waits. The test is skipped under go
+// test -short, and where Slurm is not installed or cannot run.
 func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	t.Helper()
 	if testing.Short() {
@@ -110,8 +109,8 @@ func clusterScript(t testing.TB) string {
 	}
 }
 
-// lockClusterDir waits for a free folder, locks it and returns its number. The system releases the lock at
-// the end of the process, even if the process is killed.
+// lockClusterDir waits for a free folder, locks it and returns its number. The lock ends with this process,
+// even if the process is killed.
 func lockClusterDir(t testing.TB) int {
 	t.Helper()
 	for logged := false; ; logged = true {
@@ -136,7 +135,7 @@ func lockClusterDir(t testing.TB) int {
 	}
 }
 
-// freePorts returns the first port of a range of n consecutive ports on which no process listens.
+// freePorts looks for n consecutive ports on which no process listens. It returns the first of them.
 func freePorts(first, n int) (int, error) {
 	for base := first; base+n <= first+portsPerCluster; base += n {
 		if allFree(base, n) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// insideNamespace is the environment variable of a test that runs again in a namespace
-// where it may mount.
+// insideNamespace is an environment variable. It marks a test process that runs again in a namespace, in
+// which it may mount file systems.
 const insideNamespace = "TUTTI_SMALLDISK"
 
 // MountSmallDisk mounts a tmpfs of the given size (as tmpfs writes sizes) and returns its
@@ -28,7 +28,8 @@ func MountSmallDisk(t *testing.T, size string) string {
 	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
 	if err == nil {
 		t.Cleanup(func() {
-			// A process that another test starts may use the mount a little longer.
+			// A process that another test started may use the mount a little longer, so it is detached at
+			// once.
 			if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 				t.Error(err)
 			}

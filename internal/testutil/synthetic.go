@@ -6,16 +6,16 @@ import (
 	"tutti/coll"
 )
 
-// syntheticModel is the latency-bandwidth model of one algorithm (Hockney 1994). Each of the steps(ranks)
-// messages costs SyntheticLatency. For each byte of the buffer, volume(ranks) bytes are sent, and each of
-// them costs SyntheticGap.
+// syntheticModel is the latency-bandwidth model of one algorithm (Hockney 1994). The algorithm sends
+// steps(ranks) messages, each of which costs SyntheticLatency. For each byte of the buffer it sends
+// volume(ranks) bytes, each of which costs SyntheticGap.
 type syntheticModel struct {
 	algorithm     coll.Algorithm
 	steps, volume func(ranks float64) float64
 }
 
-// The synthetic machine: its best algorithm is known at every point by construction. The latency grows
-// by a tenth for each doubling of the processes per node, which share a network adapter.
+// A synthetic machine whose best algorithm is known at every point. The processes of a node share a network
+// adapter, so the latency grows by a tenth whenever their number doubles.
 const (
 	SyntheticLatency = 1e-6  // seconds
 	SyntheticGap     = 1e-10 // seconds per byte
@@ -52,8 +52,8 @@ func mustAlgorithm(name string) coll.Algorithm {
 	return a
 }
 
-// SyntheticAlgorithms returns the algorithms of the machine. The fastest is tree for small messages, and
-// halving or ring for large messages. The algorithm linear is never the fastest.
+// SyntheticAlgorithms returns the algorithms of the machine. The algorithm tree is the fastest for small
+// messages; halving or ring is the fastest for large messages. The algorithm linear is never the fastest.
 func SyntheticAlgorithms() []coll.Algorithm {
 	out := make([]coll.Algorithm, len(syntheticModels))
 	for i, m := range syntheticModels {
@@ -80,8 +80,8 @@ func SyntheticBest(p coll.Point) coll.Algorithm {
 	return best.algorithm
 }
 
-// SyntheticMeasurements returns the time of every algorithm at every point. A measurement costs the time
-// of a thousand calls.
+// SyntheticMeasurements returns a measurement of every algorithm at every point. A measurement costs the
+// time of a thousand calls.
 func SyntheticMeasurements(points []coll.Point) []coll.Measurement {
 	var out []coll.Measurement
 	for _, p := range points {

@@ -8,10 +8,10 @@ import (
 	"tutti/coll"
 )
 
-// SyntheticSegments is the range of segment sizes, in bytes, of SyntheticPipeline.
+// SyntheticSegments is the range of SyntheticPipeline's segment sizes in bytes.
 var SyntheticSegments = coll.Range{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}
 
-// startup is the time that each segment adds, in seconds.
+// startup is the time, in seconds, that each segment adds to the time of a call.
 const startup = 2e-7
 
 // SyntheticPipeline is an algorithm that passes segments of the given number of bytes from rank to rank.
@@ -23,8 +23,8 @@ func SyntheticPipeline(segment int64) coll.Algorithm {
 	return a
 }
 
-// SyntheticCut returns an error if an algorithm cannot run at a point. Its segments must be shorter than
-// the message.
+// SyntheticCut returns an error if the candidate's algorithm cannot run at its point. The segments of a
+// pipeline must be shorter than the message.
 func SyntheticCut(c coll.Candidate) error {
 	text, ok := c.Algorithm.Param(SyntheticSegments.Parameter)
 	if segment, err := strconv.ParseInt(text, 10, 64); ok && (err != nil || segment >= c.MsgBytes) {
@@ -33,8 +33,8 @@ func SyntheticCut(c coll.Candidate) error {
 	return nil
 }
 
-// SyntheticSegmented returns the times of tree, halving and a pipeline. The pipeline is measured with every
-// power of two in SyntheticSegments as segment size.
+// SyntheticSegmented returns the times of tree, halving and a pipeline. The pipeline has a time for every
+// segment size in SyntheticSegments that is a power of two.
 //
 // The best segment size grows with the message size and shrinks as ranks are added. It is 1 KiB to 128 KiB
 // for messages of 4 KiB to 16 MiB on 4 to 64 ranks.

@@ -54,7 +54,7 @@ func TestSyntheticBest(t *testing.T) {
 	}
 }
 
-// TestSyntheticTimes checks the times on two processes, where a tree sends one message with the whole
+// TestSyntheticTimes checks the times on two processes, where tree sends a single message with the whole
 // buffer.
 func TestSyntheticTimes(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 20}

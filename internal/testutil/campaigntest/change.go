@@ -36,7 +36,7 @@ func Change(journal []byte, rng *rand.Rand) (out []byte, how string) {
 	return slices.Concat(slices.Insert(lines, i, lines[i])...), fmt.Sprintf("line %d twice", i+1)
 }
 
-// changeDigit changes the first digit at or after a position. If there is none, it truncates the text at
+// changeDigit changes the first digit at or after a position. If no digit follows, it truncates the text at
 // the position.
 func changeDigit(out []byte, at int, rng *rand.Rand) ([]byte, string) {
 	const digits = "0123456789-.eE"

@@ -11,8 +11,9 @@ import (
 //go:embed small.yaml fake
 var files embed.FS
 
-// Small writes a campaign into a folder: the file small.yaml, and recorded data in the folder data. It
-// returns the path of the file. The campaign tunes allreduce for MPICH and Open MPI, and converges.
+// Small writes a campaign into the folder dir: the file small.yaml, and recorded data in the subfolder
+// data. It returns the path of small.yaml. The campaign tunes allreduce for MPICH and Open MPI, and its
+// models converge.
 func Small(t testing.TB, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "small.yaml")
@@ -23,8 +24,8 @@ func Small(t testing.TB, dir string) (file string) {
 	return file
 }
 
-// Fake writes a campaign with jobs, which need no MPI, into a folder. The parameter scheduler is local or
-// slurm. Fake returns the path of the campaign file, small.yaml.
+// Fake writes a campaign into a folder. The campaign runs jobs that need no MPI. The parameter scheduler is
+// local or slurm. Fake returns the path of the campaign file, small.yaml.
 //
 // The folder also gets a launcher and benchmarks. These benchmarks measure nothing: they print a constant
 // time for each candidate. They record each launch and its candidates in the file osu/ledger. If the file
@@ -44,7 +45,8 @@ func Fake(t testing.TB, dir, scheduler string) (file string) {
 	return file
 }
 
-// put writes the embedded file with the given name to the path in the parameter to.
+// put copies an embedded file to a path. The file's name is the parameter name, the path is the parameter
+// to.
 func put(t testing.TB, name, to string) {
 	t.Helper()
 	content, err := files.ReadFile(name)
@@ -56,7 +58,8 @@ func put(t testing.TB, name, to string) {
 	}
 }
 
-// Recorded returns the folder data/simgrid of the repository that contains the working directory.
+// Recorded returns the path of the folder data/simgrid in the repository. The working directory must be
+// inside the repository.
 func Recorded(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -73,7 +76,7 @@ func Recorded(t testing.TB) string {
 	}
 }
 
-// Read returns the content of a file.
+// Read returns the content of a file. If the file cannot be read, the test fails.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(path)

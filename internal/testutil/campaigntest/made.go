@@ -12,8 +12,8 @@ import (
 )
 
 // Made is a synthetic machine with times of bcast for one library. A tree is the fastest algorithm for
-// small messages, a ring for large ones. The default of the library takes a third longer than the faster of
-// these two.
+// small messages, a ring for large ones. The library's default takes a third longer than the faster of the
+// two algorithms.
 type Made struct {
 	Library, Version string
 	Tree, Ring       string                       // as the library calls them
@@ -50,8 +50,8 @@ hpo: {trials: 0}
 	return file
 }
 
-// Record writes the times of the machine as the recorded data of the campaign that Put wrote. Call Record
-// again after a change of the machine.
+// Record computes the times of the machine and writes them as the recorded data of the campaign that Put
+// wrote. After a change of the machine, call Record again.
 func (m Made) Record(t testing.TB, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666); err != nil {

@@ -12,7 +12,7 @@ import (
 	"tutti/journal"
 )
 
-// Load reads a campaign file. Each further text KEY=VALUE overrides a key of the file.
+// Load reads a campaign file. Each text in set has the form KEY=VALUE and overrides a key of the file.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
 	cfg, err := config.Load(file, config.Layers{Set: set})
@@ -22,8 +22,8 @@ func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	return cfg
 }
 
-// New returns the campaign that a campaign file describes. Each further text KEY=VALUE overrides a key of
-// the file.
+// New returns the campaign that a campaign file describes. Each text in set has the form KEY=VALUE and
+// overrides a key of the file.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
 	c, err := assembly.New(Load(t, file, set...))
@@ -47,8 +47,8 @@ func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	return j
 }
 
-// Run runs a campaign to its end. It returns the campaign's folder, which has the journal and the folders
-// of jobs.
+// Run runs a campaign to its end. It returns the campaign's folder, which contains the journal and the
+// folders of jobs.
 func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	t.Helper()
 	c, err := assembly.New(cfg)
@@ -68,7 +68,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	return cfg.Output
 }
 
-// Reread returns the campaign in a folder, and its results.
+// Reread reads the journal in a campaign's folder. It returns the campaign and its results.
 func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	t.Helper()
 	c, results, _, err := assembly.Reread(dir)
@@ -79,7 +79,7 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 }
 
 // Conclude returns the conclusions from the campaign in a folder. If change is not nil, Conclude first
-// applies it to the campaign.
+// calls change with the campaign.
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)

@@ -11,8 +11,8 @@ import (
 	"tutti/selection"
 )
 
-// Selected reads the text of selection.csv and returns the rows of one library. Each row contains only the
-// selected algorithm.
+// Selected parses the text of a file selection.csv and returns the rows of one library. Each row contains
+// only the selected algorithm.
 func Selected(t testing.TB, text []byte, library string) []selection.Row {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()

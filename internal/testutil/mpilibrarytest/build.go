@@ -20,10 +20,11 @@ import (
 	"tutti/selection"
 )
 
-// Dir is the folder that the settings of exports from FitAndExport contain.
+// Dir is the folder to which the settings from FitAndExport refer. Its name has characters that shells
+// treat specially.
 const Dir = "/a b's folder"
 
-// opened is a release of a library for which this machine can make selections.
+// opened is a release of a library for which this machine can make selection files.
 type opened struct {
 	cat   *mpi.Catalogue
 	build mpi.Build
@@ -44,8 +45,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds fits selections to many kinds of rows. It checks that the exported files select the same
-// algorithms as the selection, and that the selection keeps its guarantees.
+// testBuilds fits selections to rows of many kinds. It checks that the exported files select the algorithms
+// of the selection, and that the selection keeps its guarantees.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -65,9 +66,9 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testPromises checks that each selected algorithm has a predicted time, and that none is predicted to be
-// slower than the default. If a library cannot use its default for a size, the loss may be as large as
-// merging allows.
+// testPromises checks that each selected algorithm has a predicted time that is no longer than the
+// default's. If the library cannot select its default for a single size, the algorithm may be slower by at
+// most maxLoss.
 func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, maxLoss float64) {
 	t.Helper()
 	for _, r := range rows {
@@ -83,7 +84,8 @@ func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, m
 	}
 }
 
-// testSafety checks that no selected algorithm gives wrong results for operations that do not commute.
+// testSafety checks that no selected algorithm computes wrong results if the operation of a reduction does
+// not commute.
 func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -94,7 +96,7 @@ func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows 
 	}
 }
 
-// testSame checks that the order of the rows does not change the export.
+// testSame checks that rows in another order give the same export.
 func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt mpi.FitOptions) {
 	t.Helper()
 	shuffled := slices.Clone(rows)
@@ -105,9 +107,10 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 	}
 }
 
-// testWriting writes one export after another into the same folder. No file of an earlier export remains,
-// and settings name only files that exist. The snippet sets the settings in a shell, in jobs of every
-// layout and outside of jobs. The patterns of the facts match every file, and each matches at least one.
+// testWriting writes one export after another into the same folder. It checks that no file of an earlier
+// export remains and that settings name only files that exist. The snippet must set the settings in a
+// shell, inside jobs of every layout and outside of jobs. The file patterns in the library's facts must
+// match every file, and each pattern must match at least one file.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -164,7 +167,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	}
 }
 
-// testNamed checks that each file is named by a setting, and that each setting names a file that exists.
+// testNamed checks that a setting names each file, and that each setting names a file that exists.
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
@@ -186,7 +189,7 @@ func testNamed(t *testing.T, x mpi.Export, dir string) {
 	}
 }
 
-// filesIn returns the files and the empty folders below a folder, in order.
+// filesIn returns all files and empty folders below a folder, sorted by path.
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
@@ -237,9 +240,9 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 	}
 }
 
-// testPorting exports the measurements of one release for another release that lacks some algorithms. At
-// points where a lacking algorithm was selected, the export uses an algorithm of both releases, or the
-// default.
+// testPorting exports the measurements of one release for another release that lacks some algorithms. Where
+// the selection has an algorithm that the other release lacks, the export has an algorithm of both
+// releases, or the default.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
@@ -278,8 +281,8 @@ func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOp
 	return sel, x
 }
 
-// Sourced writes the exported files of a selection into a new folder. It returns the variables that the
-// snippet sets in a shell outside of any job, as NAME=VALUE.
+// Sourced writes the files of a selection into a new folder and sources the snippet in a shell outside of
+// any job. It returns the variables that the snippet sets, as NAME=VALUE.
 func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))

@@ -9,11 +9,12 @@ import (
 	"tutti/mpi"
 )
 
-// mostAlgorithms is the number of algorithms of one collective that a campaign can measure in reasonable
-// time.
+// mostAlgorithms is the largest number of algorithms of one collective that a campaign can measure in
+// reasonable time.
 const mostAlgorithms = 80
 
-// testCatalogues checks that releases are in order, and that every listed algorithm can be looked up.
+// testCatalogues checks that the list of releases is in order, and that every listed algorithm can be
+// looked up.
 func testCatalogues(t *testing.T, lib mpi.Library) {
 	all := lib.Releases()
 	if len(all) == 0 {
@@ -33,15 +34,16 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// inOrder reports whether the release after may follow the release before in a list. A library that works
-// above other libraries has several catalogues for each release, one for each library below it.
+// inOrder reports whether a list of releases may contain the release `after` directly behind the release
+// `before`. A library that works above other libraries has a catalogue for each release and each of these
+// libraries.
 func inOrder(lib mpi.Library, before, after string) bool {
 	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after
 }
 
-// CheckListed compares the algorithms of a library with lists of names. The key of a list is a release and
-// a collective. If a list ends with …, the library may have further algorithms:
+// CheckListed compares the algorithms of a library with expected names. A key of lists consists of a
+// release and a collective. If the value ends with …, the library may have further algorithms:
 //
 //	"4.1.4 barrier": "linear double_ring recursive_doubling …"
 func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
@@ -79,8 +81,8 @@ func testEntries(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	}
 }
 
-// testAlgorithms checks the algorithms that campaigns measure. Each can be looked up, does not change when
-// it is formatted and parsed, and is listed once.
+// testAlgorithms checks the algorithms that campaigns measure. Each algorithm can be looked up and is
+// listed once. It stays equal when it is formatted as text and parsed again.
 func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	t.Helper()
 	list := cat.Algorithms(c)

@@ -7,8 +7,8 @@ import (
 	"tutti/mpi"
 )
 
-// testFacts checks the facts with which tutti finds, launches and names a library, and that other files are
-// not recognised as the library.
+// testFacts checks the facts with which tutti finds, launches and names a library. It also checks that
+// tutti does not recognise other files as this library.
 func testFacts(t *testing.T, lib mpi.Library) {
 	f := lib.Facts()
 	needed := map[string]string{
@@ -41,7 +41,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testNothing checks that the inspection of a build finds nothing if the build has no file and no tools.
+// testNothing checks that an inspection of a build reports nothing if the build has no file and no tools.
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
@@ -50,7 +50,7 @@ func testNothing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// noTools is an installation without programs.
+// noTools is an installed MPI library that has no programs.
 type noTools struct{}
 
 func (noTools) Find(string) string { return "" }

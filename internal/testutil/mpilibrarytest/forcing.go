@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// testForcing checks on a small grid that each candidate that can run can also be forced, and that the
-// default needs no setting.
+// testForcing checks on a small grid that each candidate that can run has a forcing, and that the default
+// needs no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
@@ -31,7 +31,7 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// forced checks how one candidate is forced. Candidates that share a launch must write the same control
+// forced checks the forcing of one candidate. Candidates that share a launch must write the same control
 // variables with different values, so that no candidate inherits a value from the previous one.
 func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
@@ -83,8 +83,8 @@ func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forc
 	}
 }
 
-// Forced has the expected variables and switches, as NAME=VALUE, that force a candidate. The candidate has
-// 2x2 processes and 4 KiB.
+// Forced is a row of a table for CheckForced: a candidate, and the variables and switches that are expected
+// to force it, as NAME=VALUE. The candidate has 2x2 processes and 4 KiB.
 type Forced struct {
 	Name                string
 	Release             string
@@ -94,7 +94,7 @@ type Forced struct {
 	NewComm             bool
 }
 
-// CheckForced compares the variables and switches that force a library's algorithms with the expected ones.
+// CheckForced compares the variables and switches that force a library's algorithms with those in a table.
 func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	t.Helper()
 	for _, tc := range tests {
@@ -112,8 +112,8 @@ func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	}
 }
 
-// CheckRefused checks candidates that a library must refuse to force. The table has the lines of Check,
-// each followed by a part of the error.
+// CheckRefused checks candidates that a library must refuse to force. The table has lines as in Check. A
+// part of the expected error follows each line's result.
 func CheckRefused(t *testing.T, lib mpi.Library, table string) {
 	t.Helper()
 	for _, tc := range parse(t, table) {
@@ -124,7 +124,7 @@ func CheckRefused(t *testing.T, lib mpi.Library, table string) {
 	}
 }
 
-// Vars returns variables as NAME=VALUE, or as "NAME is a file".
+// Vars formats variables as NAME=VALUE, or as "NAME is a file" for a variable whose value is a file.
 func Vars(list []mpi.Var) []string {
 	var out []string
 	for _, v := range list {
@@ -137,7 +137,7 @@ func Vars(list []mpi.Var) []string {
 	return out
 }
 
-// Switches returns switches as NAME=VALUE.
+// Switches formats switches as NAME=VALUE.
 func Switches(list []mpi.Switch) []string {
 	var out []string
 	for _, s := range list {
@@ -166,7 +166,7 @@ func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) 
 }
 
 // Everything returns the candidates of a release that can run on a layout with 4 KiB, including the
-// default. Every parameter of an algorithm is 1.
+// default. Every parameter of an algorithm has the value 1.
 func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidate {
 	t.Helper()
 	var out []coll.Candidate
@@ -190,8 +190,8 @@ func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidat
 	return out
 }
 
-// Groups returns arguments for the test program of forcing. With them, the program writes the switches of
-// each candidate before its call.
+// Groups returns arguments for the program ForcedProgram, with one group for each candidate. The program
+// writes the switches of a group before it makes the group's call.
 func Groups(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, candidates []coll.Candidate) []string {
 	t.Helper()
 	var args []string

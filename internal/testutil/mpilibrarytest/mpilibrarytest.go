@@ -26,7 +26,7 @@ func Run(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// Release returns the catalogue of a release.
+// Release returns the catalogue of the release with the given version.
 func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
 	t.Helper()
 	all := lib.Releases()
@@ -47,8 +47,9 @@ func Algorithm(t testing.TB, text string) coll.Algorithm {
 	return a
 }
 
-// Check compares catalogues with a table. A line has a release, a point, its bytes, an algorithm and a
-// result: runs, cannot (the release has the algorithm but not for this point) or unknown:
+// Check compares catalogues with a table. A line has a release, a collective, a layout, a message size, an
+// algorithm and an expected result. The result is runs, unknown, or cannot; cannot means that the release
+// has the algorithm but not for this point:
 //
 //	4.0.2 allgather 6x1 8 recursive_doubling cannot # a comment
 func Check(t *testing.T, lib mpi.Library, table string) {

@@ -10,8 +10,8 @@ import (
 	"tutti/selection"
 )
 
-// layouts returns layouts of nodes and processes. Several of them have the same number of processes, and
-// some of these numbers are not powers of two.
+// layouts returns layouts for tests. Several of them have the same number of processes, and some of these
+// numbers are not powers of two.
 func layouts() []coll.Layout {
 	return []coll.Layout{
 		{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2},
@@ -19,7 +19,7 @@ func layouts() []coll.Layout {
 	}
 }
 
-// family generates rows of one kind.
+// family describes one kind of random rows.
 type family struct {
 	name    string
 	layouts []coll.Layout
@@ -71,7 +71,7 @@ func allFamilies() []family {
 	}
 }
 
-// rows returns the rows of a family for a release. Families with a change function omit some points.
+// rows returns the rows of a family for a release. A family with a change function omits some points.
 func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var out []selection.Row
@@ -95,9 +95,9 @@ func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return out
 }
 
-// Rows returns rows of all collectives. Several layouts have the same number of processes and different
-// best algorithms. Times are uniform between 1 and 2 seconds. Times of the default are uniform between 1.3
-// and 2.3 seconds, plus delay.
+// Rows returns random rows for all collectives of a release. Several layouts have the same number of
+// processes and different best algorithms. Times are uniform between 1 and 2 seconds. Times of the default
+// are uniform between 1.3 and 2.3 seconds, plus delay.
 func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	rows := allFamilies()[0].rows(cat, seed)
 	for _, r := range rows {
@@ -106,8 +106,8 @@ func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	return rows
 }
 
-// randomRow returns random times for every algorithm that can run at a point. The default is last and one
-// of the slower ones.
+// randomRow returns a row with random times for every algorithm that can run at a point. The default is the
+// last algorithm and one of the slower ones.
 func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 	r := selection.Row{Point: p}
 	for _, a := range cat.Algorithms(p.Collective) {

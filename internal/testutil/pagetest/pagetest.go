@@ -25,17 +25,19 @@ import (
 	"tutti/internal/testutil"
 )
 
-// chromium is the browser of all tests of a test binary. Each test has a browser profile of its own.
+// chromium is the browser that all tests of a test binary share. Each test has its own browser profile in
+// it.
 var chromium struct {
 	sync.Mutex
 	ctx context.Context // nil before the first test and after Close
 }
 
-// Browse opens a tab of 1440 x 1000 px for the service at the URL home. The tab has no cookies or storage
-// of other tests. If there is no browser, or under go test -short, the test is skipped.
+// Browse opens a browser tab of 1440 x 1000 px for the service at the URL home. The tab does not share
+// cookies or storage with other tests. If there is no browser, or under go test -short, the test is
+// skipped.
 //
-// The test fails if there was an error on the console or a request to another host. The browser keeps
-// running for later tests until Close.
+// The test fails if the page logs an error on the console or sends a request to another host. The browser
+// keeps running for later tests until Close.
 func Browse(t *testing.T, home string) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -74,7 +76,7 @@ func start(path string) (context.Context, error) {
 	return ctx, nil
 }
 
-// Close ends the browser, if there is one.
+// Close ends the browser, if it is running.
 func Close() error {
 	chromium.Lock()
 	defer chromium.Unlock()
@@ -86,7 +88,8 @@ func Close() error {
 	return chromedp.Cancel(ctx)
 }
 
-// watch collects console messages and requests, and checks them at the end of the test.
+// watch collects the tab's console messages and requests. At the end of the test it fails the test if any
+// of them is not allowed.
 func watch(t *testing.T, ctx context.Context, home string) {
 	var mu sync.Mutex
 	var faults []string
@@ -138,7 +141,8 @@ func isFault(m chromedp.ConsoleMessage) bool {
 	return m.Type != chromedp.ConsoleDebug && !(m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of"))
 }
 
-// Do runs steps. If one fails, the message contains the text of the page.
+// Do runs steps in the browser. If a step fails, the test fails with a message that contains the text of
+// the page.
 func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
@@ -148,7 +152,8 @@ func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// Eval returns the value of an expression. If the value is a promise, it waits for the result.
+// Eval returns the value of a JavaScript expression on the page. If the value is a promise, it waits for
+// the promise's result.
 func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 	t.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
@@ -158,7 +163,7 @@ func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 	return v
 }
 
-// Until waits until an expression is true.
+// Until waits until a JavaScript expression on the page is true.
 func Until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
 	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
@@ -176,7 +181,8 @@ func shown(ctx context.Context) string {
 	return text
 }
 
-// Download clicks a link and returns the name and content of the saved file.
+// Download clicks the element that the CSS selector link matches. It returns the name and the content of
+// the file that the browser saves.
 func Download(t *testing.T, ctx context.Context, link string) (name string, contents []byte) {
 	t.Helper()
 	dir, events := t.TempDir(), true
@@ -217,8 +223,8 @@ func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error
 	return fmt.Errorf("no word of the download")
 }
 
-// CheckModules checks the grammar of the JavaScript modules that match pattern and runs the
-// tests of node in the folder tests.
+// CheckModules checks the syntax of the JavaScript modules that match pattern. It also runs the node tests
+// in the folder tests.
 func CheckModules(t *testing.T, pattern, tests string) {
 	t.Helper()
 	node, err := exec.LookPath("node")

@@ -1,5 +1,5 @@
-/* brief: creates 3000 communicators, one after another, calls a few collectives on each and frees it. Rank 0 prints the
- * number of correct sums. An MPI library can have about 2000 communicators at once. */
+/* brief: creates 3000 communicators, one after another. It calls a few collectives on each communicator and frees
+ * it. Rank 0 prints the number of correct sums. An MPI library can have about 2000 communicators at once. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* calls: makes every blocking collective call, on a world of four ranks and on its two halves, with MPI_IN_PLACE and
- * with derived types. Each call has a size of its own. calls.F90 makes the same calls. */
+/* calls: makes every blocking collective call, on a world of four ranks and on its two halves, with MPI_IN_PLACE
+ * and with derived types. Each call has a different size. calls.F90 makes the same calls. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -45,7 +45,8 @@ static void derived(MPI_Comm on)
     MPI_Type_free(&every_second);
 }
 
-/* Frees a communicator and creates another one, which gets the same handle. Intercommunicators are not traced. */
+/* Frees a communicator and creates another one, which gets the same handle. It also makes calls on an
+ * intercommunicator, which must not appear in the trace. */
 static void halves(int rank, MPI_Comm on)
 {
     MPI_Comm half, both;

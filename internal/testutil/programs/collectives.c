@@ -29,8 +29,7 @@ static void leave(int signal)
     _exit(1);
 }
 
-/* Finds the ranks of each node. Helper functions use point-to-point messages only, since the collectives are under
- * test. */
+/* Finds the ranks of each node. It uses only point-to-point messages, since the collectives are under test. */
 static void find_nodes(void)
 {
     MPI_Comm node;
@@ -44,9 +43,10 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, world, MPI_STATUS_IGNORE);
 }
 
-/* Returns whether MPICH 4.0 computes a call wrongly. It reduces more than 2 KiB by composition alpha, which crashes for
- * a root that reduces in place and is not the first rank of its node. In a reduce_scatter with an operation that does
- * not commute, algorithm noncommutative treats types with gaps like types without gaps. */
+/* Returns whether MPICH 4.0 computes a call wrongly. For a reduce of more than 2 KiB it uses composition alpha.
+ * Composition alpha crashes if the root reduces in place and is not the first rank of its node. In a
+ * reduce_scatter with an operation that does not commute, algorithm noncommutative treats types with gaps like
+ * types without gaps. */
 static int faulty(collective what, form f, int count)
 {
     int pow2 = (size & (size - 1)) == 0;
@@ -129,8 +129,8 @@ static void fault(collective what, int count)
     }
 }
 
-/* Makes a call in which the buffer of the last rank is a quarter too small. That rank is a leaf of every tree, so that
- * no algorithm waits for its data. The first error ends the job. */
+/* Makes a call in which the buffer of the last rank is a quarter too small. The last rank is a leaf of every tree,
+ * so no algorithm waits for its data. The first error ends the job. */
 static void name(int bytes)
 {
     char text[MPI_MAX_ERROR_STRING], *a = calloc((size_t)bytes, 1);

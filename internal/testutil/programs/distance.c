@@ -1,6 +1,7 @@
-/* Is preloaded into MPI programs on virtual nodes n1, n2 and so on, which are equally near to each other. It delays
- * messages between nodes, and more between switches of DISTANCE_LEAF nodes each. Messages of node DISTANCE_SLOW take
- * ten times as long. On busy machines, DISTANCE_TIMES multiplies all delays. */
+/* A library to be preloaded into MPI programs on virtual nodes n1, n2 and so on. It delays messages between nodes,
+ * so that some nodes seem farther away. DISTANCE_LEAF consecutive nodes share a switch, and messages between
+ * switches have a longer delay. Messages from and to node DISTANCE_SLOW have ten times the delay. On busy
+ * machines, DISTANCE_TIMES multiplies all delays. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

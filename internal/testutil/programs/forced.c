@@ -72,7 +72,7 @@ static void call(const char *coll, int bytes, MPI_Comm c) {
   free(a), free(b), free(counts), free(at);
 }
 
-/* A barrier of point-to-point messages, because the algorithms of collectives are under test. */
+/* A barrier that consists of point-to-point messages, because the collectives are under test. */
 static void together(void) {
   char c = 0;
   for (int i = 1; i < size; i++) {

@@ -26,7 +26,7 @@ static int node[64];         /* of each rank of the world: the first rank of its
 static uint64_t state;
 static MPI_Comm slots[SLOTS];
 
-/* SplitMix64. Source: Steele, Lea and Flood (2014). */
+/* The random number generator SplitMix64. Source: Steele, Lea and Flood (2014). */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -66,7 +66,7 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Returns whether the first rank is alone on its node and other ranks share one. */
+/* Returns whether the first rank is alone on its node and some other node has several ranks. */
 static int first_alone(MPI_Comm comm, int n)
 {
     MPI_Group group, all;
@@ -87,7 +87,7 @@ static int first_alone(MPI_Comm comm, int n)
     return shared;
 }
 
-/* Returns whether MPICH 4.0 or Open MPI computes a call wrongly; see docs/reference/failures.md. */
+/* Returns whether MPICH 4.0 or Open MPI computes this call wrongly. docs/reference/failures.md lists the faults. */
 static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
@@ -124,7 +124,7 @@ static void attempt(MPI_Comm comm, collective what, form f, int count, int salt)
     wrong++;
 }
 
-/* Makes a random call. All ranks draw all numbers, even if they do not take part in the call. */
+/* Makes a random call. All ranks draw the same random numbers, also a rank that is not in the call's communicator. */
 static void call(void)
 {
     MPI_Comm comm = slots[draw(SLOTS)];

@@ -36,7 +36,8 @@ static int call(const char *what, signed char *buffer, int bytes)
     return MPI_Allreduce(MPI_IN_PLACE, buffer, bytes, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Each rank contributes 1 to a sum; the root broadcasts 1. */
+/* Returns the number of wrong bytes after a call. In a reduction each rank contributes 1 to a sum; in a bcast the
+ * root sends 1. */
 static long wrong(const char *what, size_t bytes)
 {
     int sends = strcmp(what, "bcast") == 0;

@@ -1,5 +1,6 @@
-/* loop STEPS [split|die]: makes the same calls in each step, on the world, and with split also on its halves. Prints "right
- * CALLS" if all sums are right. With die the first rank kills itself before MPI_Finalize. */
+/* loop STEPS [split|die]: makes the same calls in each step on the world. With split it also makes them on the two
+ * halves of the world. Prints "right CALLS" if all sums are right. With die the first rank kills itself before
+ * MPI_Finalize. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Is preloaded after the runtime library. At its end each rank prints how many communicators, groups, requests and
- * other MPI objects the runtime library created, and how many it did not free. MPI libraries do not call these
- * functions themselves. */
+/* A library that is preloaded after the runtime library. At its end each rank prints how many MPI objects, such as
+ * communicators, groups and requests, the runtime library created. It also prints how many of them were not freed.
+ * MPI libraries do not call these functions themselves. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 static long made, freed;
 
-/* Calls the next function of that name. */
+/* Calls the next definition of the function with that name: the MPI library's own. */
 #define NEXT(name, types, arguments) \
     int(*real) types;                \
     void *found = dlsym(RTLD_NEXT, #name); \

@@ -1,4 +1,4 @@
-/* Prints the output of osu_bcast, for tests without the OSU Micro-Benchmarks. */
+/* Prints text in the format of osu_bcast, for tests on machines without the OSU Micro-Benchmarks. */
 #include <mpi.h>
 #include <stdio.h>
 

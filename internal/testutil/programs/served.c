@@ -1,6 +1,6 @@
-/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times. It prints "ALGORITHM TIMES" for each algorithm that served,
- * with the names of the runtime library; the algorithm that served last comes last. With SITE every second call belongs
- * to that site. */
+/* served BYTES CALLS [SITE]: makes CALLS broadcasts of BYTES bytes. It prints "ALGORITHM CALLS" for each algorithm
+ * that served, named as in the runtime library. The algorithm that served the last call comes last. With SITE
+ * every second call belongs to that site of the program. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { MOST = 16 };
 static const char *names[MOST];
 static int times[MOST];
 
-/* Counts an algorithm and moves it to the end. */
+/* Counts a call that an algorithm served, and moves the algorithm to the end of the list. */
 static void count(const char *name)
 {
     int i = 0, n = 1;

@@ -1,10 +1,10 @@
-// Is preloaded into programs of Debian 12's MPICH 4.0.2 (over UCX) on virtual nodes.
+// This library is preloaded into programs of Debian 12's MPICH 4.0.2 (over UCX) on virtual nodes.
 //
-// MPI_Finalize of this MPICH waits until every connection is closed, while other ranks already wait in the
-// barrier of the process manager. Over TCP that can hang. Connections need not be closed, as nobody sends
-// after the barrier.
+// MPI_Finalize of this MPICH waits until every connection is closed. Over TCP this wait can last forever, because
+// other ranks already wait in the barrier of the process manager. The library skips the wait: no rank sends after
+// the barrier.
 //
-// With more ranks than cores, an idle rank yields the processor to another one.
+// It also lets an idle rank yield the processor, because there may be more ranks than cores.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

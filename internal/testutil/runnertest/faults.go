@@ -16,7 +16,7 @@ import (
 	"tutti/coll"
 )
 
-// Fault is what goes wrong with a job.
+// Fault is one kind of fault that FaultyScheduler can inject into a job.
 type Fault string
 
 // The faults.
@@ -55,8 +55,8 @@ type FaultOptions struct {
 	Delay  time.Duration // of late output
 }
 
-// FaultyScheduler wraps a scheduler and injects faults that occur on real machines. Seed
-// and name of a job determine its fault. It is safe for concurrent use.
+// FaultyScheduler runs jobs on another scheduler and injects faults that occur on real machines. The seed
+// and the name of a job determine its fault. It is safe for concurrent use.
 type FaultyScheduler struct {
 	benchrunner.Scheduler
 	opt FaultOptions
@@ -67,8 +67,8 @@ type FaultyScheduler struct {
 	omitted   map[string]int // answers of Status that omitted the job, by name
 }
 
-// NewFaultyScheduler returns a scheduler that runs its jobs on inner. inner must run each
-// job in the folder of its submission.
+// NewFaultyScheduler returns a scheduler that runs its jobs on the scheduler inner. inner must run each job
+// in the folder that the submission names.
 func NewFaultyScheduler(inner benchrunner.Scheduler, opt FaultOptions) (*FaultyScheduler, error) {
 	if !(opt.Rate >= 0 && opt.Rate <= 1) {
 		return nil, fmt.Errorf("rate %g: want a number from 0 to 1", opt.Rate)
@@ -99,11 +99,11 @@ func (s *FaultyScheduler) rng(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.opt.Seed, h.Sum64()))
 }
 
-// Name contains the name of the inner scheduler.
+// Name returns the name of the inner scheduler, followed by "with faults".
 func (s *FaultyScheduler) Name() string { return s.Scheduler.Name() + " with faults" }
 
-// Submit submits a job to the inner scheduler. It returns an error instead if the job's fault is a failed
-// submission.
+// Submit submits a job to the inner scheduler. If the fault of the job is a failed submission, Submit
+// returns an error instead.
 func (s *FaultyScheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	kind := s.FaultOf(sub.Name)
 	s.mu.Lock()
@@ -126,7 +126,7 @@ func (s *FaultyScheduler) Submit(ctx context.Context, sub benchrunner.Submission
 	return id, nil
 }
 
-// begin submits the job with an ID that is new in its folder.
+// begin submits a job under an ID that its folder has not used before.
 func (s *FaultyScheduler) begin(ctx context.Context, sub benchrunner.Submission, kind Fault) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *FaultyScheduler) begin(ctx context.Context, sub benchrunner.Submission,
 	return id, s.addRun(ctx, sub, r, id, kind)
 }
 
-// addRun adds a run to the record and submits it. It needs the lock.
+// addRun adds a run to the record of a job and submits it. The caller must hold the lock s.mu.
 func (s *FaultyScheduler) addRun(ctx context.Context, sub benchrunner.Submission, r record, id string, kind Fault) error {
 	r.Runs = append(r.Runs, run{ID: id})
 	if err := r.write(sub.Dir); err != nil {
@@ -160,8 +160,8 @@ func (k Fault) endsJob() bool {
 	return failed || k == JobLost || k == JobRequeued
 }
 
-// endEarly ends a job at a random time within opt.Within and records the fault. If an operation of this
-// fails, the job runs on without a fault.
+// endEarly ends a job at a random time within opt.Within and records the fault. If ending the job fails, it
+// runs on without a fault.
 func (s *FaultyScheduler) endEarly(id string, sub benchrunner.Submission, kind Fault) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -188,7 +188,7 @@ func (s *FaultyScheduler) endEarly(id string, sub benchrunner.Submission, kind F
 	_ = r.write(sub.Dir)
 }
 
-// end cancels run i at the inner scheduler.
+// end cancels run i of a job at the inner scheduler.
 func (s *FaultyScheduler) end(ctx context.Context, sub benchrunner.Submission, i int) error {
 	inner := innerSubmission(sub, i)
 	id, found, err := s.Scheduler.Find(ctx, inner)
@@ -198,7 +198,7 @@ func (s *FaultyScheduler) end(ctx context.Context, sub benchrunner.Submission, i
 	return s.Scheduler.Cancel(ctx, id, inner)
 }
 
-// Find returns the ID of the last submission of the job.
+// Find returns the ID under which the job was last submitted.
 func (s *FaultyScheduler) Find(_ context.Context, sub benchrunner.Submission) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +206,8 @@ func (s *FaultyScheduler) Find(_ context.Context, sub benchrunner.Submission) (s
 	return r.lastID(), err == nil && r.lastID() != "", nil
 }
 
-// Status returns the inner scheduler's answer, changed by the faults of the jobs.
+// Status returns the statuses that the inner scheduler reports, changed according to the faults of the
+// jobs.
 func (s *FaultyScheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +238,8 @@ func (s *FaultyScheduler) omitsStatus(name string) bool {
 	return true
 }
 
-// status returns the status of run i at the inner scheduler, with the fault that ended it.
+// status returns the status of run i at the inner scheduler. If a fault ended the run, the status has that
+// fault's outcome.
 func (s *FaultyScheduler) status(ctx context.Context, sub benchrunner.Submission, r record, i int) (benchrunner.Status, bool, error) {
 	inner := innerSubmission(sub, i)
 	id, found, err := s.Scheduler.Find(ctx, inner)
@@ -252,7 +254,7 @@ func (s *FaultyScheduler) status(ctx context.Context, sub benchrunner.Submission
 	return st, known, err
 }
 
-// failures has the outcome and the reason that Status reports for a job that a fault has ended.
+// failures maps each fault that ends a job to the outcome and the reason that Status reports.
 var failures = map[Fault]struct {
 	outcome coll.JobOutcome
 	reason  string
@@ -263,7 +265,7 @@ var failures = map[Fault]struct {
 	OutOfMemory:  {coll.JobOutOfMemory, "more memory than it asked for"},
 }
 
-// Cancel ends the job if its folder knows the ID.
+// Cancel cancels the job if the record in its folder contains the ID.
 func (s *FaultyScheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// record is the file fault.json in the folder of a job: its runs at the inner scheduler. A
-// job that was requeued has several runs with one ID, of which the last one counts.
+// record is the content of the file fault.json in the folder of a job: the job's runs at the inner
+// scheduler. A requeued job has several runs with the same ID, of which the last one counts.
 type record struct{ Runs []run }
 
 type run struct {
@@ -23,7 +23,7 @@ type run struct {
 	Fault Fault // that ended the run, "" for none
 }
 
-// indexOf returns the index of the last run with an ID, -1 for none.
+// indexOf returns the index of the last run with the given ID, or -1 if there is none.
 func (r record) indexOf(id string) int {
 	for i := len(r.Runs) - 1; i >= 0; i-- {
 		if r.Runs[i].ID == id {
@@ -33,7 +33,7 @@ func (r record) indexOf(id string) int {
 	return -1
 }
 
-// lastID returns the ID that was assigned last, "" for none.
+// lastID returns the ID that was assigned last, or "" if there is none.
 func (r record) lastID() string {
 	if len(r.Runs) == 0 {
 		return ""
@@ -73,8 +73,8 @@ func (r record) write(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// innerSubmission returns the submission of run i to the inner scheduler. The folder of that job is inside
-// the folder of the outer job.
+// innerSubmission returns the submission of run i to the inner scheduler. The run's folder is inside the
+// folder of the job.
 func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 	sub.Dir = filepath.Join(sub.Dir, "fault-"+strconv.Itoa(i+1))
 	sub.Name = fmt.Sprintf("%s-%d", sub.Name, i+1)
@@ -82,13 +82,13 @@ func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 	return sub
 }
 
-// endDelay is the number of seconds by which a run is extended if a fault shall end it early. It ensures
-// that the fault comes before the end of the script, even on a busy machine.
+// endDelay is the number of seconds by which a run is extended if a fault ends it early. The extension
+// ensures that the script has not ended before the fault occurs, even on a busy machine.
 const endDelay = 60
 
-// prepare makes the folder of the last run and returns its submission. The script of the
-// run executes the job's script with the outer ID. For faults of the output the path begins
-// with a folder of replaced commands.
+// prepare creates the folder of the last run and returns the run's submission. The script of the run
+// executes the job's script with the ID that FaultyScheduler assigned. For faults of the output, PATH
+// begins with a folder that contains replaced commands.
 func (r record) prepare(sub benchrunner.Submission, kind Fault, delay time.Duration) (benchrunner.Submission, error) {
 	i := len(r.Runs) - 1
 	in := innerSubmission(sub, i)
@@ -116,8 +116,8 @@ func (r record) prepare(sub benchrunner.Submission, kind Fault, delay time.Durat
 	return in, nil
 }
 
-// statHidingOutput replaces stat(1), which job scripts call after each launch. It hides
-// the file stdout after the call for the given number of seconds.
+// statHidingOutput replaces stat(1), which job scripts call after each launch. After the call it hides the
+// file stdout for the given number of seconds.
 const statHidingOutput = `#!/bin/bash
 PATH=${PATH#*:}
 stat "$@" || exit
@@ -126,8 +126,8 @@ setsid bash -c 'sleep %g; mv .late stdout' >/dev/null 2>&1 </dev/null &
 `
 
 // damagingTimeout returns a script that replaces timeout(1), with which job scripts run each launch. The
-// script damages the output of the launch according to the fault. For other kinds of faults the result is
-// "".
+// script damages the launch's output according to the fault. For a fault that does not damage the output,
+// the result is "".
 func damagingTimeout(kind Fault) string {
 	switch kind {
 	case OutputTruncated:

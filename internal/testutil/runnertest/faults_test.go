@@ -69,7 +69,8 @@ func TestFaultOptionsInvalid(t *testing.T) {
 	}
 }
 
-// TestFaultyIDs checks that no ID is used twice in one folder, although IDs begin at 1 in each process.
+// TestFaultyIDs checks that no two jobs in one folder get the same ID, although each process numbers its
+// jobs from 1.
 func TestFaultyIDs(t *testing.T) {
 	ctx := context.Background()
 	sub := submission(t, "true")
@@ -89,7 +90,7 @@ func TestFaultyIDs(t *testing.T) {
 	}
 }
 
-// TestFaults checks that each fault leads to the outcome in its name.
+// TestFaults checks that each fault leads to the expected outcome of the job.
 func TestFaults(t *testing.T) {
 	ctx := context.Background()
 	for _, tc := range []struct {
@@ -145,7 +146,7 @@ func TestFaults(t *testing.T) {
 			if st.Outcome != tc.want || omitted != tc.answers {
 				t.Errorf("outcome %q after %d answers without the job, want %q after %d", st.Outcome, omitted, tc.want, tc.answers)
 			}
-			// A job that ends immediately may not have written a file.
+			// The script may not have written its file if the fault ended the job at once.
 			text, err := os.ReadFile(filepath.Join(sub.Dir, "runs"))
 			ended := tc.want != coll.JobCompleted || tc.kind == runnertest.JobRequeued
 			want := "1 0\n"
