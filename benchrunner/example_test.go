@@ -126,8 +126,8 @@ func ExampleFailedAll() {
 	// Output: 3
 }
 
-// Example for a program that died after the first of three cases. The second case fails, and
-// the third one must be launched again.
+// The program died after the first of three cases. The second case fails, and the third one must be
+// launched again.
 func ExampleOutcomes() {
 	start := benchrunner.Launch{Cases: []benchrunner.Case{{Candidate: at(2, 8, "ring")}, {Candidate: at(2, 16, "ring")}, {Candidate: at(2, 32, "ring")}}}
 	out := benchrunner.Output{Ended: true, Exit: 139, Stdout: []byte("8 0.21\n")}

@@ -33,8 +33,8 @@ func (r NodePool) freeNodes() *freeNodes {
 	return f
 }
 
-// find returns free groups with the given number of nodes, nil if there are none: the
-// smallest switch that is large enough, or several switches if none is.
+// find returns free groups that have the given number of nodes together, nil if there are none. It prefers
+// the smallest switch that is large enough, and uses several switches if none is.
 func (f *freeNodes) find(nodes int) []int {
 	switch {
 	case nodes > f.nodes:
@@ -63,8 +63,8 @@ func (f *freeNodes) findOne(nodes int) []int {
 	return []int{best}
 }
 
-// findSeveral returns free groups, the largest first, that together have the given number of
-// nodes. At least that many nodes must be free.
+// findSeveral returns free groups that together have the given number of nodes, the largest groups first.
+// At least as many nodes as requested must be free.
 func (f *freeNodes) findSeveral(nodes int) []int {
 	var groups []int
 	for _, g := range f.largest {
@@ -79,9 +79,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate gives groups to a load. It returns the loads that must end before this load begins,
-// ascending: the last loads on its groups and, for a load that spans switches, the last load
-// that spanned some.
+// allocate marks groups as used by the load with the index owner. It returns the indices of the loads that
+// must end before this load begins, in ascending order. These are the last loads on the groups. If the load
+// spans several switches, the last load that spanned several switches must end too.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])
@@ -100,7 +100,7 @@ func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	return before
 }
 
-// release frees the groups of a load that has ended.
+// release marks the groups of an ended load as free.
 func (f *freeNodes) release(groups []int) {
 	for _, g := range groups {
 		f.taken[g] = false

@@ -23,7 +23,7 @@ func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
 }
 
-// ParseLaunchModel returns the model called s. The error lists the models.
+// ParseLaunchModel returns the launch model with the name s. The error lists the valid names.
 func ParseLaunchModel(s string) (LaunchModel, error) {
 	names := make([]string, 0, len(LaunchModels()))
 	for _, m := range LaunchModels() {
@@ -53,15 +53,15 @@ func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	return k
 }
 
-// LaunchCost is the price of launches in seconds.
+// LaunchCost describes what launches cost in seconds.
 type LaunchCost struct {
 	Model          LaunchModel // empty means LaunchCandidate
 	Seconds        float64     // for each launch
 	SecondsPerNode float64     // for each launch and node
 }
 
-// Costs returns the launch seconds of each candidate of a batch. The first candidate of a
-// launch pays for the launch, the others pay 0.
+// Costs returns the launch cost of each candidate of a batch in seconds. The first candidate of a launch
+// has the whole cost of this launch, the others have cost 0.
 func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	paid := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
@@ -74,10 +74,10 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// ConcurrentCosts returns the cost of each candidate of one batch whose launches are packed to
-// run concurrently on the given number of nodes. The makespan is divided in proportion to the
-// node-seconds of the candidates. These result from their run times in seconds and their
-// Costs. The error is that of Pack.
+// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if the launches run
+// concurrently on the given number of nodes. run has the run time of each candidate in seconds. The
+// makespan of the schedule is divided in proportion to the node-seconds that the candidates use, launches
+// included. The error is that of Pack.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}
@@ -103,9 +103,9 @@ func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes
 	return costs, nil
 }
 
-// Sweeps groups the cases of a program that sweeps the sizes of one algorithm. Sizes ascend
-// within a group. follows reports whether the program can measure b directly after a. A
-// duplicate case gets its own group if follows(c, c) is false.
+// Sweeps groups cases for a program that measures several sizes of one algorithm in one launch. Sizes
+// ascend within a group. follows(a, b) reports whether the program can measure case b directly after case
+// a. A duplicate case gets its own group if follows(c, c) is false.
 func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 	sorted := slices.Clone(cases)
 	slices.SortStableFunc(sorted, func(a, b Case) int {
@@ -127,8 +127,8 @@ func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 	return groups
 }
 
-// Ascending reports whether b has the collective, layout and algorithm of a and a larger
-// size.
+// Ascending reports whether cases a and b have the same collective, layout and algorithm, and b has the
+// larger message size.
 func Ascending(a, b Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }

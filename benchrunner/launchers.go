@@ -33,10 +33,10 @@ const (
 	Mpirun = "mpirun" // of Open MPI
 )
 
-// LauncherNames returns the names of all launchers.
+// LauncherNames returns the names that NewLauncher accepts.
 func LauncherNames() []string { return []string{Srun, Hydra, Mpirun} }
 
-// LauncherOptions say how a launcher is called.
+// LauncherOptions configure the command line of a launcher.
 type LauncherOptions struct {
 	Path string   // of the launcher on the nodes; srun, mpiexec.hydra or mpirun when empty
 	Args []string // of the site, such as --overcommit; they precede those of the layout
@@ -55,7 +55,7 @@ type launcher struct {
 
 var _ Placer = (*launcher)(nil)
 
-// launcherKind describes the options of a launcher.
+// launcherKind describes the command line of one kind of launcher.
 type launcherKind struct {
 	path       string
 	layoutArgs func(o LauncherOptions) func(coll.Layout, Command) []string
@@ -78,8 +78,8 @@ var launcherKinds = map[string]launcherKind{
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
-// NewLauncher returns the launcher with a name. It also implements Placer. The error says
-// which names or options are allowed.
+// NewLauncher returns the launcher with the given name, which also implements Placer. The error lists the
+// allowed names or options.
 func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	k, ok := launcherKinds[name]
 	if !ok {
@@ -106,8 +106,8 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 
 var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// checkMPI checks the value of srun --mpi. With "none" every rank would be an MPI world of its
-// own.
+// checkMPI checks the value of srun's option --mpi. It rejects none, because every rank would then be an
+// MPI world of its own.
 func checkMPI(name, value string) error {
 	switch {
 	case value == "":
@@ -120,8 +120,8 @@ func checkMPI(name, value string) error {
 	return nil
 }
 
-// checkArgs returns an error for arguments of a site that the launcher would take for the
-// program, and for options that tutti sets itself. It also rejects --no-kill, because a job
+// checkArgs checks the arguments that a site adds to the launcher. It rejects an argument that the launcher
+// would take for the program, and options that tutti sets itself. It also rejects --no-kill, because a job
 // that lost a node would then end successfully.
 func checkArgs(name string, args, reserved []string) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -141,7 +141,7 @@ func checkArgs(name string, args, reserved []string) error {
 	return nil
 }
 
-// hasNumber reports whether a is the short option t followed by a number, as in -N4.
+// hasNumber reports whether the argument a is the short option t followed by a number, as in -N4.
 func hasNumber(a, t string) bool {
 	rest, ok := strings.CutPrefix(a, t)
 	if !ok || len(t) != 2 || rest == "" {
@@ -173,8 +173,8 @@ func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []stri
 // Env implements Launcher. These launchers need no variables.
 func (l *launcher) Env() []mpi.Var { return nil }
 
-// srunArgs sets every option explicitly, because variables of the job such as
-// SLURM_NTASKS_PER_NODE, SLURM_EXPORT_ENV or SLURM_DISTRIBUTION would set them otherwise.
+// srunArgs sets every option explicitly. Otherwise variables of the job, such as SLURM_NTASKS_PER_NODE,
+// SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.
 func srunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
 	return func(l coll.Layout, _ Command) []string {
 		args := []string{
@@ -193,10 +193,10 @@ func srunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
 	}
 }
 
-// hydraArgs passes -genvall, because variables of hydra could keep it from passing on the
-// environment. Hydra gives each node of the job -ppn ranks in turn and then begins again
-// with the first. So in cyclic order the job must have exactly the nodes of the layout, or
-// the nodes must be named.
+// hydraArgs passes -genvall, so that ranks get the whole environment even if variables of hydra say
+// otherwise. Hydra starts -ppn ranks on each node of the job in turn, and begins again with the first node
+// if ranks remain. So cyclic order needs a job with exactly the nodes of the layout, or a list of the
+// nodes.
 func hydraArgs(o LauncherOptions) func(coll.Layout, Command) []string {
 	return func(l coll.Layout, _ Command) []string {
 		perTurn := l.PPN
@@ -207,8 +207,8 @@ func hydraArgs(o LauncherOptions) func(coll.Layout, Command) []string {
 	}
 }
 
-// mpirunArgs passes -x for each variable whose name does not begin with OMPI_: mpirun
-// passes on only those that do.
+// mpirunArgs passes the option -x for each variable whose name does not begin with OMPI_. mpirun passes
+// variables with this prefix to the ranks by itself.
 func mpirunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
 	by := "slot"
 	if o.Order == coll.Cyclic {

@@ -41,7 +41,7 @@ var (
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
 )
 
-// build compiles the test program. It skips the test if the library is missing.
+// build compiles the test program for the library. It skips the test if the library is not installed.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
 	return testutil.BuildProgram(t, lib.toolchain, testutil.WorldProgram)
@@ -52,8 +52,8 @@ func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) bench
 	return testutil.Must(benchrunner.NewLauncher(name, o))(t)
 }
 
-// markedCommand returns the command that runs args with MARK=m in its environment and reports its
-// hosts.
+// markedCommand returns a command that runs args with MARK=m in its environment and reports the host of
+// each rank.
 func markedCommand(t *testing.T, args ...string) benchrunner.Command {
 	t.Helper()
 	dir := t.TempDir()
@@ -169,8 +169,8 @@ func processEnds(pid string) bool {
 	return false
 }
 
-// TestLiveSlurm checks that every launcher fills the first nodes of a job that is larger than
-// the layout, whatever the job's own variables say.
+// TestLiveSlurm checks that every launcher uses the first nodes of a job that is larger than the layout.
+// Slurm's variables in the job do not change this.
 func TestLiveSlurm(t *testing.T) {
 	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	mpich, open := mpichLib.build(t), openLib.build(t)
@@ -228,8 +228,8 @@ func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd b
 	return args
 }
 
-// checkWorldsOfOne checks that with a wrong MPI type each process is an MPI world, although the
-// exit code is 0.
+// checkWorldsOfOne starts MPICH programs with --mpi=pmix. It checks that each process is then an MPI world
+// of its own, although the exit code is 0.
 func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout, false) != "" {
@@ -250,7 +250,7 @@ func checkSrunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Lay
 	}
 }
 
-// runsInJob is inJob for a command that must succeed.
+// runsInJob calls inJob and fails the test unless the command succeeds.
 func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	out := inJob(t, cluster, env, args)
@@ -260,8 +260,8 @@ func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string)
 	return out
 }
 
-// inJob runs a command in a job of four nodes. The variables of the job ask for other tasks
-// than the command.
+// inJob runs a command in a Slurm job that has four nodes with two tasks each. The command may start other
+// numbers of tasks than Slurm's variables in the job state.
 func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	dir := t.TempDir()

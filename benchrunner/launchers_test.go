@@ -102,7 +102,7 @@ func TestNewLauncherErrors(t *testing.T) {
 			t.Errorf("%s: error = %v, want %q", tc.name, err, tc.want)
 		}
 	}
-	// The option --nice begins like -n, but is no short option with a number.
+	// The option --nice also begins with n, but it is not the short option -n with a number.
 	if _, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nice=5", "-v"}}); err != nil {
 		t.Error(err)
 	}

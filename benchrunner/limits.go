@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// MinAllowance is the shortest allowance of a launch.
+	// MinAllowance is the shortest allowance that a program should return for a launch.
 	MinAllowance = 30 * time.Second
 
-	// MaxTime is the longest time that CallTimeout and CallsTimeout return. Thousands of such
-	// times still fit into a Duration.
+	// MaxTime is the longest time that CallTimeout and CallsTimeout return. The sum of thousands of such
+	// times still fits into a time.Duration.
 	MaxTime = 30 * 24 * time.Hour
 )
 
-// CallTimeout returns a time that one call at a point exceeds only if it hangs: 5 ms for
-// ranks that share a core, plus the bytes that a rank handles at 200 MB/s, which is slower
-// than Gigabit Ethernet. It is at most MaxTime.
+// CallTimeout returns a time that one call at a point exceeds only if it hangs. It is 5 ms plus the
+// transfer time of the bytes that a rank handles, at most MaxTime. The 5 ms allow for ranks that share a
+// core. The assumed rate of 200 MB/s is a sixth of the bandwidth of 10-Gigabit Ethernet.
 func CallTimeout(p coll.Point) time.Duration {
 	ranks := float64(p.Nodes) * float64(p.PPN)
 	volume := float64(p.MsgBytes) * 2 * float64(1+math.Ilogb(max(1, ranks)))
@@ -32,8 +32,8 @@ func CallTimeout(p coll.Point) time.Duration {
 	return min(MaxTime, 5*time.Millisecond+time.Duration(seconds*float64(time.Second)))
 }
 
-// CallsTimeout returns the timeout of several calls of a case with a barrier before each,
-// based on CallTimeout. It is at most MaxTime.
+// CallsTimeout returns a time that several calls of a case exceed only if one hangs. A barrier before each
+// call is included. The time is at most MaxTime.
 func CallsTimeout(c Case, calls int) time.Duration {
 	one := CallTimeout(c.Point) + CallTimeout(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
 	if calls > int(MaxTime/one) {
@@ -42,9 +42,9 @@ func CallsTimeout(c Case, calls int) time.Duration {
 	return time.Duration(calls) * one
 }
 
-// NodeBytes returns a lower bound of the memory in bytes that the buffers of one call need on
-// a node: all data that the node's ranks send and receive, on the node that needs most. It is
-// at most math.MaxInt64.
+// NodeBytes returns a lower bound of the memory in bytes that the buffers of one call need on a node. It
+// counts all data that the ranks of one node send and receive, for the node with the most data. It is at
+// most math.MaxInt64.
 func NodeBytes(p coll.Point) int64 {
 	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
 	bytes := 2 * part * ppn

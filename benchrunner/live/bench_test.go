@@ -12,9 +12,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// BenchmarkSmallJobs measures jobs of one launch of 0.3 s each, one after another. own-% is
-// the part of the wall time that the program does not use. unallocated-% is the part in which no
-// nodes are allocated. cpu-ms/job is the CPU time of this process.
+// BenchmarkSmallJobs runs jobs one after another, each with one launch of 0.3 s. It reports own-%, the part
+// of the wall time in which the program does not run. It reports unallocated-%, the part in which no nodes
+// are allocated, and cpu-ms/job, the CPU time of this process.
 func BenchmarkSmallJobs(b *testing.B) {
 	const jobs = 20
 	for b.Loop() {

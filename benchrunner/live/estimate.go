@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// Planned is a job as Run would submit it.
+// Planned is a job that Run would submit.
 type Planned struct {
 	Job         coll.Job // its state is JobIntended
 	Launches    []benchrunner.Launch
@@ -22,7 +22,7 @@ type Planned struct {
 	Expected    float64 // expected node-seconds
 }
 
-// Refused are requests that cannot be measured for the same reason.
+// Refused contains requests that cannot be measured for one common reason.
 type Refused struct {
 	Requests []int // indices into the batch
 	Reason   string
@@ -34,15 +34,15 @@ type Estimate struct {
 	Refused []Refused // sorted by their first request
 }
 
-// Plan returns the jobs that Run would submit first, in order, and writes nothing. Requests
-// that cannot be measured belong to no job; Run would log failed trials for them. Jobs that an
-// earlier run began are left out.
+// Plan returns the jobs that Run would submit first, in the order of submission, and writes nothing.
+// Requests that cannot be measured belong to no job; Run would log failed trials for them. Plan leaves out
+// jobs that an earlier run began.
 func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
 	o, err := m.Estimate(ctx, batch)
 	return o.Jobs, err
 }
 
-// Estimate returns the jobs of Plan and the requests that cannot be measured.
+// Estimate returns the jobs that Plan returns, and the requests that cannot be measured.
 func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estimate, error) {
 	r := m.newRun(batch, nil)
 	planJobs, rejected, err := r.planJobs(ctx, r.openRequests())
@@ -87,8 +87,8 @@ func expected(l coll.Layout, allowance time.Duration) float64 {
 	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
 }
 
-// grouped groups rejections by reason. Where a program names the rejected candidate in the
-// reason, the name is removed.
+// grouped groups rejections by reason. If the reason contains the name of the rejected candidate, grouped
+// removes this name.
 func (r *run) grouped(rejected []rejection) []Refused {
 	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
 	var out []Refused

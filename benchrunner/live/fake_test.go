@@ -19,9 +19,8 @@ import (
 	"tutti/mpi"
 )
 
-// fakeText is a benchmark program without MPI. Its arguments are cases of the form
-// number:behaviour:microseconds. For each case it prints a result and adds a line to the
-// ledger file.
+// fakeText is a benchmark program without MPI. Its arguments are the ledger file and cases of the form
+// number:behaviour:microseconds. For each case it prints a result and adds a line to the ledger.
 const fakeText = `#!/bin/bash
 ledger=$1; shift
 echo "# started in ${TUTTI_START##*/}" >&2
@@ -60,7 +59,7 @@ func writeFakeProgram(dir string) (fakeProgram, error) {
 	return p, testutil.WriteExecutable(p.path, fakeText)
 }
 
-// oneCaseProgram returns the program of the options with one case in each launch.
+// oneCaseProgram returns the fake program of the options, changed so that each launch measures one case.
 func oneCaseProgram(o live.Options) fakeProgram {
 	p := o.Program.(fakeProgram)
 	p.most = 1
@@ -125,7 +124,7 @@ func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrun
 	return r
 }
 
-// found returns the outcome that the output contains for a case.
+// found returns the outcome of a case that a launch printed.
 func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 	for line := range strings.Lines(string(out.Stdout)) {
 		f := strings.Fields(line)

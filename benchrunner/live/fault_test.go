@@ -42,7 +42,7 @@ func TestSuiteWithFaults(t *testing.T) {
 	}
 }
 
-// endings maps a fault to the job outcome that it causes.
+// endings maps a fault to the outcome of the jobs that it affects.
 var endings = map[runnertest.Fault]coll.JobOutcome{
 	runnertest.JobCancelled: coll.JobCancelled, runnertest.NodeFailure: coll.JobNodeFail, runnertest.JobLost: coll.JobLost,
 	runnertest.OutOfTime: coll.JobTimeout, runnertest.OutOfMemory: coll.JobOutOfMemory,
@@ -54,9 +54,9 @@ var costly = []runnertest.Fault{
 	runnertest.JobCancelled, runnertest.NodeFailure, runnertest.OutOfTime, runnertest.OutOfMemory, runnertest.JobLost,
 }
 
-// TestEachFault checks a batch in which one kind of fault affects every job. Each request gets
-// one trial, the costs of the trials add up to the time of the jobs, and damaged output costs
-// no second measurement.
+// TestEachFault checks batches in which one kind of fault affects every job. Each request gets one trial,
+// and the costs of the trials add up to the time of the jobs. A case whose output is damaged is not
+// measured again.
 func TestEachFault(t *testing.T) {
 	for _, kind := range runnertest.FaultKinds() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -122,7 +122,7 @@ func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	return done
 }
 
-// checkDone is checkTrials that also checks the number of measured cases.
+// checkDone calls checkTrials and also checks the number of measured cases.
 func checkDone(t *testing.T, log *memory, requests, want int) {
 	t.Helper()
 	if done := checkTrials(t, log, requests); done != want {
@@ -130,8 +130,8 @@ func checkDone(t *testing.T, log *memory, requests, want int) {
 	}
 }
 
-// TestDoubledSubmission checks that only one of two jobs with the same name measures, and that
-// the runner follows this job.
+// TestDoubledSubmission submits two jobs with the same name. It checks that only one of them measures, and
+// that the runner waits for this one.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
 	s := &doubler{Scheduler: faulty(t, runnertest.FaultOptions{})}
@@ -145,7 +145,7 @@ func TestDoubledSubmission(t *testing.T) {
 	checkMeasuredOnce(t, dir, 1, 2, 3)
 }
 
-// doubler submits each job twice and returns the second ID. It cancels nothing.
+// doubler submits each job twice and returns the ID of the second submission. Its Cancel does nothing.
 type doubler struct{ benchrunner.Scheduler }
 
 func (d *doubler) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {

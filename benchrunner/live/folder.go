@@ -13,19 +13,19 @@ import (
 	"tutti/benchrunner"
 )
 
-// Files in the folder of a job that tutti both writes and reads.
+// Names of files in a job's folder that tutti both writes and reads.
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
 )
 
-// plan is the content of plan.json: what a job measures.
+// plan is the content of plan.json: the launches of a job.
 type plan struct {
 	Launches []launch
 }
 
-// makeFolder creates the folder of a job with all its files atomically. The error matches
-// fs.ErrExist if the name is taken.
+// makeFolder creates the folder of a job with all its files atomically. The error matches fs.ErrExist if a
+// file or folder of this name exists.
 func makeFolder(dir string, j job) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s: %w", dir, fs.ErrExist)
@@ -66,7 +66,7 @@ func fillFolder(dir string, j job) error {
 	return writeJSON(filepath.Join(dir, planFile), plan{j.launches})
 }
 
-// writeJSON replaces a file atomically.
+// writeJSON writes v as JSON. It replaces the file atomically.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {
@@ -88,7 +88,7 @@ func writeStop(dir string) error {
 	return err
 }
 
-// namePrefix returns the prefix that the names of all jobs of a round and problem have.
+// namePrefix returns the prefix that all job names of one round and one problem share.
 func namePrefix(campaign string, b benchrunner.Batch) string {
 	if b.Label == "" {
 		return fmt.Sprintf("tutti-%s-r%d-", campaign, b.Round)
@@ -96,7 +96,7 @@ func namePrefix(campaign string, b benchrunner.Batch) string {
 	return fmt.Sprintf("tutti-%s-%s-r%d-", campaign, b.Label, b.Round)
 }
 
-// lastNumber returns the highest job number that the batch has used.
+// lastNumber returns the highest number among the names of the batch's earlier jobs.
 func lastNumber(prefix string, b benchrunner.Batch) int {
 	last := 0
 	for _, j := range b.Jobs {

@@ -60,8 +60,8 @@ func FuzzParseFields(f *testing.F) {
 	})
 }
 
-// TestCompleteOutput checks that output counts as complete only when all bytes are visible that the
-// script reports.
+// TestCompleteOutput checks that output counts as complete only when all bytes that the script reports are
+// visible.
 func TestCompleteOutput(t *testing.T) {
 	dir := t.TempDir()
 	launches := []launch{{}}
@@ -105,7 +105,8 @@ func TestReadLaunch(t *testing.T) {
 			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
 		}
 	}
-	// A launch without an end file lasted until its last write, at most for its time limit.
+	// Without an end file, a launch counts as running until its last write, but no longer than its time
+	// limit.
 	dir := t.TempDir()
 	began := time.Now().Add(-time.Hour)
 	for name, at := range map[string]time.Time{"begin": began, "stdout": began.Add(3 * time.Second)} {

@@ -26,7 +26,7 @@ func (naps) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{Args: []string{"sleep", fmt.Sprintf("0.0%d", s.Cases[0].MsgBytes%10)}}, nil
 }
 
-// placing is a launcher that runs the program directly, without arguments of its own.
+// placing is a launcher that runs the program directly and adds no arguments.
 type placing struct{}
 
 func (placing) Name() string                                         { return "placing" }
@@ -36,9 +36,9 @@ func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, s
 	return cmd.Args, "", nil
 }
 
-// TestScriptFollowsPlan checks that the script of a job runs each launch on the planned groups
-// of nodes, after the launches that the plan names. If the job gets other parts of switches
-// than planned, a launch that does not fit into its groups runs alone.
+// TestScriptFollowsPlan checks that the script of a job runs each launch on the planned groups of nodes,
+// after the launches that the plan names. The job may get other parts of switches than planned. Then a
+// launch that does not fit into its groups runs alone.
 func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {
@@ -80,7 +80,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 	}
 }
 
-// grouped returns the hosts of a job by switch, the switch with most hosts first.
+// grouped groups the hosts of a job by switch. The switch with the most hosts comes first.
 func grouped(hosts []string, switches [][]string) [][]string {
 	var out [][]string
 	for _, names := range switches {
@@ -96,13 +96,13 @@ func grouped(hosts []string, switches [][]string) [][]string {
 	return out
 }
 
-// launchRun is how a launch ran: its hosts, and its begin and end in seconds.
+// launchRun describes how a launch ran: its hosts, its begin and its end in seconds.
 type launchRun struct {
 	hosts      []string
 	begin, end float64
 }
 
-// runScript runs the script of a job and returns how each launch ran.
+// runScript runs the script of a planned job and returns one launchRun for each launch.
 func runScript(t *testing.T, m *Machine, d plannedJob, name string) []launchRun {
 	t.Helper()
 	j := testutil.Must(m.render(d, name))(t)

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestClockSteps checks that the cost of a job is its duration even if the node's clock is
-// adjusted meanwhile.
+// TestClockSteps checks that the cost of a job is its real duration even if the node's clock is adjusted
+// during the job.
 func TestClockSteps(t *testing.T) {
 	for name, clock := range map[string]string{"back": "1000000000.5", "on": "9000000000.5"} {
 		t.Run(name, func(t *testing.T) {
@@ -48,8 +48,8 @@ func unfill(t *testing.T, dir string) {
 	testutil.NoError(t, os.Remove(filepath.Join(dir, "filler")))
 }
 
-// TestFullDiskForJob checks that nothing is submitted and no trial fails if the disk has no
-// space for the folder of a job. Once there is space, the same batch is measured.
+// TestFullDiskForJob checks a disk that has no space for the folder of a job. Nothing is submitted and no
+// trial fails. Once there is space, the same batch is measured.
 func TestFullDiskForJob(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
@@ -84,8 +84,8 @@ func (f filling) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.
 	return f.fakeProgram.Read(s, out)
 }
 
-// TestFullDiskForResult checks that a job stays submitted if the disk has no space for its
-// result. Once there is space, the job is read and not measured again.
+// TestFullDiskForResult checks a disk that has no space for the result of a job. The job keeps the state
+// submitted. Once there is space, its output is read and nothing is measured again.
 func TestFullDiskForResult(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {

@@ -55,7 +55,7 @@ var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	outputComplete: (*run).finish,
 }
 
-// activeJob is a job with the state that its goroutine has reached.
+// activeJob is a job that a goroutine of Run handles, with its state.
 type activeJob struct {
 	job
 	at         state
@@ -69,8 +69,8 @@ type activeJob struct {
 	rest       []int      // requests that the job left unmeasured, for further jobs
 }
 
-// resumedJob returns a job that an earlier run began. A submitted job takes its slot at
-// once.
+// resumedJob returns the activeJob for a job that an earlier run began. If the job was submitted, it
+// occupies a slot of the scheduler from the start.
 func (r *run) resumedJob(j coll.Job) *activeJob {
 	c := &activeJob{job: job{Job: j}, at: resumed, earlier: true, slot: j.State == coll.JobSubmitted}
 	if c.slot {
@@ -79,8 +79,8 @@ func (r *run) resumedJob(j coll.Job) *activeJob {
 	return c
 }
 
-// runToEnd handles a job until it is done, then measures the requests that the job left
-// unmeasured.
+// runToEnd advances a job until its state is done. Then it plans and starts jobs for the requests that this
+// job left unmeasured.
 func (r *run) runToEnd(ctx context.Context, c *activeJob) error {
 	err := r.advance(ctx, c)
 	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // after ErrNoStart, no other job may use the slot
@@ -103,8 +103,8 @@ func (r *run) advance(ctx context.Context, c *activeJob) error {
 	return nil
 }
 
-// abandon cancels a job if jobs of this scheduler must end with this process. It returns
-// cause, joined with an error of the cancellation.
+// abandon cancels a job if the scheduler's jobs must end with this process. It returns cause, joined with
+// the error of Cancel if there is one.
 func (r *run) abandon(c *activeJob, cause error) error {
 	if c.ID == "" || c.at == outputComplete { // the job is not running
 		return cause
@@ -120,14 +120,14 @@ func (r *run) abandon(c *activeJob, cause error) error {
 	return cause
 }
 
-// acquireSlot waits until the scheduler takes one more job.
+// acquireSlot waits until the scheduler can take another job.
 func (r *run) acquireSlot(ctx context.Context, c *activeJob) error {
 	err := r.m.slots.acquire(ctx)
 	c.slot = err == nil
 	return err
 }
 
-// prepare creates a job from a planned one.
+// prepare waits for a slot, then gives a planned job its name and folder.
 func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -183,7 +183,7 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	return searching, nil
 }
 
-// find finds out whether a job without an ID was submitted.
+// find looks for a job without an ID that an earlier run may have submitted.
 func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -232,8 +232,8 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 	return s
 }
 
-// submit hands a job to the scheduler. If the job can never be accepted, its trials fail.
-// If no job was ever accepted, the options are wrong and Run fails.
+// submit hands a job to the scheduler. If the scheduler can never accept the job, its trials fail. If no
+// job was ever accepted, Run fails instead, because the options are probably wrong.
 func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	tried := false
@@ -272,8 +272,8 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 	return submitted, r.logJob(c.Job)
 }
 
-// follow waits for the end of a job. If another job with the same name has claimed the folder,
-// it cancels this one and follows the other.
+// follow waits for the end of a job. If another job with the same name has claimed the folder, follow
+// cancels its own job and waits for the other one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
@@ -323,8 +323,8 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	return outputComplete, err
 }
 
-// quiet waits some milliseconds for the last process of a job to end. Otherwise the next job
-// could run at the same time.
+// quiet waits some milliseconds until the last process of a job has ended. Otherwise the next job could run
+// at the same time as this process.
 func (r *run) quiet(ctx context.Context, j job) {
 	if !r.m.attached(ctx) {
 		return
@@ -338,9 +338,9 @@ func (r *run) quiet(ctx context.Context, j job) {
 	}
 }
 
-// forget cancels a job that tutti no longer waits for, since the job may still start. A stop
-// file also keeps the job's script from launching anything. The error is that of writing the
-// stop file.
+// forget cancels a job that tutti does not wait for, because the job may still start. It also writes a stop
+// file, which keeps the job's script from launching anything. It returns an error only if it cannot write
+// this file.
 func (r *run) forget(ctx context.Context, j job) error {
 	var err error
 	r.m.await(ctx, func() bool {
@@ -392,7 +392,7 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	return done, nil
 }
 
-// result returns the result of a job and writes it to result.json.
+// result derives the result of a job from its output and writes the result to result.json.
 func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
 	s, err := r.m.see(ctx, c.job, c.ending)
 	if err != nil {

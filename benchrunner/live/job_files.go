@@ -27,7 +27,7 @@ type folder struct {
 	err error // the first error
 }
 
-// read calls read with the folder of a job. After an error it repeats the call until
+// read calls the function read with the folder of a job. After an error it repeats the call until
 // Options.Settle has passed.
 func (m *Machine) read(ctx context.Context, name string, read func(*folder)) error {
 	f := folder{dir: m.jobDir(name)}
@@ -42,7 +42,7 @@ func (m *Machine) read(ctx context.Context, name string, read func(*folder)) err
 	return nil
 }
 
-// await calls done until it returns true or Options.Settle has passed.
+// await calls done repeatedly until done returns true or Options.Settle has passed.
 func (m *Machine) await(ctx context.Context, done func() bool) {
 	began := time.Now()
 	for pause := 5 * time.Millisecond; !done(); pause = min(2*pause, time.Second) {
@@ -53,8 +53,8 @@ func (m *Machine) await(ctx context.Context, done func() bool) {
 	}
 }
 
-// missing reports whether reading a file failed. It keeps err for the caller unless the file
-// does not exist.
+// missing reports whether reading a file failed. It stores the error in f.err unless the file does not
+// exist.
 func (f *folder) missing(err error) bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && f.err == nil {
 		f.err = err
@@ -62,7 +62,7 @@ func (f *folder) missing(err error) bool {
 	return err != nil
 }
 
-// maxText limits how much of a file is read, for programs that print without end.
+// maxText is the largest number of bytes that tutti reads from a file. Programs may print without end.
 const maxText = 64 << 20
 
 // text returns the content of a file, up to maxText bytes.
@@ -79,8 +79,8 @@ func (f *folder) text(name string) []byte {
 	return text
 }
 
-// fields reads a file that a script wrote. It reports whether the file exists and is
-// complete.
+// fields reads a file of "key value" lines that a script wrote. It returns false if the file is missing or
+// incomplete.
 func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(name)) }
 
 // json reads a JSON file into v. It returns false if the file is missing or damaged.
@@ -89,7 +89,7 @@ func (f *folder) json(name string, v any) bool {
 	return len(text) > 0 && json.Unmarshal(text, v) == nil
 }
 
-// changed returns when the last of several files was written, the zero time if none exists.
+// changed returns the time of the last write to any of several files, the zero time if none exists.
 func (f *folder) changed(names ...string) time.Time {
 	var last time.Time
 	for _, name := range names {
@@ -100,7 +100,7 @@ func (f *folder) changed(names ...string) time.Time {
 	return last
 }
 
-// plan returns the launches of a job, nil if its folder is gone.
+// plan returns the planned launches of a job, nil if its folder does not exist.
 func (f *folder) plan() []launch {
 	var p plan
 	if !f.json(planFile, &p) {
@@ -114,12 +114,12 @@ func (f *folder) plan() []launch {
 	return p.Launches
 }
 
-// claimOwner returns the ID of the job that claimed the folder, "" for none.
+// claimOwner returns the ID of the job that claimed the folder, "" if none did.
 func (f *folder) claimOwner() string {
 	return strings.TrimSpace(string(f.text(filepath.Join("claim", "job"))))
 }
 
-// environment returns where a job ran, nil if it did not run.
+// environment returns the environment in which a job ran, nil if the job did not run.
 func (f *folder) environment() *coll.Environment {
 	env, ok := f.fields("environment")
 	if !ok {
@@ -144,7 +144,7 @@ type launchFiles struct {
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
 }
 
-// launch reads the files of the launch in the folder dir, which had the given time limit.
+// launch reads the files of a launch from its folder dir. limit is the time limit of the launch.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
@@ -162,13 +162,13 @@ func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	s.Ended, s.run = true, end.first("run")
 	s.Exit = int(end.int("exit"))
 	s.Wall = time.Duration(end.since() * float64(time.Second))
-	// timeout(1) returns 124, or 137 if it had to kill the program. The clock ticks every
-	// 10 ms.
+	// timeout(1) returns 124, or 137 if it had to kill the program. The wall time may be up to 50 ms below
+	// the limit, because the clock ticks every 10 ms.
 	s.TimedOut = (s.Exit == 124 || s.Exit == 137) && s.Wall > limit-50*time.Millisecond
 	return s
 }
 
-// completeOutput reports whether everything that a job wrote is visible here. Parallel file
+// completeOutput reports whether everything that a job wrote is visible on this machine. Parallel file
 // systems may show files late.
 func completeOutput(dir string, launches []launch) bool {
 	if _, err := os.ReadDir(dir); err != nil { // refreshes the cache of network file systems
@@ -206,7 +206,7 @@ func sizeOf(dir, name string) int64 {
 	return stat.Size()
 }
 
-// fields has the lines "key value" of a file that a script wrote, by key.
+// fields maps each key to its values, from the lines "key value" of a file that a script wrote.
 type fields map[string][]string
 
 // parseFields reads the lines of a file. It returns false for a truncated file, which does
@@ -239,9 +239,9 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns the seconds from begin to end, at least 0. The script records both by two
-// clocks: a coarse one that is never adjusted, and a fine one. The fine clock is used if it
-// agrees with the coarse one.
+// since returns the seconds from begin to end, at least 0. The script records both times with two clocks: a
+// coarse one that is never adjusted, and a fine one. The fine clock counts if it agrees with the coarse
+// one.
 func (f fields) since() float64 {
 	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
 	coarse, fine := end[0]-begin[0], end[1]-begin[1]
@@ -256,7 +256,7 @@ func (f fields) since() float64 {
 	return 0
 }
 
-// clocks reads two numbers. The decimal separator may be a comma, depending on the locale.
+// clocks reads the times of both clocks. The decimal separator may be a comma, depending on the locale.
 func clocks(s string) [2]float64 {
 	var out [2]float64
 	for i, word := range strings.Fields(strings.ReplaceAll(s, ",", ".")) {

@@ -28,7 +28,7 @@ type launchOutput struct {
 	placement coll.Placement
 }
 
-// see reads the folder of a job that has ended and lets the program read the output.
+// see reads the folder of an ended job and lets the program parse the output.
 func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
@@ -49,7 +49,7 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	return s, s.parse(m.opt.Program)
 }
 
-// parse lets the program read the output of each launch that began.
+// parse lets the program p parse the output of each launch that began.
 func (s jobOutput) parse(p benchrunner.Program) error {
 	for i, st := range s.job.launches {
 		one := &s.launches[i]
@@ -70,12 +70,12 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace is the longest time that a script outlives its program when the scheduler ends the
-// job. Schedulers end both in any order, and the script may have begun the next launch.
+// killGrace is the longest time between the end of a program and the end of its script when the scheduler
+// ends the job. Schedulers may end either first, and the script may have begun the next launch.
 const killGrace = 2 * time.Second
 
-// discardExitCodes removes the exit codes of launches that were killed together with their
-// job.
+// discardExitCodes marks launches that were killed together with their job as not ended, because their exit
+// codes say nothing about the program.
 func (s jobOutput) discardExitCodes() {
 	if s.concurrent() {
 		s.discardLaterExitCodes()
@@ -97,7 +97,7 @@ func (s jobOutput) discardExitCodes() {
 	}
 }
 
-// discardLaterExitCodes is discardExitCodes for concurrent launches: each of them may have
+// discardLaterExitCodes does the same as discardExitCodes for concurrent launches, any of which may have
 // been killed with the job.
 func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
@@ -112,7 +112,7 @@ func (s jobOutput) discardLaterExitCodes() {
 	}
 }
 
-// running reports whether a launch was running when its job was ended.
+// running reports whether launch i was still running when its job ended.
 func (s jobOutput) running(i int) bool {
 	one := &s.launches[i]
 	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
@@ -145,8 +145,8 @@ func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	return o, s.ending.status.Reason
 }
 
-// allocated returns for how many seconds the nodes were allocated. It uses the script's clock if
-// the script ended normally, else the scheduler's times, else the time of the last write.
+// allocated returns for how many seconds the job had its nodes. It uses the script's clock if the script
+// ended normally. Otherwise it uses the scheduler's times or, without them, the time of the last write.
 func (s jobOutput) allocated() float64 {
 	allocated, walls := 0.0, 0.0
 	for i, st := range s.launches {
@@ -205,7 +205,7 @@ func (s jobOutput) queue() float64 {
 // concurrent reports whether launches of the job ran concurrently.
 func (s jobOutput) concurrent() bool { return runsConcurrently(s.job.launches, s.job.Nodes) }
 
-// share returns the fraction of the job's nodes that a launch used.
+// share returns the fraction of the job's nodes that launch i used.
 func (s jobOutput) share(i int) float64 {
 	if s.job.Nodes < 1 {
 		return 1

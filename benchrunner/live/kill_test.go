@@ -15,8 +15,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// life simulates the kill of tutti before or after a given step. Later steps do nothing and
-// return errKilled.
+// life simulates that tutti is killed before or after a given step. Later steps do nothing and return
+// errKilled.
 type life struct {
 	mu    sync.Mutex
 	steps int // steps until the kill; negative: never killed
@@ -40,8 +40,8 @@ func (l *life) step(do func() error) error {
 	return do()
 }
 
-// alive reports whether tutti has not been killed. Calls that repeat at random intervals use
-// it and count no step.
+// alive returns false after the simulated kill. It counts no step, so it suits calls that are repeated a
+// random number of times.
 func (l *life) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +92,8 @@ func (m mortalScheduler) Cancel(ctx context.Context, id string, s benchrunner.Su
 	return m.Scheduler.Cancel(ctx, id, s)
 }
 
-// resumedBatch returns the batch of a resumed campaign, which contains the jobs and trials of
-// the log.
+// resumedBatch returns the batch as a resumed campaign passes it: with the jobs of the log, and with every
+// request that has a trial marked as ended.
 func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	b.Requests = slices.Clone(b.Requests)
 	b.Jobs = log.last()
@@ -103,9 +103,8 @@ func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	return b
 }
 
-// TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run.
-// In the end each request has one trial, each case was measured once, and no job skipped a
-// state.
+// TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run. It checks
+// that each request has one trial, that each case was measured once, and that no job skipped a state.
 func TestKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for many jobs")
@@ -134,9 +133,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// runThroughKills runs a batch, killed after some steps, until it completes. It returns the number of
-// runs. The first run has the given number of steps, each later one has one more than the run
-// before.
+// runThroughKills runs a batch until it completes, although each run is killed after some steps. It returns
+// the number of runs. steps applies to the first run; each later run has one step more than the run before.
 func runThroughKills(t *testing.T, dir string, log *memory, steps int, after bool) (lives int) {
 	b := batchOf(at(1, 1, "a"), at(1, 2, "crash"), at(1, 3, "a"), at(2, 4, "a"))
 	for {
@@ -154,8 +152,8 @@ func runThroughKills(t *testing.T, dir string, log *memory, steps int, after boo
 	}
 }
 
-// checkOrder checks that each job is intended, submitted and ended, in this order and once
-// each.
+// checkOrder checks that each job has the states intended, submitted and ended in this order, each of them
+// once.
 func checkOrder(t *testing.T, jobs []coll.Job) {
 	t.Helper()
 	state := map[string]coll.JobState{}

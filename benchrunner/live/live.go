@@ -14,9 +14,9 @@ import (
 	"tutti/coll"
 )
 
-// Machine measures batches with real jobs. It implements benchrunner.Runner. Problems on
-// one machine share its Machine, which respects the scheduler's limit of concurrent jobs
-// and asks for the status of all jobs at once. It is safe for concurrent use.
+// Machine measures batches with real jobs. It implements benchrunner.Runner. Several tuning problems on one
+// machine share its Machine. The Machine respects the scheduler's limit of concurrent jobs and asks for the
+// status of all jobs together. It is safe for concurrent use.
 type Machine struct {
 	opt             Options
 	slots           slots
@@ -37,12 +37,12 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// patience is how long a scheduler may be unavailable before Run gives up. The time is long
-// enough to restart or replace a controller.
+// patience is how long a scheduler may be unavailable before Run gives up. This is long enough to restart
+// or replace Slurm's controller.
 const patience = 15 * time.Minute
 
-// New returns a machine. The error lists every fault of the options. bash checks the syntax
-// of the set-up lines without running them.
+// New returns a machine. The error lists every fault of the options. New lets bash check the syntax of the
+// set-up lines, without running them.
 func New(opt Options) (*Machine, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -69,8 +69,8 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	return c, nil
 }
 
-// capacityFor is capacity for jobs of up to the given number of nodes. If enough nodes
-// existed earlier, it waits for nodes that are down, but not longer than patience.
+// capacityFor returns the capacity for jobs of up to the given number of nodes. If nodes that existed
+// earlier are down, it waits for them, but not longer than patience.
 func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
 	w := m.newWait()
 	for {
@@ -93,8 +93,8 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 	}
 }
 
-// wait produces the pauses while a scheduler is unavailable. They grow from a second to a
-// minute, up to patience in total.
+// wait produces the pauses between attempts while a scheduler is unavailable. The pauses grow from a second
+// to a minute. Their sum is at most patience.
 type wait struct {
 	began    time.Time
 	next     time.Duration
@@ -107,15 +107,16 @@ func (m *Machine) newWait() *wait {
 
 func (w *wait) over() bool { return time.Since(w.began) >= w.patience }
 
-// pause returns false if ctx is cancelled during the pause.
+// pause waits before the next attempt. It returns false if ctx is cancelled during the pause.
 func (w *wait) pause(ctx context.Context) bool {
 	d := min(w.next/2+rand.N(w.next), w.patience-time.Since(w.began))
 	w.next = min(2*w.next, time.Minute)
 	return sleep(ctx, d)
 }
 
-// attached reports whether jobs must end with this process. It returns false if the scheduler
-// does not answer, because jobs of remote schedulers continue without tutti.
+// attached reports whether the scheduler's jobs must end with this process. If the scheduler does not
+// answer, it returns false: a scheduler that can be unreachable is remote, and its jobs continue without
+// tutti.
 func (m *Machine) attached(ctx context.Context) bool {
 	if c := m.lastCapacity.Load(); c != nil {
 		return c.Attached
@@ -128,8 +129,7 @@ func (m *Machine) attached(ctx context.Context) bool {
 	return c.Attached
 }
 
-// retry calls f until its error is no longer benchrunner.ErrUnavailable or patience has
-// passed.
+// retry calls f until its error does not match benchrunner.ErrUnavailable, or until patience has passed.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	w := m.newWait()
 	for {
@@ -144,7 +144,7 @@ func (m *Machine) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// sleep returns false if ctx is cancelled before d has passed.
+// sleep waits for d. It returns false if ctx is cancelled before that time has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -168,8 +168,8 @@ func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
 	}
 }
 
-// Cancel cancels the jobs that have not ended. If the campaign is resumed, it reads what these
-// jobs measured.
+// Cancel cancels those of the jobs that have not ended. A resumed campaign reads what these jobs measured
+// before.
 func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	var faults []error
 	for _, j := range jobs {
@@ -183,8 +183,8 @@ func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return errors.Join(faults...)
 }
 
-// cancel cancels a job at the scheduler, if the scheduler knows the job. A stop file also
-// keeps the job's script from starting a launch.
+// cancel cancels a job that the scheduler knows. It also writes a stop file, which keeps the job's script
+// from starting a launch.
 func (m *Machine) cancel(ctx context.Context, j coll.Job) error {
 	sub := m.submission(job{Job: j})
 	stopErr := writeStop(sub.Dir)

@@ -26,7 +26,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// memory is a Log that keeps its records.
+// memory is a benchrunner.Log that keeps its records in memory.
 type memory struct {
 	jobs   []coll.Job // every record, in order
 	trials []coll.Trial
@@ -42,7 +42,7 @@ func (m *memory) Trial(t coll.Trial) error {
 	return nil
 }
 
-// last returns the last record of each job.
+// last returns the latest record of each job.
 func (m *memory) last() []coll.Job {
 	var out []coll.Job
 	for _, j := range m.jobs {
@@ -74,7 +74,7 @@ func runBatch(t *testing.T, m *live.Machine, b benchrunner.Batch) *memory {
 	return log
 }
 
-// TestEverythingGoesWrong checks a batch with every kind of failure. Each request gets one
+// TestEverythingGoesWrong measures a batch in which every kind of failure occurs. Each request gets one
 // trial, and the costs of the trials add up to the time of the jobs.
 func TestEverythingGoesWrong(t *testing.T) {
 	dir := t.TempDir()

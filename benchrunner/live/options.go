@@ -25,8 +25,8 @@ type Options struct {
 	Launcher  benchrunner.Launcher
 	Program   benchrunner.Program
 
-	// Force returns the settings that make the library run a candidate. If it returns an
-	// error, the trial fails.
+	// Force returns the settings that make the library run a candidate. If Force returns an error, the
+	// trial of the candidate fails.
 	Force func(coll.Candidate) (mpi.Forcing, error)
 
 	Modules []string  // environment modules, loaded in this order before Setup
@@ -51,7 +51,7 @@ type Options struct {
 	Order coll.Order // of the ranks over the nodes, as the launcher assigns them; trials record it
 }
 
-// Poll limits how often the status of jobs is requested. The interval is one fiftieth of the
+// Poll limits the interval between status requests. Within these limits the interval is one fiftieth of the
 // time since the last change of a status.
 type Poll struct {
 	Min time.Duration // default 10 ms
@@ -136,7 +136,7 @@ func (o Options) checkParallel() error {
 	return err
 }
 
-// checkVars reports variables that an environment cannot contain.
+// checkVars returns an error for variables that cannot be in a process's environment.
 func checkVars(vars []mpi.Var) error {
 	var faults []error
 	for _, v := range vars {
@@ -150,7 +150,7 @@ func checkVars(vars []mpi.Var) error {
 	return errors.Join(faults...)
 }
 
-// checkSetup lets bash check the syntax of the lines without running them.
+// checkSetup lets bash check the syntax of the set-up lines without running them.
 func checkSetup(lines []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -27,8 +27,8 @@ func wiringOf(switches [][]string) wiring {
 	return w
 }
 
-// placement returns how ppn ranks on each of the nodes are placed. It leaves out switches
-// unless the switch of every node is known.
+// placement returns the placement of ppn ranks on each of the nodes. It contains the switches only if the
+// switch of every node is known.
 func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placement {
 	p := coll.Placement{Order: order}
 	below := map[int]int{}
@@ -48,8 +48,8 @@ func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placem
 	return p
 }
 
-// switches returns the nodes of each switch: those of the options, else those that the
-// scheduler knows; nil if it knows none.
+// switches returns the names of the nodes of each switch. They come from the options or else from the
+// scheduler; nil if neither knows them.
 func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	mapper, ok := m.opt.Scheduler.(benchrunner.Mapper)
 	if len(m.opt.Switches) > 0 || !ok {
@@ -93,8 +93,8 @@ func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 	}
 }
 
-// hosts returns the nodes of a concurrent launch from its hosts file, without the suffixes
-// for the launcher.
+// hosts reads the nodes of a concurrent launch from its hosts file. It removes the suffixes that the
+// launcher needs.
 func (f *folder) hosts(name string) []string {
 	var out []string
 	for line := range strings.Lines(string(f.text(name))) {

@@ -10,16 +10,17 @@ import (
 	"tutti/coll"
 )
 
-// grace is how long processes of a launch may remain after the launch was ended at its limit.
+// grace is the longest time that processes of a launch may continue after the launch has reached its time
+// limit.
 const grace = 10 * time.Second
 
-// requestedCase is a case with the request that it comes from.
+// requestedCase is a case with the index of its request.
 type requestedCase struct {
 	request int
 	benchrunner.Case
 }
 
-// launch is a launch of the program with its requests and its time limit.
+// launch extends benchrunner.Launch by its requests and its time limit.
 type launch struct {
 	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
@@ -32,13 +33,13 @@ type plannedJob struct {
 	nodes    int
 	limit    time.Duration
 
-	// The fields below are set if launches run concurrently.
+	// Only jobs with concurrent launches have the fields below.
 	places   []benchrunner.Place // one for each launch
 	switches [][]string          // names of the nodes of each switch; nil: any nodes
 }
 
-// runsConcurrently reports whether some launches use fewer nodes than the job has, so that
-// launches run concurrently.
+// runsConcurrently reports whether launches of the job run concurrently. They do if some launch uses fewer
+// nodes than the job has.
 func runsConcurrently(launches []launch, nodes int) bool {
 	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
@@ -68,7 +69,7 @@ type bounds struct {
 	leaving    bool          // the limit is the end of the allocation
 }
 
-// boundsOf combines the scheduler's limits with the longest wanted job.
+// boundsOf returns the limits of the scheduler, with a limit of time that is at most jobTime.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
 	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
@@ -80,8 +81,8 @@ func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) boun
 	return b
 }
 
-// planner distributes cases to launches and jobs. Its results depend only on its fields and
-// the cases.
+// planner distributes cases to launches and launches to jobs. Its results depend only on its fields and the
+// cases.
 type planner struct {
 	program    benchrunner.Program
 	bounds     bounds
@@ -92,8 +93,8 @@ type planner struct {
 	order      coll.Order
 }
 
-// plan distributes the cases to jobs. It also returns the requests that cannot be measured.
-// It fails if the program's Group is wrong.
+// plan distributes the cases to jobs. It also returns the requests that cannot be measured. It returns an
+// error if the program's Group does not return each case once.
 func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) {
 	var launches []launch
 	var rejected []rejection
@@ -123,8 +124,7 @@ func layoutsOf(cases []requestedCase) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// group lets the program group the cases of one layout, and assigns requests to the grouped
-// cases.
+// group lets the program group the cases of one layout. It returns each case of a group with its request.
 func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
 	requests := map[coll.Candidate][]requestedCase{}
@@ -193,8 +193,8 @@ func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	return s
 }
 
-// splitMeasurable separates the cases that the program can measure from those that it
-// cannot. If the program accepts the whole group, all cases are measurable.
+// splitMeasurable separates the cases that the program can measure from the others. If the program accepts
+// the whole group, all cases are measurable.
 func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []requestedCase) (good []requestedCase, bad []rejection) {
 	if p.command(all.Launch) == nil {
 		return cases, nil
@@ -211,8 +211,8 @@ func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []request
 	return good, bad
 }
 
-// whyUnfit sets the limit of a launch. It returns why no job can contain the launch, "" if
-// one can. later reports whether a later allocation could.
+// whyUnfit sets the time limit of a launch. It returns the reason why no job can contain the launch, "" if
+// one can. later reports whether a job of a later allocation could contain it.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	b := p.bounds
 	switch {
@@ -237,14 +237,15 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	return "", false
 }
 
-// launchAllowance returns how long a launch may take to start and to end. The part for the
-// ranks is rounded to whole seconds, so that the limits of small launches differ only by
-// what they measure.
+// launchAllowance returns how long a launch may take to start and to end. It rounds the part that depends
+// on the number of ranks to whole seconds. So the limits of small launches differ only by what they
+// measure.
 func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-// tooBig names a case whose buffers exceed the memory of a node, "" for none.
+// tooBig returns an error text that names a case whose buffers exceed the memory of a node. It returns ""
+// if there is no such case.
 func (b bounds) tooBig(cases []benchrunner.Case) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {
@@ -280,8 +281,8 @@ func sortLaunches(launches []launch) {
 	})
 }
 
-// pack packs launches with equally many nodes into jobs by first fit: the widest first, and
-// among them the longest first.
+// pack packs launches into jobs by first fit, where all launches of a job have the same number of nodes. It
+// packs the launches with most nodes first, and among these the longest first.
 func (p planner) pack(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	var jobs []plannedJob

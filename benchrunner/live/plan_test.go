@@ -14,7 +14,7 @@ import (
 	"tutti/coll"
 )
 
-// sized is a program whose case takes one second per byte of its message.
+// sized is a program that needs one second for each byte of a case's message size.
 type sized struct {
 	benchrunner.Program
 	most int // largest number of cases in a launch
@@ -50,7 +50,7 @@ func caseAt(request, nodes int, bytes int64, algorithm string) requestedCase {
 	}}}
 }
 
-// describe writes each job as its nodes, the requests of its launches, and its limit.
+// describe returns a text with the nodes, the requests of each launch and the time limit of every job.
 func describe(jobs []plannedJob) string {
 	var lines []string
 	for _, j := range jobs {
@@ -85,8 +85,8 @@ func TestPlan(t *testing.T) {
 		want     string
 		rejected []string
 	}{
-		// A launch takes the time of its cases, 5 s to start and up to 10 s to end. A job
-		// needs 5 s for itself.
+		// A launch takes the time of its cases, 5 s to start and up to 10 s to end. Each job takes another
+		// 5 s.
 		{name: "all in one job for a number of nodes, the longest start first", cases: cases, most: 1,
 			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] [0] [2] [5] 6m45s"},
 		{name: "grouped", cases: cases, most: 3,
@@ -173,8 +173,8 @@ func TestStartAllowance(t *testing.T) {
 	}
 }
 
-// TestPlanRandom plans random cases. Each case is in one launch or rejected, and no job exceeds
-// its bounds.
+// TestPlanRandom plans random cases. It checks that each case is rejected or in one launch, and that no job
+// exceeds its bounds.
 func TestPlanRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 400 {
@@ -206,7 +206,7 @@ func TestPlanRandom(t *testing.T) {
 	}
 }
 
-// checkPlannedOnce checks that each case is in one launch or rejected.
+// checkPlannedOnce checks that each case is rejected or in exactly one launch.
 func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
 	t.Helper()
 	count := map[int]int{}
@@ -280,8 +280,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestCostsAddUp checks that the costs of trials add up to the time that the nodes were
-// allocated, whatever times a program claims.
+// TestCostsAddUp checks that the costs of trials add up to the time for which the job had its nodes. The
+// program reports random times, some of them impossible.
 func TestCostsAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -300,7 +300,7 @@ func TestCostsAddUp(t *testing.T) {
 	}
 }
 
-// claim returns a random time as a program may report it, sometimes an impossible one.
+// claim returns a random time that a program may report. Some of these times are impossible.
 func claim(rng *rand.Rand) float64 {
 	return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
 }
@@ -314,8 +314,8 @@ func randomPart(rng *rand.Rand) launchTimes {
 	return p
 }
 
-// checkCosts checks that the costs of the cases with a trial add up to allocated, the time of the
-// job.
+// checkCosts checks that the costs of the cases that have a trial add up to allocated, the time of the job
+// in seconds.
 func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	t.Helper()
 	sum, any := 0.0, false

@@ -10,8 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// restarts is how many more jobs may launch a case after jobs that were cut short before any
-// case was decided.
+// restarts is how often a case may be launched again after a job was cut short before it decided any case.
 const restarts = 2
 
 // result is the content of result.json: the trials of a job and how the job ended.
@@ -25,9 +24,9 @@ type result struct {
 	Warnings      []string           `json:",omitempty"`
 }
 
-// result decides every case of the job. cut returns how many earlier jobs with a request were
-// cut short. wasted is the time of earlier jobs that decided none of these requests, in
-// seconds. It is added to the cost of the trials.
+// result returns the trials of a job. cut returns how many earlier jobs with a given request were cut
+// short. wasted is the time in seconds of earlier jobs that decided none of these requests. The costs of
+// the trials include this time.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()
@@ -61,7 +60,8 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 	return r
 }
 
-// outcomes returns the outcomes that the program read. Invalid outcomes become failures.
+// outcomes returns the outcomes that the program read, for each launch. An invalid outcome becomes a
+// failure.
 func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	var out [][]benchrunner.Outcome
 	for i, st := range s.launches {
@@ -113,9 +113,9 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided decides the cases of a job that decided none. The cases fail, unless the job
-// was cut short and they may be launched again. If the job used too much memory or time, only
-// the first case of each running launch fails.
+// failUndecided handles a job that decided no case. The cases fail, unless the job was cut short and they
+// may be launched again. If the job used too much memory or time, only the first case of each running
+// launch fails.
 func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
@@ -145,7 +145,7 @@ func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut
 	}
 }
 
-// failure returns why a launch has no result.
+// failure returns the error text for a launch without a result.
 func (s jobOutput) failure(i int, r result) string {
 	parts := []string{fmt.Sprintf("job %s: %s", s.job.Name, r.Outcome)}
 	if r.Reason != "" {
@@ -193,8 +193,8 @@ func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobNa
 	return t
 }
 
-// launchTimes are the wall times of one launch in seconds. For a launch on some nodes of a
-// job they are multiplied by its share of the nodes.
+// launchTimes contains the wall times of one launch in seconds. If the launch used only some nodes of its
+// job, the times are multiplied by the fraction of the nodes that it used.
 type launchTimes struct {
 	wall, warmup, measure float64
 	cases                 []float64 // wall time of each case, as the program reports it
@@ -210,8 +210,8 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob scales the times of concurrent launches so that they add up to allocated, the time of
-// the job. So each launch also pays for idle nodes.
+// scaleToJob scales the times of concurrent launches so that they add up to allocated, the time of the job.
+// So each launch also pays for a part of the idle node time.
 func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
 	walls := 0.0
 	for _, p := range parts {
@@ -227,8 +227,8 @@ func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
 	return out
 }
 
-// splitTime splits the time that a job had its nodes. allocated must be at least the sum of the
-// launches.
+// splitTime splits allocated, the seconds for which a job had its nodes, into its parts. allocated must be
+// at least the sum of the launches' wall times.
 func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0
@@ -247,8 +247,8 @@ func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	return s
 }
 
-// splitCost distributes allocated, the time of the job, among the decided cases. Each case pays its
-// own time. The cases of a launch share its remaining time equally, and all cases share the
+// splitCost distributes allocated, the time of the job, among the decided cases. Each case pays its own
+// time. The cases of a launch share the remaining time of this launch equally, and all cases share the
 // remaining time of the job equally. If any case is decided, the costs add up to allocated.
 func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	out := make([][]float64, len(parts))
@@ -271,7 +271,8 @@ func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	return out
 }
 
-// splitCost distributes the wall time of one launch and subtracts it from left.
+// splitCost distributes the wall time of one launch among its decided cases and subtracts this time from
+// left.
 func (p launchTimes) splitCost(left *float64) []float64 {
 	out := make([]float64, len(p.decided))
 	count, sum := 0, 0.0

@@ -13,11 +13,11 @@ import (
 	"tutti/coll"
 )
 
-// Run measures a batch; see benchrunner.Runner. One goroutine follows each job. Cases that
-// a job did not reach go to further jobs as soon as it has ended.
+// Run measures a batch; see benchrunner.Runner. One goroutine handles each job. If a job ends before it
+// reaches all its cases, the remaining cases go to further jobs at once.
 //
-// If Run returns early, jobs of an attached scheduler are cancelled. Other jobs continue;
-// run the same batch again with them in Jobs to resume them.
+// If Run returns early, it cancels the jobs of an attached scheduler. Jobs of other schedulers continue. To
+// resume these jobs, run the same batch again with the jobs in Batch.Jobs.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	if batch.Label != "" && !word.MatchString(batch.Label) {
 		return fmt.Errorf("label %q: want letters, digits and ._-", batch.Label)
@@ -97,13 +97,13 @@ func (r *run) restore() {
 	}
 }
 
-// validRequests drops indices that are not in the batch.
+// validRequests returns the indices that are valid for the batch's requests.
 func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// recordJob records an ended job. If the job decided nothing, its time is charged to its first
-// request. The next job with this request pays for it.
+// recordJob records an ended job. If the job decided no request, its time is charged to its first request,
+// and the next job with this request pays for it.
 func (r *run) recordJob(j coll.Job, decided bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Allocated()
@@ -152,7 +152,7 @@ func (r *run) logJob(j coll.Job) error {
 	return r.broken
 }
 
-// logTrial writes the trial of a request unless the request has one.
+// logTrial writes the trial of a request to the log unless the request already has a trial.
 func (r *run) logTrial(request int, t coll.Trial) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 	return r.broken
 }
 
-// planJobs plans jobs for the requests. It also returns the rejected requests.
+// planJobs plans jobs for the requests. It also returns the requests that it rejects.
 func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rejection, error) {
 	if len(requests) == 0 {
 		return nil, nil, nil
@@ -206,8 +206,8 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	return planJobs, append(unforced, rejected...), nil
 }
 
-// postpone removes the rejections that a later allocation could measure. Run then ends with
-// an error that says so.
+// postpone returns the rejections that are final. It drops requests that a later allocation could measure.
+// Run then returns an error that asks for a new allocation.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {

@@ -19,7 +19,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// limitedScheduler is a scheduler that accepts a limited number of jobs.
+// limitedScheduler is a scheduler that accepts a limited number of jobs and rejects all others.
 type limitedScheduler struct {
 	benchrunner.Scheduler
 	accepts     int64 // number of jobs that are accepted before all others are rejected
@@ -51,8 +51,8 @@ func (r *limitedScheduler) Status(ctx context.Context, jobs map[string]benchrunn
 	return r.Scheduler.Status(ctx, jobs)
 }
 
-// TestRejected checks that Run returns an error without trials if no job was ever accepted,
-// since the user must fix the cause. After an accepted job, a rejected one fails its trials.
+// TestRejected checks that Run returns an error and logs no trial if the scheduler has accepted no job,
+// since the user must fix the cause. After an accepted job, the trials of a rejected job fail.
 func TestRejected(t *testing.T) {
 	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t)})
 	log := &memory{}
@@ -67,7 +67,8 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// failed reports whether a trial failed in a phase with an error that contains text.
+// failed reports whether the log has a trial that failed in the given phase with an error that contains
+// text.
 func failed(log *memory, phase, text string) bool {
 	for _, tr := range log.trials {
 		if tr.State == coll.TrialFailed && tr.Phase == phase && strings.Contains(tr.Error, text) {
@@ -91,8 +92,8 @@ func TestNothingFits(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nothing of the first round can be measured; bcast 9x1 1B a: 9x1 needs 9 nodes, a job has at most 8") {
 		t.Errorf("Run = %v, want what does not fit", err)
 	}
-	// If an allocation ends too early for a case, the case does not fail: the other cases are
-	// measured, and Run returns ErrUnavailable.
+	// If an allocation ends too early for a case, the case does not fail. The other cases are measured, and
+	// Run returns ErrUnavailable.
 	o.Scheduler = &limitedScheduler{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(50 * time.Second)}}
 	o.Program = varied{oneCaseProgram(o)}
 	log := &memory{}
@@ -102,7 +103,7 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// varied is a program with a longer allowance for cases called long.
+// varied is a program with a longer allowance for cases whose behaviour is long.
 type varied struct{ fakeProgram }
 
 func (v varied) Allowance(s benchrunner.Launch) time.Duration {
@@ -149,13 +150,13 @@ func runUntilFirstCase(t *testing.T, o live.Options, b benchrunner.Batch) *memor
 	return log
 }
 
-// resume runs a batch again and adds to the log of the earlier run.
+// resume runs a batch again. It continues the log of the earlier run.
 func resume(t *testing.T, o live.Options, b benchrunner.Batch, log *memory) {
 	t.Helper()
 	testutil.NoError(t, machine(t, o).Run(t.Context(), resumedBatch(b, log), log))
 }
 
-// waitForCase waits until the first job has printed the result of a case.
+// waitForCase waits until the first job has printed the result of its first case.
 func waitForCase(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "jobs", "*-1", "1", "stdout"), "end")
 }
@@ -206,8 +207,8 @@ func TestCancelJobs(t *testing.T) {
 	checkMeasuredOnce(t, dir, 1)
 }
 
-// TestSetupFails checks that a set-up that ends the script fails the trials with its last
-// message.
+// TestSetupFails checks a set-up that ends the script. The trials fail, and their error contains the last
+// message of the set-up.
 func TestSetupFails(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Setup = []string{"echo no licence >&2", "exit 3"}
@@ -217,8 +218,8 @@ func TestSetupFails(t *testing.T) {
 	}
 }
 
-// TestDiskFull checks that a job on a full disk never succeeds: its cases are launched again,
-// and fail in the end. A limit of the file size simulates the full disk.
+// TestDiskFull checks that a job on a full disk never succeeds. Its cases are launched again and finally
+// fail. A limit of the file size simulates the full disk.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -234,8 +235,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestLeftoversAreEnded checks that processes of a killed launch do not remain during the next
-// launch.
+// TestLeftoversAreEnded checks that no process of a killed launch is alive during the next launch.
 func TestLeftoversAreEnded(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Fatalf("%v: needs apt-get install util-linux", err)
@@ -255,7 +255,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
-// killFirst kills the processes of the first job once one of its cases waits.
+// killFirst waits until one case of the first job waits, then kills the processes of this job.
 func killFirst(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "ledger.held"), "held")
 	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
@@ -302,8 +302,8 @@ func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submiss
 	return out, err
 }
 
-// TestRunAgainAfterItsEnd checks that a job which tutti has read does nothing when its
-// scheduler runs it again, because another job measures its remaining cases.
+// TestRunAgainAfterItsEnd checks a job that the scheduler runs again after tutti has read its output. The
+// job must do nothing, because another job measures the remaining cases.
 func TestRunAgainAfterItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, failing{localScheduler(t)})
@@ -327,8 +327,8 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestProgramEndedBeforeScript checks that no program fails when the scheduler ends a job's
-// program shortly before its script.
+// TestProgramEndedBeforeScript checks the case that a scheduler ends a job's program shortly before the
+// job's script. This must not count as a failure of the program.
 func TestProgramEndedBeforeScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for many jobs")

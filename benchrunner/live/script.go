@@ -20,8 +20,8 @@ import (
 //go:embed job.sh.tmpl
 var jobText string
 
-// jobTemplate is the script of a job. It passes every value that may contain special
-// characters through quote, and through comment inside comments.
+// jobTemplate is the script of a job. Every value that may contain special characters passes through the
+// function quote, or through comment where it is part of a comment.
 var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 	"quote":   shellescape.Quote,
 	"comment": oneLine,
@@ -43,14 +43,14 @@ type scriptLaunch struct {
 	Seconds string
 	Command string
 
-	// The fields below are set if launches run concurrently.
+	// Only concurrent launches have the fields below.
 	Nodes  int
 	Suffix string // follows each node's name in the hosts file
 	Slices string // indices of its groups as runs first:count first:count …
 	After  string // numbers of the launches that must end before it begins
 }
 
-// place sets the nodes of a launch and the launches that must end before it.
+// place sets the nodes of a launch and the numbers of the launches that must end before this launch begins.
 func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
@@ -69,7 +69,7 @@ func launchDir(i int) string { return strconv.Itoa(i + 1) }
 // jobDir returns the folder of a job.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
-// render creates a job from a planned job: its script and files.
+// render returns a job for a planned job: it adds the name, the script and the other files.
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
@@ -111,7 +111,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	return j, nil
 }
 
-// slicesOf writes groups as runs of consecutive indices, first:count.
+// slicesOf returns a text with the indices of groups. Consecutive indices are written as first:count.
 func slicesOf(groups []int) string {
 	var runs []string
 	for len(groups) > 0 {
@@ -125,7 +125,7 @@ func slicesOf(groups []int) string {
 	return strings.Join(runs, " ")
 }
 
-// numbersOf writes the numbers of launches, which begin at 1.
+// numbersOf returns a text with the numbers of launches. Numbers begin at 1, indices at 0.
 func numbersOf(launches []int) string {
 	var out []string
 	for _, i := range launches {
@@ -134,21 +134,21 @@ func numbersOf(launches []int) string {
 	return strings.Join(out, " ")
 }
 
-// seconds formats a limit for timeout(1), at least 1, because 0 would mean no limit.
+// seconds formats a time limit for timeout(1). It is at least 0.001, because 0 would mean no limit.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// launchCommand is the command of a launch in the script.
+// launchCommand is the command with which the script starts a launch.
 type launchCommand struct {
 	args   []string
 	binary string // path of the executable in the command
 	suffix string // follows each node's name in the hosts file, if the launch runs concurrently
 }
 
-// command returns the command of a launch. It adds the files of the launch to files, by
-// path in the folder of the job. A concurrent launch gets its nodes from a file that the
-// script writes.
+// command returns the command of a launch. It adds the files that the launch needs to the map files, whose
+// keys are paths in the folder of the job. A concurrent launch gets its nodes from a file that the script
+// writes.
 func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, concurrent bool) (launchCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {
@@ -188,11 +188,11 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 	return c, nil
 }
 
-// ownFiles are the files that a launch leaves in its folder.
+// ownFiles lists the files that the script writes into the folder of a launch.
 var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
-// withFiles writes the variables that have a file into files and sets them to the file's path.
-// Of equally named variables the last one counts.
+// withFiles adds the content of each variable that has a file to the map files, and sets the variable to
+// the file's path. If several variables have the same name, the last one counts.
 func withFiles(vars []mpi.Var, dir, folder string, files map[string][]byte) []mpi.Var {
 	var out []mpi.Var
 	for _, v := range vars {

@@ -21,7 +21,7 @@ import (
 	"tutti/mpi"
 )
 
-// words is a program with a given command.
+// words is a program with a given command line.
 type words struct {
 	fakeProgram
 	cmd benchrunner.Command
@@ -43,7 +43,7 @@ func nastyWord(rng *rand.Rand) string {
 	return strings.ToValidUTF8(b.String(), "") // the parser of these tests needs valid UTF-8, bash does not
 }
 
-// planOne returns the planned job of one launch.
+// planOne plans a batch of one request and returns its only job.
 func planOne(t *testing.T, o live.Options) live.Planned {
 	t.Helper()
 	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
@@ -62,7 +62,7 @@ func parse(t *testing.T, script string) *syntax.File {
 	return f
 }
 
-// calls returns the arguments of each call of a command at the top level of a script.
+// calls returns the arguments of each call of the command name at the top level of a script.
 func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	t.Helper()
 	var out [][]string
@@ -80,8 +80,8 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	return out
 }
 
-// TestScriptKeepsWords checks that special characters in the words of a user, program or
-// launcher neither change nor add commands.
+// TestScriptKeepsWords checks that special characters in texts from the user, the program or the launcher
+// neither change nor add commands of the script.
 func TestScriptKeepsWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes hundreds of scripts")
@@ -111,8 +111,8 @@ func TestScriptKeepsWords(t *testing.T) {
 	}
 }
 
-// wordOptions returns options whose launch and set-up contain the given words. The folder dir
-// need not exist.
+// wordOptions returns options whose launch and set-up contain the given words. dir is the folder of the
+// jobs, which need not exist.
 func wordOptions(t *testing.T, dir string, modules []string, value string, args []string) live.Options {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "FILE", File: []byte("x")}}}}
@@ -120,7 +120,7 @@ func wordOptions(t *testing.T, dir string, modules []string, value string, args 
 	return o
 }
 
-// skeleton counts the commands of a script.
+// skeleton returns the number of commands in a script.
 func skeleton(f *syntax.File) int {
 	n := 0
 	syntax.Walk(f, func(node syntax.Node) bool {
@@ -133,8 +133,8 @@ func skeleton(f *syntax.File) int {
 	return n
 }
 
-// TestScriptGolden compares a whole script with its golden file. Its paths are the same on
-// every machine.
+// TestScriptGolden compares a script with its golden file. The paths in the script are the same on every
+// machine.
 func TestScriptGolden(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Program = fakeProgram{path: "/opt/fake program.sh", ledger: "/opt/ledger", most: 2, allowance: 20 * time.Second}

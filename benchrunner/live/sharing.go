@@ -10,7 +10,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Parallel says which launches run concurrently on disjoint nodes of one job.
+// Parallel is a mode that says which launches run concurrently on disjoint nodes of one job.
 type Parallel string
 
 // The modes.
@@ -20,7 +20,7 @@ const (
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// ParseParallel returns the mode with a name. The error lists the modes.
+// ParseParallel returns the mode with the name s. The error lists the valid names.
 func ParseParallel(s string) (Parallel, error) {
 	var names []string
 	for _, p := range []Parallel{ParallelNever, ParallelSwitch, ParallelAlways} {
@@ -32,20 +32,20 @@ func ParseParallel(s string) (Parallel, error) {
 	return "", fmt.Errorf("parallel %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// leastBusy is the least utilisation of a job with concurrent launches, if all use their
-// time limits. Below it, launches go to separate jobs. It does not apply to an allocation,
+// leastBusy is the least utilisation that a job with concurrent launches must have if all launches use
+// their whole time limits. Below it, launches go to separate jobs. It does not apply to an allocation,
 // whose nodes cost the same when idle.
 const leastBusy = 0.7
 
-// sharing says how launches share a job. The zero value means one launch at a time, and
-// jobs with as many nodes as their launches.
+// sharing says how launches share a job. With the zero value, launches run one at a time, and a job has as
+// many nodes as each of its launches.
 type sharing struct {
 	nodes     int        // most nodes of a job; zero: never concurrently
 	switches  [][]string // names of the nodes of each switch; nil: any nodes
 	allocated bool       // the nodes are allocated already and cost the same when idle
 }
 
-// sharingFor returns how launches of up to widest nodes share a job.
+// sharingFor returns how launches share a job. widest is the largest number of nodes of a launch.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.Apart {
 		return sharing{}, nil
@@ -74,8 +74,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the nodes of a job of the given size. Which nodes the job gets is unknown, so
-// pool assumes whole switches of the largest size.
+// pool returns the nodes of a job of the given size. Before the job starts, its nodes are unknown. So pool
+// assumes whole switches, the largest ones first.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
@@ -91,7 +91,7 @@ func (s sharing) pool(nodes int) benchrunner.NodePool {
 	return r
 }
 
-// switchesText returns the file of switches, one line for each switch.
+// switchesText returns the content of the file that lists the switches, one line for each switch.
 func switchesText(switches [][]string) []byte {
 	var b strings.Builder
 	for _, names := range switches {
@@ -100,9 +100,9 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent packs launches into jobs in which they run concurrently: the launches with
-// most nodes first, and among them the longest first. Each job takes as many of the remaining
-// launches as its time limit and utilisation allow.
+// packConcurrent packs launches into jobs in which they run concurrently. It takes the launches with most
+// nodes first, and among these the longest first. Each job gets as many of the remaining launches as its
+// time limit and utilisation allow.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	var jobs []plannedJob
@@ -123,8 +123,8 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 	return jobs
 }
 
-// tryPack packs launches into one job. It chooses the number of nodes that gives the shortest
-// job, the smallest if several do. It returns false if too many nodes would be idle.
+// tryPack packs launches into one job. It chooses the number of nodes with which the job is shortest, and
+// the smallest such number if there are several. It returns false if too many nodes would be idle.
 func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	loads := make([]benchrunner.Load, len(launches))
 	for i, s := range launches {
@@ -145,9 +145,8 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	return best, ok
 }
 
-// widths returns the numbers of nodes that a job may have, ascending and at most 16 of them.
-// These are the nodes of the first 1, 2, ... loads together. In an allocation with switches it
-// returns only the full size.
+// widths returns the numbers of nodes that a job may have: ascending, at most 16 of them. Each is the sum
+// of the nodes of the first 1, 2, ... loads. In an allocation with switches it returns only the full size.
 func (s sharing) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0

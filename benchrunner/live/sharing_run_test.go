@@ -27,7 +27,7 @@ func (s apartNodes) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// placingLauncher is fakeLauncher with a hosts file.
+// placingLauncher is a fakeLauncher that implements Placer, so it can get a hosts file.
 type placingLauncher struct{ fakeLauncher }
 
 func (placingLauncher) On(file string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
@@ -43,7 +43,7 @@ func concurrentOptions(t *testing.T, nodes string) live.Options {
 	return o
 }
 
-// hostsOf returns the nodes in the hosts file of each launch, by the number of its case.
+// hostsOf returns the nodes in the hosts file of each launch. The keys are the numbers of the cases.
 func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
@@ -63,8 +63,8 @@ func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	return out
 }
 
-// TestConcurrentHosts checks on which nodes concurrent launches run. With switches each launch has
-// its own. A launch that spans several gets the largest first.
+// TestConcurrentHosts checks on which nodes concurrent launches run. If the switches are known, no switch
+// has two launches at the same time. A launch that spans several switches gets the largest ones first.
 func TestConcurrentHosts(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -136,8 +136,8 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestTooFewNodes checks that a job with fewer nodes than planned reports this, and that
-// another job measures the launches that do not fit.
+// TestTooFewNodes checks a job that gets fewer nodes than planned. It reports this, and another job
+// measures the launches that do not fit.
 func TestTooFewNodes(t *testing.T) {
 	o := concurrentOptions(t, "n1 n2")
 	log := runBatch(t, machine(t, o), batchOf(at(4, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))

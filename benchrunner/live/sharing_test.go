@@ -35,7 +35,7 @@ func TestConcurrentCosts(t *testing.T) {
 	}
 }
 
-// unwired is a scheduler that knows no switches or returns an error.
+// unwired is a scheduler whose Switches returns no switches or an error.
 type unwired struct {
 	benchrunner.Scheduler
 	err error

@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// slots counts the jobs at the scheduler. The zero value has no limit.
+// slots counts the jobs that the scheduler has, and limits their number. The zero value has no limit.
 type slots struct {
 	mu    sync.Mutex
 	limit int // zero for none
@@ -26,7 +26,7 @@ func (s *slots) setLimit(n int) {
 	s.wake()
 }
 
-// wake wakes all waiting goroutines. It needs the lock.
+// wake wakes all goroutines that wait for a slot. The caller holds the lock.
 func (s *slots) wake() {
 	if s.freed != nil {
 		close(s.freed)
@@ -34,7 +34,7 @@ func (s *slots) wake() {
 	}
 }
 
-// acquire waits for a free slot. It takes none if it returns an error.
+// acquire waits for a free slot and takes it. If it returns an error, it has taken none.
 func (s *slots) acquire(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -56,7 +56,7 @@ func (s *slots) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take counts a job that is already at the scheduler, even if the limit is exceeded.
+// take takes a slot for a job that the scheduler already has, even if this exceeds the limit.
 func (s *slots) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,12 +70,11 @@ func (s *slots) release() {
 	s.wake()
 }
 
-// RequireFirstStart makes the machine careful until a first program has started. Before
-// that, the program or its library may be missing, or the nodes may not see the folder.
-// Only one job at a time goes to the scheduler until one has started a program. A job that
-// started none ends Run with an error matching benchrunner.ErrNoStart. Its requests have no
-// trial and can be requested again. The machine then takes no further job; cancel other
-// calls of Run.
+// RequireFirstStart limits the machine to one job at a time until a first program has started. Before that,
+// the program or its library may be missing, or the nodes may not see the folder. If a job starts no
+// program, Run returns an error matching benchrunner.ErrNoStart. The requests of this job have no trial and
+// can be requested again. The machine then takes no further job. The caller should cancel its other calls
+// of Run.
 func (m *Machine) RequireFirstStart() { m.needsFirstStart.Store(true) }
 
 // confirmStart lifts the one-job limit after the first successful start.
@@ -87,7 +86,8 @@ func (m *Machine) confirmStart() {
 	}
 }
 
-// jobsAtOnce returns the limit of jobs at the scheduler, zero for none.
+// jobsAtOnce returns the largest number of jobs that the scheduler may have at the same time, zero for no
+// limit.
 func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	if m.needsFirstStart.Load() {
 		return 1
@@ -95,8 +95,9 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why no program of a job started. It returns "" if a program started,
-// if no case is decided, or if the job was cancelled, failed with its node or never ran.
+// noStartReason returns the reason why no program of a job started. It returns "" in three cases: if a
+// program started, if the job decided no case, or if the job was cancelled, failed with its node or never
+// ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestRequireFirstStart checks that only one job is submitted if no program starts. Once the cause is
-// fixed, the first attempt measures everything, and the trials also pay for the first job.
+// TestRequireFirstStart checks that the machine submits only one job if no program starts. Once the cause
+// is fixed, a second run measures everything. The costs of its trials include the time of the first job.
 func TestRequireFirstStart(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Nodes: 8, PPN: 2}})
@@ -39,7 +39,8 @@ func TestRequireFirstStart(t *testing.T) {
 	checkDone(t, log, 4, 4)
 }
 
-// TestRequireFirstStartEnds checks that a launch failure is a failed trial once a program has started.
+// TestRequireFirstStartEnds checks that a launch failure is an ordinary failed trial once a program has
+// started.
 func TestRequireFirstStartEnds(t *testing.T) {
 	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
 	m.RequireFirstStart()
@@ -66,8 +67,8 @@ func (v vanishing) Status(context.Context, map[string]benchrunner.Submission) (m
 
 func (v vanishing) Cancel(context.Context, string, benchrunner.Submission) error { return nil }
 
-// TestRequireFirstStartNoFiles checks that a job without any file counts as not started, since the nodes
-// may not see its folder. This does not apply to jobs that an operator cancelled or that a
+// TestRequireFirstStartNoFiles checks that a job without any file counts as a job that started no program,
+// since the nodes may not see its folder. This does not apply to jobs that an operator cancelled or that a
 // node failure ended.
 func TestRequireFirstStartNoFiles(t *testing.T) {
 	for outcome, want := range map[coll.JobOutcome]string{

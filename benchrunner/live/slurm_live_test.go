@@ -23,8 +23,8 @@ import (
 // long enables the test cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
-// clusterText is fakeText for several processes. The first one measures, the others answer it
-// until it ends. The program waits before a crash, because srun may drop output that it has
+// clusterText is a variant of fakeText for several processes. The first process measures, and the others
+// answer it until it ends. The program waits before it crashes, because srun may drop output that it has
 // not read when a process dies.
 const clusterText = `#!/bin/bash
 ledger=$1; shift
@@ -58,7 +58,7 @@ for case in "$@"; do
 done
 `
 
-// clusterProgram runs clusterText and reads the output by benchrunner.Outcomes.
+// clusterProgram runs clusterText. It reads the output with benchrunner.Outcomes.
 type clusterProgram struct{ fakeProgram }
 
 func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
@@ -82,7 +82,7 @@ func startCluster(t *testing.T, nodes int) cluster {
 	return cluster{c}
 }
 
-// up waits until all nodes are idle.
+// up waits until all nodes of the cluster are idle.
 func (c cluster) up(t *testing.T) {
 	t.Helper()
 	state := ""
@@ -94,7 +94,7 @@ func (c cluster) up(t *testing.T) {
 	t.Fatalf("nodes are %q", strings.Fields(state))
 }
 
-// bench is a live runner on a Slurm cluster, with a program that only sleeps.
+// bench is a Machine on a Slurm cluster, with a program that only sleeps.
 type bench struct {
 	cluster
 	t   *testing.T
@@ -102,7 +102,7 @@ type bench struct {
 	opt live.Options
 }
 
-// benches counts the benches, so that jobs on one cluster have different names.
+// benches is the number of benches so far. It gives jobs on one cluster different names.
 var benches atomic.Int32
 
 func newBench(t *testing.T, c cluster) bench {
@@ -120,7 +120,7 @@ func newBench(t *testing.T, c cluster) bench {
 	return b
 }
 
-// setMost sets the largest number of cases in a launch.
+// setMost sets the largest number of cases in one launch.
 func (b *bench) setMost(cases int) {
 	p := b.opt.Program.(clusterProgram)
 	p.most = cases
@@ -152,8 +152,8 @@ func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 	return log
 }
 
-// claimOwner returns the ID of the Slurm job that claimed the folder of the job with the given
-// number.
+// claimOwner returns the ID of the Slurm job that claimed a folder. number is the number in the name of the
+// job whose folder it is.
 func (b bench) claimOwner(number int) string {
 	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
 	waitFor(b.t, path, "\n")
@@ -164,12 +164,12 @@ func (b bench) claimOwner(number int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// name returns the name of the job with the given number.
+// name returns the name of the job with the given number in the round.
 func (b bench) name(number int) string {
 	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
 }
 
-// openGate lets the cases continue that wait for it. Their behaviour is gate or meet.
+// openGate lets cases with the behaviour gate or meet continue, which wait for this call.
 func (b bench) openGate() {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
 		b.t.Error(err)
@@ -187,12 +187,12 @@ func (b bench) queued(number int) string {
 	return "0"
 }
 
-// other returns the second node of a job. The script runs on the first node.
+// other returns the second node of a Slurm job, on which the job's script does not run.
 func (b bench) other(id string) string {
 	return strings.Fields(b.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))[1]
 }
 
-// submissions counts the jobs in Slurm that have the names of the log's jobs.
+// submissions returns how many jobs Slurm has with the names of the jobs in the log.
 func (b bench) submissions(log *memory) int {
 	n := 0
 	for _, j := range log.last() {
@@ -201,8 +201,8 @@ func (b bench) submissions(log *memory) int {
 	return n
 }
 
-// check checks that every measured case was measured once, how many of the requests were
-// measured, and how the jobs ended.
+// check checks that no case was measured twice, how many requests were measured, and the outcomes of the
+// jobs.
 func (b bench) check(log *memory, requests, done int, outcomes string) {
 	b.t.Helper()
 	if got := checkTrials(b.t, log, requests); got != done {
@@ -225,7 +225,7 @@ func (b bench) check(log *memory, requests, done int, outcomes string) {
 	}
 }
 
-// trialsText writes the trials in one line.
+// trialsText returns the trials of a log as one line.
 func trialsText(log *memory) string {
 	var out []string
 	for _, tr := range log.trials {
@@ -249,8 +249,8 @@ func six() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
 }
 
-// TestSlurmFaults disturbs a job after its first case. This case is not measured again, no
-// case fails, and a second job measures the others. No job is submitted twice.
+// TestSlurmFaults disturbs a job after its first case. It checks that this case is not measured again, that
+// no case fails, that a second job measures the other cases, and that no job is submitted twice.
 func TestSlurmFaults(t *testing.T) {
 	c := startCluster(t, 3)
 	for _, tc := range []struct {
@@ -267,8 +267,8 @@ func TestSlurmFaults(t *testing.T) {
 			b.SetNodeDown(b.other(id))
 			time.Sleep(500 * time.Millisecond)
 		}, "node failed, completed"},
-		// An srun that begins during the restart would wait for more than a minute.
-		// TestSlurmSlow has this case.
+		// An srun that began during the restart would wait for more than a minute. TestSlurmSlow covers
+		// this.
 		{"controller restarted", 6, func(b bench, _ string) {
 			b.StopController()
 			b.StartController()
@@ -290,8 +290,8 @@ func TestSlurmFaults(t *testing.T) {
 	}
 }
 
-// TestSlurmRequeued checks that a job which Slurm requeues after a node failure continues
-// under its ID with the launches that have not ended.
+// TestSlurmRequeued checks a job that Slurm requeues after a node failure. It keeps its ID and runs only
+// the launches that have not ended.
 func TestSlurmRequeued(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -319,7 +319,7 @@ func TestSlurmRequeued(t *testing.T) {
 	}
 }
 
-// TestSlurmStepFails checks a crash and a hang in a job that Slurm reports as completed.
+// TestSlurmStepFails checks a crash and a hang in a job whose state in Slurm is COMPLETED.
 func TestSlurmStepFails(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -344,8 +344,8 @@ func four() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
 }
 
-// TestSlurmSubmission disturbs the controller or the nodes while the second job is submitted
-// or waits.
+// TestSlurmSubmission disturbs Slurm's controller or the nodes while the second job is being submitted or
+// is waiting.
 func TestSlurmSubmission(t *testing.T) {
 	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
@@ -405,8 +405,8 @@ func TestSlurmSubmission(t *testing.T) {
 	}
 }
 
-// TestSlurmRebootUnnoticed checks that a launch ends at its time limit if a node reboots
-// unnoticed. Otherwise the job would run until its own limit.
+// TestSlurmRebootUnnoticed checks that a launch ends at its own time limit if a node reboots and Slurm does
+// not notice. Otherwise the job would run until its limit.
 func TestSlurmRebootUnnoticed(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -448,8 +448,7 @@ func TestSlurmTwoCampaigns(t *testing.T) {
 	group.Wait()
 }
 
-// TestSlurmResumed checks that a job continues after tutti stops, and that the next run reads
-// this job.
+// TestSlurmResumed checks that a job continues after tutti stops, and that the next run reads its output.
 func TestSlurmResumed(t *testing.T) {
 	b := newBench(t, startCluster(t, 2))
 	log := runUntilFirstCase(t, b.opt, six())
@@ -463,8 +462,8 @@ func TestSlurmResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmSlow tests events that Slurm notices after minutes: its shortest time limit is one
-// minute, and it notices a lost node after half a minute.
+// TestSlurmSlow tests events that Slurm notices late: the shortest time limit is one minute, and a lost
+// node is noticed after half a minute.
 func TestSlurmSlow(t *testing.T) {
 	if !*long {
 		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")

@@ -26,13 +26,13 @@ func concurrentBench(t *testing.T, c cluster, mode live.Parallel) bench {
 	return b
 }
 
-// ran is when and on which hosts a launch ran.
+// ran describes when and on which hosts a launch ran.
 type ran struct {
 	begin, end float64
 	hosts      []string
 }
 
-// rans reads how the launches of a job ran, in their order.
+// rans returns one ran for each launch of a job, in the order of the launches.
 func (b bench) rans(job string) []ran {
 	b.t.Helper()
 	var out []ran
@@ -71,8 +71,8 @@ func (b bench) rans(job string) []ran {
 	}
 }
 
-// most returns the largest number of launches that ran at the same time. It checks that these
-// launches had no node in common.
+// most returns the largest number of launches that ran at the same time. It also checks that concurrent
+// launches had no common node.
 func (b bench) most(all []ran) int {
 	b.t.Helper()
 	most := 0
@@ -128,8 +128,8 @@ func TestSlurmConcurrent(t *testing.T) {
 	}
 }
 
-// TestSlurmConcurrentFails checks that a crash and a hang fail only their own launches, and that a
-// launch of all nodes runs alone.
+// TestSlurmConcurrentFails checks that a crash or a hang fails only its own launch, and that a launch that
+// needs all nodes runs alone.
 func TestSlurmConcurrentFails(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
@@ -147,8 +147,8 @@ func TestSlurmConcurrentFails(t *testing.T) {
 	}
 }
 
-// TestSlurmConcurrentResumed stops tutti while launches run concurrently and checks that the next
-// run reads the job.
+// TestSlurmConcurrentResumed stops tutti while launches run concurrently. It checks that the next run reads
+// the job's output.
 func TestSlurmConcurrentResumed(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
@@ -162,8 +162,8 @@ func TestSlurmConcurrentResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmConcurrentSwitches checks that each switch runs one launch at a time, even if its nodes
-// could hold more.
+// TestSlurmConcurrentSwitches checks that no switch has two launches at the same time, even if its nodes
+// suffice for more.
 func TestSlurmConcurrentSwitches(t *testing.T) {
 	testutil.NeedAllCases(t)
 	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"
@@ -216,8 +216,8 @@ func TestSlurmConcurrentInAllocation(t *testing.T) {
 	}
 }
 
-// TestSimulatedNodesNotConcurrent checks that launches never run concurrently on one machine, whose nodes are
-// simulated.
+// TestSimulatedNodesNotConcurrent checks that launches run one after another if all nodes are simulated on
+// one machine.
 func TestSimulatedNodesNotConcurrent(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Launcher, o.Parallel, o.ParallelNodes = srun(t, ""), live.ParallelAlways, 8

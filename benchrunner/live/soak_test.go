@@ -26,7 +26,7 @@ import (
 	"tutti/journal"
 )
 
-// TestMain lets the test binary also be the tutti process that TestSoak kills.
+// TestMain runs the tests or, if TUTTI_SOAK_DIR is set, the tutti process that TestSoak kills.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("TUTTI_SOAK_DIR"); dir != "" {
 		if err := tune(dir); err != nil {
@@ -43,7 +43,7 @@ const (
 	soakAttempts = 2
 )
 
-// soakCases returns the new candidates of a round of a problem.
+// soakCases returns the candidates that a round of a tuning problem measures for the first time.
 func soakCases(problem, round int) []coll.Candidate {
 	behaviours := []string{"a", "b", "slow", "a", "crash", "a", "half", "a", "nolaunch", "b"}
 	if problem == 0 && round == 2 {
@@ -56,8 +56,8 @@ func soakCases(problem, round int) []coll.Candidate {
 	return out
 }
 
-// tune runs a small campaign: two problems on one machine. Each round measures new candidates
-// and those that failed before. A journal records everything.
+// tune runs a small campaign with two problems on one machine. Each round measures new candidates, and
+// again those that failed before. A journal records everything.
 func tune(dir string) error {
 	j, past, err := journal.Open(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -140,7 +140,8 @@ func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, n
 	return nil
 }
 
-// soakKills returns how often TestSoak kills tutti. The variable SOAK sets the number.
+// soakKills returns how often TestSoak kills tutti. The environment variable SOAK overrides the default
+// number.
 func soakKills(t *testing.T) int {
 	switch s := os.Getenv("SOAK"); {
 	case s != "":
@@ -155,8 +156,8 @@ func soakKills(t *testing.T) int {
 	return 30
 }
 
-// TestSoak kills the tutti process of a campaign at random times, again and again. In the end
-// its journal has the same trials as that of an undisturbed campaign.
+// TestSoak kills the tutti process of a campaign at random times until no kills remain. It checks that the
+// journal has the same trials as the journal of an undisturbed campaign.
 func TestSoak(t *testing.T) {
 	testutil.NeedAllCases(t)
 	t.Parallel() // the test mostly waits for jobs
@@ -177,8 +178,8 @@ func TestSoak(t *testing.T) {
 	fmt.Printf("soak: %d kills of tutti in %d campaigns of %d trials: nothing lost, nothing doubled\n", done, campaigns, len(want))
 }
 
-// soak runs one campaign and kills its process until no kills remain. It returns the facts of
-// the campaign.
+// soak runs one campaign. It kills the process at random times until no kills remain, and returns the
+// result of soakFacts.
 func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -192,7 +193,7 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 		var killed sync.WaitGroup
 		stop := make(chan struct{})
 		if *kills > 0 {
-			// Most processes live for a few jobs, some only for an instant.
+			// Most processes run for as long as a few jobs need, some only for a few milliseconds.
 			life := time.Duration(5+rng.ExpFloat64()*150) * time.Millisecond
 			killed.Go(func() {
 				select {
@@ -217,8 +218,8 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 	}
 }
 
-// soakFacts checks that journal and ledger of a campaign agree. It returns one sorted line for
-// each trial.
+// soakFacts checks that the journal and the ledger of a campaign agree. It returns one line for each trial,
+// sorted.
 func soakFacts(t *testing.T, dir string) []string {
 	t.Helper()
 	contents := testutil.Must(journal.Read(dir))(t)
@@ -245,7 +246,7 @@ func soakFacts(t *testing.T, dir string) []string {
 	return facts
 }
 
-// soakLedger returns the launches that measured each case, by the number of the case.
+// soakLedger returns the launches that measured each case. The keys are the numbers of the cases.
 func soakLedger(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join(dir, "ledger")))(t)

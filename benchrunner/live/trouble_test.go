@@ -16,8 +16,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// makeUnreadable replaces a file by a link to itself, so that reading it fails although it exists. This
-// simulates a short failure of a network file system.
+// makeUnreadable replaces a file by a symbolic link to itself. The file then exists, but reading it fails,
+// as in a short failure of a network file system.
 func makeUnreadable(t *testing.T, path string) (restore func()) {
 	t.Helper()
 	err := errors.Join(os.Rename(path, path+".away"), os.Symlink(path, path))
@@ -51,7 +51,7 @@ func (d detached) Find(ctx context.Context, s benchrunner.Submission) (string, b
 
 var errFull = errors.New("no space for a record")
 
-// failingLog is a log that fails after some records.
+// failingLog is a log that returns errors after a given number of records.
 type failingLog struct {
 	*memory
 	records int
@@ -66,8 +66,8 @@ func (l *failingLog) Job(j coll.Job) error {
 
 func (l *failingLog) Trial(coll.Trial) error { return errFull }
 
-// runUntilLogFails runs a batch until its log fails after some records, then waits until the job has
-// ended by itself.
+// runUntilLogFails runs a batch until its log fails after the given number of records. Then it waits until
+// the job has ended by itself.
 func runUntilLogFails(t *testing.T, o live.Options, b benchrunner.Batch, records int) *memory {
 	t.Helper()
 	log := &memory{}
@@ -78,9 +78,9 @@ func runUntilLogFails(t *testing.T, o live.Options, b benchrunner.Batch, records
 	return log
 }
 
-// TestTroubleWithFiles checks that a file that cannot be read does not count as missing.
-// Reading is repeated for Options.Settle, then Run returns the error. The next run continues,
-// loses nothing and measures nothing twice.
+// TestTroubleWithFiles checks that a file that cannot be read does not count as missing. Reading is
+// repeated until Options.Settle has passed, then Run returns the error. The next run continues, loses
+// nothing and measures nothing twice.
 func TestTroubleWithFiles(t *testing.T) {
 	for _, file := range []string{
 		"plan.json", "claim/job", "end", "environment", "job.log", "1/begin", "1/end", "1/stdout", "1/stderr", "result.json",
@@ -123,7 +123,7 @@ func TestTroubleWithFiles(t *testing.T) {
 	}
 }
 
-// TestTroubleWithStop checks a job that is read before its script has ended. If its stop file
+// TestTroubleWithStop checks a job whose output is read before its script has ended. If its stop file
 // cannot be written, Run returns the error, and the next run continues.
 func TestTroubleWithStop(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
@@ -164,8 +164,8 @@ func (s *stopping) Submit(ctx context.Context, sub benchrunner.Submission) (id s
 	return s.Scheduler.Submit(ctx, sub)
 }
 
-// TestStoppedBeforeItStarted checks that no case fails if a job is cancelled before its first
-// launch.
+// TestStoppedBeforeItStarted checks a job that is cancelled before its first launch. None of its cases may
+// fail.
 func TestStoppedBeforeItStarted(t *testing.T) {
 	o := options(t, t.TempDir(), &stopping{Scheduler: localScheduler(t)})
 	log := &memory{}

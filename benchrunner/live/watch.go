@@ -13,8 +13,8 @@ import (
 	"tutti/coll"
 )
 
-// The status of all jobs is requested at once. After a pause without jobs, a few requests
-// may follow quickly; then there is at most one in askPeriod.
+// One request asks for the status of all jobs. After a time without jobs, the first requests may follow
+// quickly. Later there is at most one request in each askPeriod.
 const (
 	askPeriod = 5 * time.Second
 	askBurst  = 10
@@ -26,14 +26,14 @@ const (
 // submission or a restart.
 const unknownTimes = 3
 
-// ending is why a job is no longer watched.
+// ending describes how a job ended and how the watcher noticed it.
 type ending struct {
 	byFile bool // the script wrote its end file
 	status benchrunner.Status
 	err    error // set if the scheduler was unavailable for longer than patience
 }
 
-// watched is a job whose end is awaited.
+// watched is a job that the watcher watches until it ends.
 type watched struct {
 	id      string
 	sub     benchrunner.Submission
@@ -71,8 +71,8 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job. known reports that the job was submitted earlier, so its
-// status is requested at once.
+// watch waits for the end of a job. known is true for a job that was submitted earlier; its status is
+// requested at once.
 func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j, known)
@@ -139,8 +139,8 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// pause returns a random time until the next check of files. The time grows with the time
-// since the last event.
+// pause returns a random time until the next look at files. The mean of this time grows with the time since
+// the last event.
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +181,7 @@ func (w *watcher) started() []*watched {
 	return out
 }
 
-// finish ends the watching of a job. It needs the lock.
+// finish stops watching a job and reports how the job ended. The caller holds the lock.
 func (w *watcher) finish(j *watched, e ending) {
 	if !w.jobs[j] {
 		return
@@ -198,8 +198,8 @@ func (w *watcher) finish(j *watched, e ending) {
 	}
 }
 
-// mayAsk requests the status of all jobs when it is time to. It does so in a goroutine, so
-// that a slow answer does not delay looking at files.
+// mayAsk requests the status of all jobs if the next request is due. It does so in a goroutine, so that a
+// slow answer does not delay the look at files.
 func (w *watcher) mayAsk(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -229,7 +229,7 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	}()
 }
 
-// take processes an answer of the scheduler.
+// take processes the scheduler's answer to a status request.
 func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]benchrunner.Status, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,9 +44,9 @@ func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Stat
 
 var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
 
-// TestThousandJobsWait watches a thousand waiting jobs. At most one status request in five
-// seconds is sent, however often a job changes. The first requests follow quickly, and the end
-// is noticed.
+// TestThousandJobsWait watches a thousand waiting jobs. It checks that at most one status request is sent
+// in five seconds, even if jobs change often. The first requests follow quickly, and the end of a job is
+// noticed.
 func TestThousandJobsWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("watches a thousand jobs for hours of fake time")
@@ -90,7 +90,7 @@ func TestThousandJobsWait(t *testing.T) {
 	}
 }
 
-// checkRequests checks the number and the intervals of status requests.
+// checkRequests checks the number of status requests and the intervals between them.
 func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.Duration) {
 	t.Helper()
 	if first := asked[0].Sub(began); first > 2*time.Second {
@@ -107,9 +107,9 @@ func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.
 	t.Logf("%d questions in %v", len(asked), lasts)
 }
 
-// TestEndFileIsNoticed checks that an end file is noticed within one fiftieth of the job's
-// duration, without a status request. It is also noticed if the scheduler stops answering while
-// the job waits, since the job may have run meanwhile.
+// TestEndFileIsNoticed checks that the watcher notices an end file within one fiftieth of the job's
+// duration, without a status request. It also notices the file if the scheduler stops answering while the
+// job waits, since the job may have run since then.
 func TestEndFileIsNoticed(t *testing.T) {
 	for _, tc := range []struct {
 		lasts, late time.Duration
@@ -155,8 +155,8 @@ func TestEndFileIsNoticed(t *testing.T) {
 	}
 }
 
-// TestLostJobs checks that a job counts as lost only after several answers without it, and that
-// the watcher waits for a scheduler that is unavailable for a minute, but not for a day.
+// TestLostJobs checks that a job counts as lost only after several answers without this job. It also checks
+// that the watcher waits for a scheduler that is unavailable for a minute, but not for a day.
 func TestLostJobs(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -201,8 +201,8 @@ func (u upAndDown) Capacity(context.Context) (benchrunner.Capacity, error) {
 	return benchrunner.Capacity{Nodes: u.nodes()}, nil
 }
 
-// TestNodesComeBack checks that a job waits for nodes that are down, and that it does not wait
-// a second time for nodes that stay down.
+// TestNodesComeBack checks that a job waits for nodes that are down. It does not wait a second time for
+// nodes that remain down.
 func TestNodesComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
