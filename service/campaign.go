@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// State is the state of a campaign. Only running and stopping campaigns have a process.
+// State is the state of a campaign. Only campaigns that are running or stopping have a process.
 type State string
 
 // The states of a campaign.
@@ -24,14 +24,15 @@ func States() []State {
 	return []State{Queued, Running, Stopping, Paused, Done, Failed, Cancelled}
 }
 
-// Over reports whether a campaign has ended. Only a request can continue it.
+// Over reports whether a campaign has ended. A campaign that has ended continues only if a request resumes
+// it.
 func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
-// Request asks for a campaign.
+// Request asks a service to create a campaign.
 type Request struct {
 	Base string `json:"base" doc:"Name of the campaign file it is made from" minLength:"1" maxLength:"64"`
 	Name string `json:"name,omitempty" doc:"For people" maxLength:"200"`
-	// Set overrides keys of the file; see config.Settable.
+	// Set overrides keys of the campaign file; see config.Settable.
 	Set  map[string]string `json:"set,omitempty" doc:"Keys of the campaign file with their values as in tutti tune --set"`
 	From string            `json:"from,omitempty" doc:"ID of the campaign whose measurements it begins with"`
 }
@@ -57,13 +58,13 @@ type Campaign struct {
 	Progress  Progress          `json:"progress"`
 }
 
-// Progress sums up the journal of a campaign.
+// Progress summarises the journal of a campaign.
 type Progress struct {
 	Records      int64 `json:"records"` // lines of the journal
 	Rounds       int   `json:"rounds"`
 	Trials       int   `json:"trials"`
 	FailedTrials int   `json:"failed_trials"`
-	// Failures counts the failed trials by phase: launch, run, parse.
+	// Failures is the number of failed trials in each phase: launch, run or parse.
 	Failures       map[string]int `json:"failures,omitempty"`
 	Problems       int            `json:"problems"`
 	Converged      int            `json:"converged"` // problems

@@ -19,7 +19,7 @@ import (
 // The files of a state folder:
 //
 //	lock                      held by the service that uses the folder
-//	events.jsonl              the service's own events
+//	events.jsonl              events of the service itself
 //	schedule.json             last decision about each base
 //	quota.json                spending of drift measurements
 //	cookie.key                signs login cookies, see package api
@@ -41,7 +41,7 @@ const (
 	outputFile   = "output.json" // standard output of a command
 )
 
-// entry is a campaign of a queue. The lock of the queue guards its fields.
+// entry is a campaign in a queue. The lock of the queue guards the fields of an entry.
 type entry struct {
 	stored
 	dir     string
@@ -50,7 +50,7 @@ type entry struct {
 	process process      // nil while the campaign has no process
 }
 
-// stored is the content of campaign.json.
+// stored is the content of the file campaign.json.
 type stored struct {
 	Campaign
 	Goal          stopGoal         `json:"goal,omitempty"`    // what a stopping campaign becomes
@@ -60,7 +60,7 @@ type stored struct {
 	MachineState  *MachineState    `json:"machine_state,omitempty"` // before its first process
 }
 
-// stopGoal says why a campaign is stopping, and therefore which state it is to reach.
+// stopGoal is the reason why a campaign is stopping. It determines the state that the campaign gets.
 type stopGoal string
 
 const (
@@ -75,17 +75,17 @@ func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journ
 
 func (e *entry) log() string { return filepath.Join(e.dir, logFile) }
 
-// begun reports whether the campaign has a journal.
+// begun reports whether the campaign has a journal, and therefore has begun.
 func (e *entry) begun() bool {
 	_, err := os.Stat(e.journal())
 	return err == nil
 }
 
-// measures reports whether the campaign uses node-hours.
+// measures reports whether the campaign may use node-hours.
 func (e *entry) measures() bool { return e.NodeHours > 0 }
 
-// current returns the campaign with the progress that its journal shows. It returns the stored progress
-// until the view has read all records that the stored progress includes.
+// current returns the campaign with the progress that its journal shows. If the view has not yet read all
+// records that the stored progress includes, current returns the stored progress.
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {
@@ -96,7 +96,7 @@ func (e *entry) current() Campaign {
 	return c
 }
 
-// spentOn returns the node-seconds that the campaign spent on a day.
+// spentOn returns the number of node-seconds that the campaign used on a day.
 func (e *entry) spentOn(day string) float64 {
 	if e.view == nil {
 		return e.spent.on(day)
@@ -104,7 +104,8 @@ func (e *entry) spentOn(day string) float64 {
 	return max(e.spent.on(day), e.view.summary.spending().on(day)) // the view may not have read the whole journal
 }
 
-// dropView removes the view from memory and keeps its progress and spending.
+// dropView frees the view of the journal. It first stores the progress and the spending that the view
+// shows.
 func (e *entry) dropView() {
 	e.Campaign = e.current()
 	if own := e.view.summary.spending(); own.Day >= e.spent.Day {
@@ -120,7 +121,7 @@ func (e *entry) save() error {
 	return writeJSON(filepath.Join(e.dir, campaignFile), s)
 }
 
-// readEntry reads campaign.json of a folder.
+// readEntry reads the file campaign.json in a campaign's folder.
 func readEntry(dir string) (*entry, error) {
 	path := filepath.Join(dir, campaignFile)
 	content, err := os.ReadFile(path)
@@ -139,7 +140,7 @@ func readEntry(dir string) (*entry, error) {
 	return e, nil
 }
 
-// load reads all campaigns of the state folder. It runs before other goroutines use the queue.
+// load reads all campaigns in the state folder. No other goroutine may use the queue at that time.
 func (q *queue) load() error {
 	folder := filepath.Join(q.opt.State, campaignsDir)
 	dirs, err := os.ReadDir(folder)
@@ -161,8 +162,8 @@ func (q *queue) load() error {
 	return nil
 }
 
-// loadSpending reads the spending of today from the journals. If a campaign's journal cannot be read, its
-// whole budget counts as spent. loadSpending runs before other goroutines use the queue.
+// loadSpending computes today's spending from the journals. If a campaign's journal cannot be read, it
+// assumes that the campaign has spent its whole budget. No other goroutine may use the queue at that time.
 func (q *queue) loadSpending() {
 	today := dayOf(q.opt.Clock.Now())
 	for _, e := range q.order {
@@ -186,7 +187,7 @@ func (q *queue) addLocked(e *entry) {
 	}
 }
 
-// createLocked makes the folder of a new campaign and publishes the campaign.
+// createLocked creates the folder of a new campaign, adds the campaign to the queue and publishes it.
 func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) {
 	for c.ID = journal.NewID(); q.campaigns[c.ID] != nil; {
 		c.ID = journal.NewID()
@@ -207,7 +208,7 @@ func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) 
 	return e, nil
 }
 
-// digest identifies a request.
+// digest returns a hash that identifies a request.
 func digest(r Request) string {
 	content, err := json.Marshal(r)
 	if err != nil {
@@ -217,11 +218,11 @@ func digest(r Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxIdleViews is the number of views of ended campaigns that stay in memory.
+// maxIdleViews is the number of ended campaigns whose views may stay in memory.
 const maxIdleViews = 8
 
-// viewLocked returns the view of a campaign's journal. It may drop the view of an ended campaign,
-// because that journal no longer grows.
+// viewLocked returns the view of a campaign's journal. It may free the view of another campaign that has
+// ended, because the journal of such a campaign does not grow.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
 		e.view = newJournalView(e.journal())
@@ -240,8 +241,8 @@ func (q *queue) viewLocked(e *entry) *journalView {
 	return e.view
 }
 
-// view returns the view of a campaign's journal. It reads the journal of a campaign without a
-// process. The view of a running campaign is as of the last poll.
+// view returns the view of a campaign's journal. If the campaign has no process, view reads the journal.
+// Otherwise the view shows the journal at the time of the last poll.
 func (q *queue) view(id string) (*journalView, error) {
 	q.mu.Lock()
 	e, err := q.entryLocked(id)
@@ -277,8 +278,8 @@ type finished struct {
 	machine *MachineState // nil when unknown
 }
 
-// lastOf returns the last completed campaign of a base, and a campaign of the base that has not ended. Both
-// may be nil.
+// lastOf returns the last completed campaign of a base, and a campaign of the base that has not ended. It
+// returns nil for a campaign that does not exist.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

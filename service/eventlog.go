@@ -17,8 +17,8 @@ import (
 	"tutti/journal"
 )
 
-// Event is one event of a Feed. Events are numbered from 1 without gaps, and a restart
-// changes no number. The events of a campaign are the lines of its journal.
+// Event is one event of a Feed. Events are numbered from 1 without gaps, and keep their numbers when the
+// service restarts. The events of a campaign are the lines of its journal.
 type Event struct {
 	Seq  int64           `json:"seq"`
 	Type string          `json:"type"` // kind of a journal record; "campaign", "schedule" or "online" in the service's own feed
@@ -26,15 +26,15 @@ type Event struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Feed is a growing sequence of events that can be read again from any number. It is safe for
+// Feed is a sequence of events that grows. It can be read from any number, more than once. It is safe for
 // concurrent use. Readers share the events and must not change them.
 type Feed interface {
-	// After returns the events with a number above seq, at most limit of them when limit is
-	// positive. The channel is closed when there may be more events.
+	// After returns the events with numbers above seq. If limit is positive, it returns at most limit of
+	// them. The channel is closed when there may be more events.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
-	// Last returns the number of the newest event, 0 for none.
+	// Last returns the number of the newest event, or 0 if there is none.
 	Last() int64
-	// Ended reports that there will be no more events.
+	// Ended reports whether no more events will follow.
 	Ended() bool
 }
 
@@ -45,8 +45,8 @@ const (
 	pageEvents    = 1024      // largest number of events read from the file at once
 )
 
-// eventLog is a Feed of a growing file of JSON lines. Event n is line n. All readers share the newest
-// events in memory; older events are read from the file. eventLog is safe for concurrent use.
+// eventLog is a Feed of a growing file of JSON lines. Line n of the file is event n. All readers share the
+// newest events in memory; older events are read from the file. eventLog is safe for concurrent use.
 type eventLog struct {
 	path      string
 	maxRecent int // bytes of events in memory; above this limit the older half is dropped
@@ -67,7 +67,7 @@ func newEventLog(path string) *eventLog {
 	return &eventLog{path: path, maxRecent: recentBytes, grown: make(chan struct{})}
 }
 
-// closedChannel is returned by After when more events are available.
+// closedChannel is the channel that After returns if more events are already available.
 var closedChannel = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -99,7 +99,8 @@ func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	return nil, grown
 }
 
-// sectionLocked returns the part of the file that begins at the last stored offset before a line.
+// sectionLocked returns the part of the file that contains a line. The part begins at the last stored
+// offset before the line.
 func (l *eventLog) sectionLocked(line int64) fileSection {
 	i := min((line-1)/offsetStride, int64(len(l.offsets)-1))
 	return fileSection{line: 1 + i*offsetStride, from: l.offsets[i], to: l.size}
@@ -135,9 +136,9 @@ func (l *eventLog) wakeLocked() {
 	l.grown = make(chan struct{})
 }
 
-// update reads the complete lines that were appended to the file since the last call. It calls the function
-// each for every event. A missing file has no lines. A line longer than journal.MaxLine and a file that has
-// shrunk are errors.
+// update reads the complete lines that were appended to the file since the last call. It calls each for
+// every event. A missing file counts as an empty one. It returns an error if a line is longer than
+// journal.MaxLine or if the file has become shorter.
 func (l *eventLog) update(each func(Event)) error {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -185,7 +186,7 @@ func (l *eventLog) update(each func(Event)) error {
 	}
 }
 
-// add appends an event. length is the number of bytes of its line.
+// add appends an event to the log. The parameter length is the length of the event's line in bytes.
 func (l *eventLog) add(e Event, length int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +201,8 @@ func (l *eventLog) add(e Event, length int64) {
 	}
 }
 
-// trimLocked drops the older half of recent. Readers may still use the old slice.
+// trimLocked removes the older half of the events in memory. It does not change the old slice, which
+// readers may still use.
 func (l *eventLog) trimLocked() {
 	drop := 0
 	for ; drop < len(l.recent) && l.recentSize > l.maxRecent/2; drop++ {
@@ -209,7 +211,7 @@ func (l *eventLog) trimLocked() {
 	l.recent = append([]Event(nil), l.recent[drop:]...)
 }
 
-// readBytes returns the number of bytes of the lines read so far.
+// readBytes returns the number of bytes in the lines that were read so far.
 func (l *eventLog) readBytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -222,7 +224,7 @@ type fileSection struct {
 	from, to int64 // bytes
 }
 
-// read returns at most limit events after seq, and about recentBytes of data.
+// read returns events with numbers above seq: at most limit events, and about recentBytes of data.
 func (s fileSection) read(path string, seq int64, limit int) []Event {
 	f, err := os.Open(path)
 	if err != nil {
@@ -250,7 +252,7 @@ func (s fileSection) read(path string, seq int64, limit int) []Event {
 	return out
 }
 
-// parseEvent reads a line: a journal record, a journal header, or an event of a serviceLog.
+// parseEvent parses a line, which is a journal's header, a journal record or an event of a serviceLog.
 func parseEvent(seq int64, line []byte) (Event, error) {
 	var head struct {
 		Kind    string          `json:"kind"`
@@ -271,14 +273,14 @@ func parseEvent(seq int64, line []byte) (Event, error) {
 	return Event{Seq: seq, Type: head.Kind, Time: head.Time, Data: line}, nil
 }
 
-// Types of events in the service's own feed.
+// These are the types of events in the feed of the service itself.
 const (
 	campaignEvent = "campaign"
 	scheduleEvent = "schedule"
 	onlineEvent   = "online"
 )
 
-// serviceLog is the service's own feed and its file. It is safe for concurrent use.
+// serviceLog is the feed of the service itself, together with its file. It is safe for concurrent use.
 type serviceLog struct {
 	log   *eventLog
 	clock clockwork.Clock
@@ -288,7 +290,7 @@ type serviceLog struct {
 	state map[string]State // last published state of each campaign
 }
 
-// openServiceLog reads the file of events and removes an incomplete last line.
+// openServiceLog reads the file of the service's events. It removes an incomplete last line from the file.
 func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 	l := &serviceLog{log: newEventLog(path), clock: clock, state: map[string]State{}}
 	err := l.log.update(func(e Event) {
@@ -312,7 +314,7 @@ func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 // truncate removes an incomplete line at the end of the file.
 func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.readBytes()) }
 
-// publishCampaign appends an event with the state of a campaign.
+// publishCampaign appends an event that contains a campaign and its state.
 func (l *serviceLog) publishCampaign(c Campaign) error {
 	err := l.publish(campaignEvent, c)
 	l.mu.Lock()
@@ -328,7 +330,8 @@ func (l *serviceLog) publishedState(id string) State {
 	return l.state[id]
 }
 
-// publish appends one event. It removes an event that was not written completely.
+// publish appends one event to the file. If the event cannot be written completely, publish removes it
+// again.
 func (l *serviceLog) publish(kind string, data any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"tutti/journal"
 )
 
-// journalOf writes a journal with the given number of trials and returns its path.
+// journalOf writes a journal with the given number of trials and returns the journal's path.
 func journalOf(b *testing.B, trials int) string {
 	b.Helper()
 	content := []byte(`{"kind":"header","schema":3,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
@@ -35,7 +35,7 @@ func journalOf(b *testing.B, trials int) string {
 	return path
 }
 
-// BenchmarkUpdate reads a journal of 10 000 trials and computes its summary.
+// BenchmarkUpdate measures the time to read a journal of 10 000 trials and to compute its summary.
 func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
@@ -44,7 +44,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkAfter reads a page of 256 events, from memory and from the file.
+// BenchmarkAfter measures the time to read a page of 256 events, once from memory and once from the file.
 func BenchmarkAfter(b *testing.B) {
 	const trials, page = 10_000, 256
 	path := journalOf(b, trials)

@@ -14,7 +14,8 @@ import (
 	"tutti/journal"
 )
 
-// TestEventLogBoundsLines checks that a line without an end is an error and needs bounded memory.
+// TestEventLogBoundsLines checks that a very long line without a line end is an error, and that reading it
+// needs little memory.
 func TestEventLogBoundsLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes long lines")
@@ -47,8 +48,8 @@ func TestEventLogBoundsLines(t *testing.T) {
 	}
 }
 
-// TestEventLogBoundsPages checks that a page of long lines has few events, and that all pages together
-// have all events.
+// TestEventLogBoundsPages checks that a page has few events if their lines are long, and that all pages
+// together have all events.
 func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"

@@ -1,7 +1,7 @@
 package service
 
-// ExitCode is the exit code of a tutti command. The service reads it from the processes that
-// it starts. Each code has one meaning.
+// ExitCode is the exit code of a tutti command. Each code has one meaning. The service reads the code of
+// every process that it starts.
 type ExitCode int
 
 // The exit codes; ExitMeanings explains them.
@@ -17,7 +17,7 @@ const (
 	ExitNotReady     ExitCode = 8
 	ExitNotProved    ExitCode = 9
 
-	// ExitUnknown stands for a process whose exit code was not observed, or that a signal ended.
+	// ExitUnknown means that a signal ended the process, or that its exit code was not observed.
 	ExitUnknown ExitCode = -1
 )
 

@@ -20,7 +20,7 @@ import (
 	"tutti/journal"
 )
 
-// asTutti is a variable of the environment with which the test binary runs as fakeTutti.
+// asTutti is an environment variable. If it is set, the test binary runs fakeTutti.
 const asTutti = "FAKE_TUTTI=1"
 
 func TestMain(m *testing.M) {
@@ -51,7 +51,7 @@ type library struct {
 	Name string `json:"name"`
 }
 
-// write puts a campaign file into a folder and returns its path.
+// write writes a campaign file into a new folder and returns its path.
 func (p fakeFile) write(t *testing.T, name string) string {
 	t.Helper()
 	p.Libraries, p.Collectives = []library{{"mpich"}}, []string{"bcast"}
@@ -66,8 +66,9 @@ func (p fakeFile) write(t *testing.T, name string) string {
 	return path
 }
 
-// fakeTutti runs tune, resume, cancel or verify --drift on a real journal, or online update. It
-// appends its arguments to calls.txt next to the results.
+// fakeTutti acts as tutti in tests. It runs the commands tune, resume, cancel and verify --drift on a real
+// journal, and the command online update. It appends its arguments to the file calls.txt next to the
+// results.
 func fakeTutti(args []string) int {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
@@ -199,7 +200,7 @@ func fail(code int, err error) int {
 	return code
 }
 
-// calls returns the commands of tutti that were run for a campaign.
+// calls returns the tutti commands that a service ran for a campaign.
 func calls(t *testing.T, state, id string) []string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
@@ -217,7 +218,8 @@ func calls(t *testing.T, state, id string) []string {
 	return verbs
 }
 
-// checkTrials checks that every trial of a campaign was measured once.
+// checkTrials checks that every trial of a campaign was measured exactly once, and that their number is as
+// wanted.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
 	contents := testutil.Must(journal.Read(filepath.Join(state, "campaigns", id, "results")))(t)

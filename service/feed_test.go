@@ -15,7 +15,7 @@ import (
 	"tutti/service"
 )
 
-// follow reads a feed to its end, in pages of page events.
+// follow reads a feed to its end, in pages of the given number of events.
 func follow(f service.Feed, after int64, page int) []service.Event {
 	var out []service.Event
 	for {
@@ -37,7 +37,8 @@ func follow(f service.Feed, after int64, page int) []service.Event {
 	}
 }
 
-// checkEvents checks that the events after a number are the lines of the journal.
+// checkEvents checks that the events after the number `after` equal the lines of the journal after that
+// line.
 func checkEvents(t *testing.T, events []service.Event, after int64, journal string) {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(journal))
@@ -51,11 +52,11 @@ func checkEvents(t *testing.T, events []service.Event, after int64, journal stri
 	}
 }
 
-// TestFeed checks that every reader gets every line once: while a campaign runs, when most lines are not
-// in memory, and after a restart of the service.
+// TestFeed checks that every reader gets every line once. It reads while a campaign runs, when most lines
+// are not in memory, and after a restart of the service.
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
-	// A trial adds about 850 bytes to the journal. 1500 trials exceed recentBytes.
+	// A trial adds about 850 bytes to the journal, so 1500 trials exceed recentBytes.
 	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
@@ -85,7 +86,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// TestServiceEvents checks that the service's own events keep their numbers over a restart.
+// TestServiceEvents checks that the service's own events have the same numbers after a restart.
 func TestServiceEvents(t *testing.T) {
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 2})
@@ -104,7 +105,7 @@ func TestServiceEvents(t *testing.T) {
 	if want := []service.State{service.Queued, service.Running, service.Done}; !slices.Equal(states, want) {
 		t.Errorf("events have the states %v, want %v", states, want)
 	}
-	// A service that dies while it writes leaves an incomplete line.
+	// If a service dies while it writes an event, it leaves an incomplete line.
 	path := filepath.Join(state, "events.jsonl")
 	content, err := os.ReadFile(path)
 	if err == nil {

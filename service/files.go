@@ -14,17 +14,17 @@ import (
 	"tutti/journal"
 )
 
-// File is a file that can be downloaded.
+// File describes a file in a campaign's results folder that can be downloaded.
 type File struct {
 	Name string `json:"name"` // path below the results folder
 	Size int64  `json:"size"`
 	Type string `json:"type"` // media type
-	// Private files need the role operate, because they may contain secrets.
+	// Private is true for files that may contain secrets. Only the role operate may download them.
 	Private bool `json:"private,omitempty"`
 }
 
-// Files returns the files of a campaign that can be downloaded, by name: the regular files of
-// its results folder without locks and temporary files. The list is empty before the campaign starts.
+// Files returns the files of a campaign that can be downloaded, sorted by name. These are the regular files
+// in the results folder, except locks and temporary files. Before the campaign starts the list is empty.
 func (s *Service) Files(id string) ([]File, error) {
 	root, err := s.openResults(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,12 +55,12 @@ func (s *Service) Files(id string) ([]File, error) {
 	return out, err
 }
 
-// maxDepth is the depth of the folders that Files lists. Files of selections are less deep, most
-// files of jobs are deeper.
+// maxDepth is the number of folder levels below the results folder that Files lists. Selection files are
+// within this depth. Most files of jobs are deeper.
 const maxDepth = 2
 
-// Open opens a file that Files lists. Neither the name nor a symbolic link can lead out of the
-// results folder. The error matches ErrNoFile.
+// Open opens a file that Files lists. It never opens a file outside of the results folder, whatever the
+// name or a symbolic link says. The error matches ErrNoFile.
 func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 	root, err := s.openResults(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 	if !fs.ValidPath(name) || !isDownloadable(name) || strings.Count(name, "/") > maxDepth {
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNoFile, name)
 	}
-	// Opening a named pipe would block.
+	// The file must be regular: opening a named pipe would block.
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNoFile, name)
 	}
@@ -113,8 +113,8 @@ func isDownloadable(name string) bool {
 	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
-// mediaType returns the media type of a file. Those of tutti's own files are fixed, because the
-// tables of systems differ.
+// mediaType returns the media type of a file. For the types of files that tutti writes it does not ask the
+// operating system, because the tables of systems differ.
 func mediaType(name string) string {
 	switch ext := path.Ext(name); ext {
 	case ".json":

@@ -11,7 +11,7 @@ import (
 	"tutti/service"
 )
 
-// putFile writes a file below a folder.
+// putFile writes a text file into a folder or one of its subfolders.
 func putFile(t *testing.T, folder, name, text string) {
 	t.Helper()
 	path := filepath.Join(folder, name)
@@ -24,8 +24,8 @@ func putFile(t *testing.T, folder, name, text string) {
 	}
 }
 
-// withFiles returns a service with a campaign that is done. Its folder has files to download, other
-// files, and symbolic links that lead out of the folder.
+// withFiles returns a service with a campaign that is done. The campaign's folder has files to download,
+// files of other kinds, and symbolic links to places outside the folder.
 func withFiles(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
 	state := t.TempDir()

@@ -15,7 +15,8 @@ import (
 	"tutti/journal"
 )
 
-// journalView contains the events of a campaign's growing journal and their summary. It is safe for concurrent use.
+// journalView contains the events in a campaign's growing journal, and a summary of them. It is safe for
+// concurrent use.
 type journalView struct {
 	log     *eventLog
 	summary *summary
@@ -29,7 +30,7 @@ func newJournalView(path string) *journalView {
 	return &journalView{log: newEventLog(path), summary: newSummary()}
 }
 
-// update reads the lines that were appended since the last call.
+// update reads the lines that were appended to the journal since the last call.
 func (v *journalView) update() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -49,7 +50,8 @@ func (v *journalView) update() error {
 	return err
 }
 
-// firstFailure reports whether this is the first call after a failed update.
+// firstFailure reports whether this is its first call since an update failed. The caller logs the error
+// only then.
 func (v *journalView) firstFailure() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,8 +60,8 @@ func (v *journalView) firstFailure() bool {
 	return first
 }
 
-// measurements returns the measurements after a line of the journal, in order. limit is their
-// maximal number, 0 for all. It reads O(lines) of the journal.
+// measurements returns the measurements that follow a line of the journal, in order. It returns at most
+// limit of them, or all if limit is 0. Its time grows with the number of lines in the journal.
 func (v *journalView) measurements(after int64, limit int) ([]Measurement, error) {
 	page := pageEvents
 	if limit > 0 {
@@ -88,7 +90,7 @@ func (v *journalView) measurements(after int64, limit int) ([]Measurement, error
 	return out, nil
 }
 
-// parseMeasurement returns the measurement of a line; ok is false for other lines.
+// parseMeasurement returns the measurement in a line of the journal. For any other line ok is false.
 func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
 	if e.Type != string(journal.KindTrial) {
 		return Measurement{}, false, nil
@@ -103,7 +105,7 @@ func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
 	return Measurement{Seq: e.Seq, Library: r.Problem.Library, Round: r.Round, Measurement: r.Trial.Measurement}, true, nil
 }
 
-// summary accumulates the records of one journal. It is safe for concurrent use, and the
+// summary sums up the records of one journal as they are added. It is safe for concurrent use, and the
 // values that it returns do not change.
 type summary struct {
 	mu       sync.Mutex
@@ -123,7 +125,7 @@ func newSummary() *summary {
 	}
 }
 
-// add adds a line of the journal.
+// add adds a line of the journal to the summary.
 func (s *summary) add(e Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +149,7 @@ func (s *summary) add(e Event) error {
 	return nil
 }
 
-// addRecordLocked adds a record of a problem to the sums.
+// addRecordLocked adds a record of a problem to the summary.
 func (s *summary) addRecordLocked(r journal.Record) {
 	switch r.Kind {
 	case journal.KindTrial:
@@ -174,7 +176,7 @@ func (s *summary) addRecordLocked(r journal.Record) {
 	}
 }
 
-// addHeaderLocked adds the problems of the campaign file.
+// addHeaderLocked adds the problems that the campaign file in the header describes.
 func (s *summary) addHeaderLocked(line json.RawMessage) error {
 	var header struct {
 		Spec struct {
@@ -199,8 +201,8 @@ func (s *summary) addProblemLocked(p journal.Problem) {
 	}
 }
 
-// internNames replaces the names in a batch by shared copies, because a journal repeats the same
-// names on every line. It also removes the unused capacity of the slices.
+// internNames replaces the names in a batch by shared copies, because the same names occur in every line of
+// a journal. It also removes the unused capacity of the slices.
 func internNames(r *journal.Record) {
 	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
 	for i, c := range r.Batch {
@@ -255,7 +257,7 @@ func (s *summary) Curve() []CurvePoint {
 	return s.curve[:len(s.curve):len(s.curve)]
 }
 
-// Jobs returns the last known state of every job, in the order of submission.
+// Jobs returns every job with its last known state, in the order of submission.
 func (s *summary) Jobs() []Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,24 +270,24 @@ func (s *summary) Jobs() []Job {
 	return out
 }
 
-// isTuning reports whether a job belongs to the tuning. Jobs of verifications have no collective.
+// isTuning reports whether a job measures for the tuning. Jobs of verifications have no collective.
 func isTuning(j *journal.Job) bool { return j.Problem.Collective != "" }
 
-// evaluatedRound returns the round of the last evaluation of a problem, 0 before any.
+// evaluatedRound returns the round in which a problem was last evaluated, or 0 if it was not evaluated yet.
 func (s *summary) evaluatedRound(p journal.Problem) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.latest[p].Round
 }
 
-// spending returns the node-seconds of the latest day with a trial.
+// spending returns the node-seconds that were spent on the latest day with a trial.
 func (s *summary) spending() daySpending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.spent
 }
 
-// Problems returns the problems in the order of their names.
+// Problems returns the problems, sorted by name.
 func (s *summary) Problems() []journal.Problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"tutti/journal"
 )
 
-// lines returns the journal events of records.
+// lines returns the events of a journal that contains the given records.
 func lines(t *testing.T, records ...journal.Record) []Event {
 	t.Helper()
 	var out []Event
@@ -78,7 +78,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSpending checks that daySpending keeps the latest day only, and the limits of a day.
+// TestSpending checks that daySpending counts only the latest day, and when a day begins and ends.
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	var s daySpending

@@ -18,13 +18,13 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// MachineState describes the libraries and nodes of a machine at one time.
+// MachineState describes which libraries and nodes a machine had at one time.
 type MachineState struct {
 	Libraries []LibraryBuild `json:"libraries,omitempty"`
 	Nodes     []string       `json:"nodes,omitempty"` // names; empty if unknown
 }
 
-// LibraryBuild identifies a build of an MPI library.
+// LibraryBuild identifies one build of an MPI library.
 type LibraryBuild struct {
 	Name     string `json:"name"`
 	Path     string `json:"path,omitempty"`
@@ -32,15 +32,15 @@ type LibraryBuild struct {
 	Checksum string `json:"checksum,omitempty"` // SHA-256 of the file
 }
 
-// Machine inspects the machine of a base.
+// Machine inspects the machine on which the campaigns of a base run.
 type Machine interface {
 	Inspect(ctx context.Context, b config.Base) (MachineState, error)
 }
 
-// inspectTimeout limits the inspection of a machine.
+// inspectTimeout limits how long the inspection of a machine may take.
 const inspectTimeout = 30 * time.Second
 
-// inspect inspects the machine of a base.
+// inspect returns the state of the machine of a base.
 func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
 	if o.Machine == nil {
 		return MachineState{}, errors.New("the service has no inspector of machines")
@@ -50,8 +50,8 @@ func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, err
 	return o.Machine.Inspect(ctx, b)
 }
 
-// changedLibrary describes the first library that differs from its earlier state. It returns "" if no
-// library has changed.
+// changedLibrary describes the first library that is not as it was before. It returns "" if no library has
+// changed.
 func changedLibrary(before, now []LibraryBuild) string {
 	for _, n := range now {
 		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })
@@ -70,8 +70,7 @@ func changedLibrary(before, now []LibraryBuild) string {
 	return ""
 }
 
-// changedNodes describes how many nodes were removed and how many were added. It returns "" if no node has
-// changed.
+// changedNodes describes how many nodes were removed and added. It returns "" if the nodes are the same.
 func changedNodes(before, now []string) string {
 	missing := func(from, in []string) (n int) {
 		for _, name := range from {
@@ -88,11 +87,11 @@ func changedNodes(before, now []string) string {
 	return fmt.Sprintf("of %d nodes %d were removed, %d are new", len(before), removed, added)
 }
 
-// CampaignMachine inspects the machine of a campaign file.
+// CampaignMachine inspects the machine that a campaign file describes.
 type CampaignMachine struct{}
 
-// Inspect implements Machine. A library whose file is not on this host is identified by its
-// benchmark program, and its version is that of the campaign file.
+// Inspect implements Machine. If the file of a library is not on this host, the library's checksum is that
+// of its benchmark program and its version is the one in the campaign file.
 func (CampaignMachine) Inspect(ctx context.Context, b config.Base) (MachineState, error) {
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {
@@ -130,7 +129,8 @@ func inspectLibrary(lib config.Library) (LibraryBuild, error) {
 	return s, nil
 }
 
-// nodesOf returns the names of the nodes that a campaign can use, nil for recorded data.
+// nodesOf returns the names of the nodes that a campaign can use. It returns nil for a campaign on recorded
+// data.
 func nodesOf(ctx context.Context, c *config.Campaign) ([]string, error) {
 	switch c.Runner.Kind {
 	case config.Local:

@@ -16,8 +16,8 @@ import (
 	"tutti/service"
 )
 
-// inspect writes a campaign file and other files into a folder, and inspects the machine of the
-// campaign. It returns the state, the folder and the error.
+// inspect writes a campaign file and other files into a folder and inspects the machine of the campaign. It
+// returns the state, the folder and the error of the inspection.
 func inspect(t *testing.T, campaign string, files map[string]string) (service.MachineState, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ runner: {kind: slurm}
 slurm: {bin: DIR, partition: main}
 `
 
-// TestInspectMissingLibrary checks that a library without a file on this host has the version of the
+// TestInspectMissingLibrary checks a library whose file is not on this host. It has the version in the
 // campaign file and the checksum of its benchmark program. A folder of programs has no checksum.
 func TestInspectMissingLibrary(t *testing.T) {
 	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
@@ -109,7 +109,7 @@ func TestInspectNodes(t *testing.T) {
 	}
 }
 
-// TestInspectFaults checks that an error contains the message of the failed program.
+// TestInspectFaults checks that the error contains the message of the program that failed.
 func TestInspectFaults(t *testing.T) {
 	_, _, err := inspect(t, onSlurm, map[string]string{"sinfo": "#!/bin/sh\necho slurm_load_partitions: no way >&2\nexit 1\n", "bench": ""})
 	if err == nil || !strings.HasPrefix(err.Error(), "sinfo: ") || !strings.Contains(err.Error(), "slurm_load_partitions: no way") {

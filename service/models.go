@@ -19,8 +19,8 @@ import (
 // JournalModels trains the models of a campaign on the measurements of its journal.
 type JournalModels struct{}
 
-// Learn implements Models. It returns the selection and the predictions that the campaign
-// would have if it ended now.
+// Learn implements Models. It returns the selection and the predictions that the campaign would have if it
+// ended with the measurements made so far.
 func (JournalModels) Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (JournalModels) Learn(ctx context.Context, dir string, id journal.Problem) 
 	return newLearned(done.Problems[0]), nil
 }
 
-// oneProblem returns the campaign of a journal with only one of its problems.
+// oneProblem returns the campaign that a journal describes, limited to one of its problems.
 func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*assembly.Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
@@ -73,8 +73,8 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	return c, nil
 }
 
-// newLearned converts the predictions of a problem. Predictions are in seconds at points with a
-// measurement. At other points only their ratios are known.
+// newLearned converts the conclusions about a problem. At points with a measurement the predictions are in
+// seconds. At other points only the ratios of the predictions are known.
 func newLearned(p export.Concluded) Learned {
 	measured := map[coll.Candidate]float64{}
 	for _, m := range p.Result.Ledger.Measurements() {
@@ -127,7 +127,7 @@ func choiceAt(row selection.Row, alg coll.Algorithm, unit float64) Choice {
 	return c
 }
 
-// predictionOf returns the prediction of one algorithm in a row, 0 when it has none.
+// predictionOf returns the prediction of one algorithm in a row. It returns 0 if the row has none.
 func predictionOf(row selection.Row, alg coll.Algorithm) float64 {
 	for _, o := range row.Options {
 		if o.Algorithm == alg {
@@ -155,8 +155,8 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 	return out
 }
 
-// defaultAlgorithms returns the algorithm of the library's default at each point of recorded data.
-// The recorded time of this algorithm equals that of the default.
+// defaultAlgorithms returns, for each point of recorded data, the algorithm that the library's default
+// runs. It is the algorithm whose recorded time equals that of the default.
 func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 	times := map[coll.Point]float64{}
 	for _, m := range p.Truth {
@@ -173,7 +173,7 @@ func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 	return out
 }
 
-// uncertainties returns the uncertainty of the choice at each point, nil for models without a
+// uncertainties returns how uncertain the choice at each point is. It returns nil for models without a
 // posterior.
 func uncertainties(p export.Concluded) map[coll.Point]learner.Uncertainty {
 	doubts, err := p.Uncertainties()

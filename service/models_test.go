@@ -45,14 +45,14 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// checkChoice compares a choice with the selection and the measurements at a point.
+// checkChoice compares a choice with the selection and with the measurements at its point.
 func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choice) {
 	t.Helper()
 	missing := p.Result.Ledger.Missing(at)
 	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
 		t.Errorf("%v: %+v, want %v, all measured: %t", at, c, p.Selection.Choose(at), len(missing) == 0)
 	}
-	// In these data the default is one of the algorithms.
+	// In these data the library's default is one of the algorithms.
 	if c.Default == "" || c.Gain <= 0 {
 		t.Errorf("%v: %+v, want what the library runs by itself", at, c)
 	}
@@ -66,8 +66,8 @@ func feasible(p export.Concluded, at coll.Point) []int {
 	return p.Space.Feasible(i)
 }
 
-// checkPredictions checks the number and the order of predictions, and that the fastest algorithm at
-// each point has slowdown 1.
+// checkPredictions checks the number and the order of predictions. It also checks that the fastest
+// algorithm at each point has the slowdown 1.
 func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction, want int) {
 	t.Helper()
 	if len(all) != want {
@@ -93,7 +93,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 	}
 }
 
-// TestLearnUncertainty checks that models with a posterior return mistake probabilities.
+// TestLearnUncertainty checks that a model with a posterior gives mistake probabilities.
 func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
 	learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
@@ -104,7 +104,7 @@ func TestLearnUncertainty(t *testing.T) {
 	}
 }
 
-// TestLearnFaults checks the errors of problems without measurements, unknown problems and folders
+// TestLearnFaults checks the errors for problems without measurements, for unknown problems and for folders
 // without a campaign.
 func TestLearnFaults(t *testing.T) {
 	dir := runCampaign(t)
@@ -141,7 +141,7 @@ func TestLearnFaults(t *testing.T) {
 	}
 }
 
-// BenchmarkLearn trains models for one problem of 72 points.
+// BenchmarkLearn measures the time to train the models of one problem with 72 points.
 func BenchmarkLearn(b *testing.B) {
 	dir := runCampaign(b)
 	for b.Loop() {

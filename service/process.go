@@ -16,7 +16,7 @@ import (
 	"tutti/journal"
 )
 
-// processes starts the tutti processes of a service.
+// processes starts tutti processes for a service.
 type processes struct {
 	command []string      // the program and the arguments before its commands
 	environ []string      // nil: that of this process
@@ -25,20 +25,20 @@ type processes struct {
 
 // process is a tutti process that works on a campaign.
 type process interface {
-	// wait waits for the end of the process and returns its exit code, ExitUnknown when the code
-	// is not available.
+	// wait waits until the process ends and returns its exit code. If the code is not available, it returns
+	// ExitUnknown.
 	wait() (ExitCode, error)
 	signal(os.Signal) error
 }
 
-// child is a process that this service started. It runs in its own session and writes its log
-// itself, so it survives the service.
+// child is a process that this service started. It runs in its own session and writes to its log directly,
+// so it continues if the service ends.
 type child struct {
 	cmd *exec.Cmd
 }
 
-// start starts tutti in the folder of the log and appends the output of tutti to the log. If the parameter
-// output is not empty, standard output goes into that file instead.
+// start starts tutti in the folder that contains the log. It appends tutti's output to the log. If the
+// parameter output is not empty, standard output goes into the file with that path instead.
 func (p processes) start(log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -64,8 +64,8 @@ func (p processes) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
-// run runs tutti to its end and interrupts it when ctx is cancelled. The error contains the
-// last message of the log.
+// run runs tutti and waits for its end. If ctx is cancelled, run interrupts tutti. An error contains the
+// last message in the log.
 func (p processes) run(ctx context.Context, log, output string, args ...string) error {
 	c, err := p.start(log, output, args)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *child) wait() (ExitCode, error) {
 
 func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
 
-// orphan is a process that an earlier service started.
+// orphan is a process that an earlier run of the service started.
 type orphan struct {
 	journal.Process
 	poll time.Duration
@@ -121,8 +121,8 @@ func (o orphan) signal(s os.Signal) error {
 	return ignoreEnded(p.Signal(s))
 }
 
-// foreignProcess is a process that has locked the journal of a campaign and that no service started. The
-// service waits until it ends, but sends it no signal.
+// foreignProcess is a process that no service started but that has locked the journal of a campaign. The
+// service waits until the process ends, and sends it no signal.
 type foreignProcess struct {
 	results string // folder with the journal
 	poll    time.Duration
@@ -142,8 +142,8 @@ func (f foreignProcess) runs() bool {
 
 func (f foreignProcess) signal(os.Signal) error { return nil }
 
-// find returns a running process of a campaign that this service did not start, or nil. The parameter last
-// is the last process that a service started, or nil.
+// find looks for a running process of a campaign that this service did not start, and returns nil if there
+// is none. The parameter last is the process that a service started last for the campaign, or nil.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
 		return orphan{*last, p.poll}
@@ -161,11 +161,11 @@ func ignoreEnded(err error) error {
 	return err
 }
 
-// tailBytes is the number of bytes of a log that lastMessage reads.
+// tailBytes is how many bytes at the end of a log lastMessage reads.
 const tailBytes = 4 << 10
 
-// lastMessage returns the last line of a log that begins with "tutti: ", else the last line,
-// "" when there is none.
+// lastMessage returns the last line of a log that begins with "tutti: ". If no line does, it returns the
+// last line, or "" for an empty log.
 func lastMessage(log string) string {
 	tail, err := readTail(log, tailBytes)
 	if err != nil {
@@ -179,7 +179,7 @@ func lastMessage(log string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// readTail returns the last bytes of a file.
+// readTail returns the last bytes of a file, at most the given number.
 func readTail(path string, bytes int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -194,8 +194,8 @@ func readTail(path string, bytes int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, from, stat.Size()-from))
 }
 
-// capLog removes the older part of a log that is longer than maxBytes and keeps maxBytes/2. A line that the process
-// writes at the same moment may be lost.
+// capLog shortens a log that is longer than maxBytes: it keeps the last maxBytes/2 bytes. A line that the
+// process writes at the same moment may be lost.
 func capLog(path string, maxBytes int64) error {
 	stat, err := os.Stat(path)
 	if err != nil || stat.Size() <= maxBytes {

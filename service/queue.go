@@ -16,8 +16,8 @@ import (
 	"tutti/internal/config"
 )
 
-// queue contains the campaigns of a service and the machines that they use. Its lock guards its
-// fields and those of all entries. Callers of methods with the suffix Locked have the lock.
+// queue contains the campaigns of a service, and the machines that the campaigns use. Its lock guards its
+// fields and the fields of all entries. A caller of a method whose name ends in Locked must hold the lock.
 type queue struct {
 	opt       *Options
 	events    *serviceLog
@@ -79,7 +79,7 @@ const (
 	maxSetting  = 1000 // bytes of a key and its value
 )
 
-// create creates a campaign; see Service.Create. reason becomes Campaign.Reason.
+// create creates a campaign; see Service.Create. The parameter reason becomes Campaign.Reason.
 func (q *queue) create(r Request, key, reason string) (c Campaign, created bool, err error) {
 	base, budget, err := q.checkRequest(r)
 	if err != nil {
@@ -116,7 +116,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	return e.current(), true, nil
 }
 
-// checkRequest checks a request without regard to other campaigns. It returns the base and the
+// checkRequest checks a request on its own, without looking at other campaigns. It returns the base and the
 // budget in node-hours.
 func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
 	if len(r.Name) > maxName || !isPrintable(r.Name) {
@@ -138,7 +138,7 @@ func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
 	return base, budget, err
 }
 
-// budget returns the budget in node-hours of a campaign of a base with settings.
+// budget returns the budget, in node-hours, of a campaign with the given base and settings.
 func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
 	if q.opt.Check == nil {
 		return 0, nil
@@ -182,7 +182,7 @@ func isPrintable(s string) bool {
 }
 
 // stop sets the goal of a campaign and interrupts the campaign's process if there is one. The parameter
-// state is the state of a campaign that has reached the goal.
+// state is the state that the campaign has when it has reached the goal.
 func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -212,7 +212,7 @@ func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 	return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
 }
 
-// cancelIdle cancels a campaign without a process. It also cancels the campaign's jobs.
+// cancelIdle cancels a campaign that has no process. It also cancels the campaign's jobs.
 func (q *queue) cancelIdle(e *entry) {
 	err := q.cancelJobs(e)
 	q.mu.Lock()
@@ -249,12 +249,12 @@ func (q *queue) resume(id string) (Campaign, error) {
 	return e.current(), nil
 }
 
-// waitsForHours is the value of Campaign.WaitsFor for a campaign whose budget exceeds the remaining
-// node-hours of today.
+// waitsForHours is the value of Campaign.WaitsFor if the campaign's budget exceeds the node-hours that
+// remain today.
 const waitsForHours = "node-hours: those of today are spent or reserved"
 
-// dispatchLocked starts the queued campaigns on free machines, in order. When a campaign waits for
-// node-hours, all later campaigns that need node-hours wait too.
+// dispatchLocked starts queued campaigns on free machines, in the order of the queue. If a campaign waits
+// for node-hours, all later campaigns that need node-hours wait, too.
 func (q *queue) dispatchLocked() {
 	if !q.started || q.draining {
 		return
@@ -272,7 +272,7 @@ func (q *queue) dispatchLocked() {
 	}
 }
 
-// setWaitsForLocked sets, saves and publishes Campaign.WaitsFor.
+// setWaitsForLocked sets Campaign.WaitsFor, saves the campaign and publishes it.
 func (q *queue) setWaitsForLocked(e *entry, what string) {
 	if e.WaitsFor == what {
 		return
@@ -284,7 +284,7 @@ func (q *queue) setWaitsForLocked(e *entry, what string) {
 	q.publishLocked(e)
 }
 
-// start adopts the campaigns that had a process when an earlier service ended, and starts queued
+// start adopts the campaigns that still had a process when an earlier service ended. It also starts queued
 // campaigns.
 func (q *queue) start() {
 	q.mu.Lock()
@@ -330,7 +330,7 @@ func (q *queue) drain() {
 	q.workers.Wait()
 }
 
-// ready returns an error that says why no campaign can be created, or nil if campaigns can be created.
+// ready returns nil if campaigns can be created. Otherwise it returns an error with the reason.
 func (q *queue) ready() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -343,8 +343,8 @@ func (q *queue) ready() error {
 	return nil
 }
 
-// waitIdle waits until no machine is busy and every queued campaign waits for the node-hours of
-// another day, or until ctx is cancelled.
+// waitIdle waits until no machine is busy and no queued campaign can start today. It returns earlier if ctx
+// is cancelled.
 func (q *queue) waitIdle(ctx context.Context) {
 	for {
 		q.mu.Lock()
@@ -363,8 +363,8 @@ func (q *queue) waitIdle(ctx context.Context) {
 	}
 }
 
-// reserveMachine reserves the machine of a base for a drift measurement. reason says why it
-// cannot be reserved.
+// reserveMachine reserves the machine of a base for a drift measurement. If the machine cannot be reserved,
+// reason says why.
 func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -405,12 +405,12 @@ func (q *queue) nodeHoursLocked() NodeHours {
 	return q.quota.nodeHours(spent, reserved)
 }
 
-// reservedLocked returns the node-seconds that a campaign may still take.
+// reservedLocked returns the node-seconds that a campaign may still use.
 func (q *queue) reservedLocked(e *entry) float64 {
 	return max(0, q.quota.maxNodeSeconds(e.NodeHours)-e.current().Progress.NodeSeconds)
 }
 
-// overBudgetLocked returns the error of a campaign that has exceeded its budget.
+// overBudgetLocked returns the error for a campaign that has exceeded its budget.
 func (q *queue) overBudgetLocked(e *entry) error {
 	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
 		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
@@ -424,7 +424,7 @@ func (q *queue) setStateLocked(e *entry, state State) error {
 	return err
 }
 
-// publishLocked publishes a campaign as an event of the service.
+// publishLocked publishes a campaign as an event of the service, and logs it.
 func (q *queue) publishLocked(e *entry) {
 	q.opt.Log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
 	if err := q.events.publishCampaign(e.current()); err != nil {
@@ -433,14 +433,14 @@ func (q *queue) publishLocked(e *entry) {
 	q.wakeLocked()
 }
 
-// wakeLocked wakes all goroutines that wait for a change.
+// wakeLocked wakes all goroutines that wait for a change of the queue.
 func (q *queue) wakeLocked() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
-// terminateLocked interrupts a process, and kills it when it has not ended after
-// Options.Grace. The journal survives the kill.
+// terminateLocked interrupts a process. If the process has not ended after Options.Grace, terminateLocked
+// kills it. The journal remains intact.
 func (q *queue) terminateLocked(e *entry, p process) error {
 	if err := p.signal(os.Interrupt); err != nil {
 		return err
@@ -456,7 +456,7 @@ func (q *queue) terminateLocked(e *entry, p process) error {
 	return nil
 }
 
-// argsLocked returns the arguments of tutti for the next process of a campaign.
+// argsLocked returns the arguments with which tutti is started next for a campaign.
 func (q *queue) argsLocked(e *entry) ([]string, error) {
 	if e.begun() {
 		return []string{"resume", e.results()}, nil

@@ -17,7 +17,7 @@ import (
 	"tutti/internal/config"
 )
 
-// NodeHours contains the limits on node-hours and their use today.
+// NodeHours has the limits on node-hours, and how many node-hours were used today.
 type NodeHours struct {
 	Campaign  float64   `json:"campaign" doc:"Budget of a campaign, at most"`
 	Day       float64   `json:"day" doc:"All campaigns from midnight to midnight, at most"`
@@ -30,8 +30,8 @@ type NodeHours struct {
 // hoursTolerance is the largest accepted rounding error of a sum of node-hours.
 const hoursTolerance = 1e-9
 
-// quota limits the node-hours of a campaign and of a day. Journals contain the spending of campaigns;
-// quota itself counts only drift measurements. It is safe for concurrent use.
+// quota limits the node-hours of a campaign and of a day. The journals show what campaigns have spent.
+// quota itself counts only what drift measurements have spent. It is safe for concurrent use.
 type quota struct {
 	config.Quota
 	clock clockwork.Clock
@@ -58,8 +58,8 @@ func newQuota(limits config.Quota, clock clockwork.Clock, path string) (*quota, 
 	return q, nil
 }
 
-// budget returns the budget of a campaign in node-hours, 0 for a campaign on recorded data. A demand
-// above the limit of a campaign is a *config.FieldError.
+// budget returns the budget of a campaign in node-hours, or 0 for a campaign on recorded data. If the
+// demand exceeds the limit for one campaign, the error is a *config.FieldError.
 func (q *quota) budget(d config.Demand) (float64, error) {
 	switch {
 	case !d.Measures:
@@ -71,12 +71,12 @@ func (q *quota) budget(d config.Demand) (float64, error) {
 	return cmp.Or(d.NodeHours, q.Campaign), nil
 }
 
-// maxNodeSeconds returns the node-seconds at which a campaign with a budget is stopped.
+// maxNodeSeconds returns the number of node-seconds at which a campaign with the given budget is stopped.
 func (q *quota) maxNodeSeconds(budget float64) float64 {
 	return 3600 * config.Overrun * min(budget, q.Campaign)
 }
 
-// addDrift adds the node-seconds of a drift measurement to the spending of today.
+// addDrift adds the node-seconds of a drift measurement to what was spent today.
 func (q *quota) addDrift(nodeSeconds float64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,8 +84,8 @@ func (q *quota) addDrift(nodeSeconds float64) error {
 	return writeJSON(q.path, q.drift)
 }
 
-// nodeHours returns the node-hours of today. spent and reserved are the node-seconds of
-// campaigns.
+// nodeHours returns the node-hours of today. The parameters are the node-seconds that campaigns have spent,
+// and those reserved for campaigns.
 func (q *quota) nodeHours(spent, reserved float64) NodeHours {
 	now := q.clock.Now()
 	q.mu.Lock()
@@ -96,8 +96,8 @@ func (q *quota) nodeHours(spent, reserved float64) NodeHours {
 	return h
 }
 
-// checkToday returns an error matching ErrQuota if a campaign with the budget could not start today
-// even without other running campaigns.
+// checkToday returns an error if a campaign with the given budget could not start today even if no other
+// campaign ran. The error matches ErrQuota.
 func (h NodeHours) checkToday(budget float64) error {
 	if budget == 0 || h.Spent+config.Overrun*budget <= h.Day+hoursTolerance {
 		return nil
@@ -114,13 +114,13 @@ func formatHours(h float64) string {
 	return strconv.FormatFloat(h, 'g', 3, 64)
 }
 
-// daySpending is the node-seconds spent on one day, the latest day that was added.
+// daySpending has the node-seconds that were spent on one day: the latest day for which any were added.
 type daySpending struct {
 	Day         string  `json:"day"` // 2006-01-02, local time
 	NodeSeconds float64 `json:"node_seconds"`
 }
 
-// add adds node-seconds that were spent at t. It ignores times before the day.
+// add adds node-seconds that were spent at the time t. If t is before the stored day, add ignores them.
 func (s *daySpending) add(t time.Time, nodeSeconds float64) {
 	switch day := dayOf(t); {
 	case day > s.Day:
@@ -130,7 +130,7 @@ func (s *daySpending) add(t time.Time, nodeSeconds float64) {
 	}
 }
 
-// on returns the node-seconds that were spent on a day, or 0 for any day but the latest.
+// on returns the node-seconds that were spent on a day. For any day other than the stored one it returns 0.
 func (s daySpending) on(day string) float64 {
 	if s.Day != day {
 		return 0
@@ -140,13 +140,13 @@ func (s daySpending) on(day string) float64 {
 
 func dayOf(t time.Time) string { return t.Local().Format(time.DateOnly) }
 
-// nextDay returns the end of the day of t.
+// nextDay returns the time at which the day of t ends.
 func nextDay(t time.Time) time.Time {
 	year, month, day := t.Local().Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, time.Local)
 }
 
-// writeJSON writes a file atomically, readable by its owner only.
+// writeJSON atomically writes a value as JSON into a file that only its owner can read.
 func writeJSON(path string, v any) error {
 	content, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"tutti/service"
 )
 
-// limited returns the options of a service whose campaigns need node-hours. The quota is in
-// node-seconds. The setting budget of a request is its budget.
+// limited returns the options of a service whose campaigns need node-hours. The parameters campaign and day
+// are the quotas in node-seconds. A request sets its budget by the setting "budget".
 func limited(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
 	t.Helper()
 	opt := options(t, state, bases...)
@@ -33,7 +33,7 @@ func asking(base, budget string) service.Request {
 	return service.Request{Base: base, Set: map[string]string{"budget": budget}}
 }
 
-// budgetOf returns the budget that tutti tune was started with, in node-hours.
+// budgetOf returns the budget in node-hours with which the service started tutti tune.
 func budgetOf(t *testing.T, state, id string) string {
 	t.Helper()
 	content := testutil.Must(os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt")))(t)
@@ -42,7 +42,7 @@ func budgetOf(t *testing.T, state, id string) string {
 	return budget
 }
 
-// secondsOf returns the spent, reserved and remaining node-seconds of today.
+// secondsOf returns today's spent, reserved and remaining node-seconds.
 func secondsOf(s *service.Service) (spent, reserved, remaining float64) {
 	h := s.NodeHours()
 	return 3600 * h.Spent, 3600 * h.Reserved, 3600 * h.Remaining
@@ -50,8 +50,8 @@ func secondsOf(s *service.Service) (spent, reserved, remaining float64) {
 
 func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 
-// TestBudgets checks that a campaign gets the budget of its request, or else the limit of a campaign.
-// A larger budget is refused, and a campaign on recorded data gets none.
+// TestBudgets checks that a campaign gets the budget in its request, or else the quota of one campaign. A
+// larger budget must be refused. A campaign on recorded data must get none.
 func TestBudgets(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -95,7 +95,7 @@ func TestDefaultQuota(t *testing.T) {
 	}
 }
 
-// TestQuotaTooSmall checks that a quota under which no campaign could run is an error.
+// TestQuotaTooSmall checks that a quota is an error if it allows no campaign.
 func TestQuotaTooSmall(t *testing.T) {
 	opt := limited(t, t.TempDir(), 30, 24)
 	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
@@ -103,8 +103,8 @@ func TestQuotaTooSmall(t *testing.T) {
 	}
 }
 
-// TestDaySurvivesRestart checks that the spending of today survives a restart, and that campaigns which
-// exceed the remaining node-hours are refused.
+// TestDaySurvivesRestart checks that today's spending is known after a restart. Campaigns that exceed the
+// remaining node-hours must be refused.
 func TestDaySurvivesRestart(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -129,8 +129,8 @@ func TestDaySurvivesRestart(t *testing.T) {
 	}
 }
 
-// TestDayOfOneCampaign checks that rounding errors do not prevent a campaign whose budget is exactly
-// the quota of the day.
+// TestDayOfOneCampaign checks that a campaign can start if its budget is exactly the quota of the day, in
+// spite of rounding errors.
 func TestDayOfOneCampaign(t *testing.T) {
 	skipShort(t)
 	for _, campaign := range []float64{1.1, 3, 4.7} {
@@ -140,8 +140,8 @@ func TestDayOfOneCampaign(t *testing.T) {
 	}
 }
 
-// TestUnreadableJournalCounts checks that a campaign with an unreadable journal counts with its whole
-// budget.
+// TestUnreadableJournalCounts checks that a campaign counts with its whole budget if its journal cannot be
+// read.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()
 	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
@@ -156,8 +156,8 @@ func TestUnreadableJournalCounts(t *testing.T) {
 	}
 }
 
-// TestReservedHours checks that campaigns wait in order when the node-hours of today do not suffice for
-// all, and start when a cancelled campaign releases its reserved node-hours.
+// TestReservedHours checks that campaigns wait in order if the node-hours of today do not suffice for all
+// of them. When a campaign is cancelled, its reserved node-hours must become free for the next one.
 func TestReservedHours(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -193,7 +193,7 @@ func TestReservedHours(t *testing.T) {
 	}
 }
 
-// TestNextDay checks that a campaign which waits for node-hours starts on the next day.
+// TestNextDay checks that a campaign that waits for node-hours starts on the next day.
 func TestNextDay(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -217,8 +217,8 @@ func TestNextDay(t *testing.T) {
 	awaitState(t, s, third, service.Done)
 }
 
-// TestOverrunIsStopped checks that a campaign over its budget is stopped, its jobs are cancelled, and
-// it cannot be resumed, even if it was paused meanwhile.
+// TestOverrunIsStopped checks that a campaign over its budget is stopped and that its jobs are cancelled.
+// It cannot be resumed, even if it was paused in the meantime.
 func TestOverrunIsStopped(t *testing.T) {
 	state := t.TempDir()
 	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
@@ -240,7 +240,8 @@ func TestOverrunIsStopped(t *testing.T) {
 	}
 }
 
-// TestLoweredQuota checks that a lowered quota also limits campaigns that started earlier.
+// TestLoweredQuota checks that a lower quota also limits campaigns that started before the quota was
+// lowered.
 func TestLoweredQuota(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -255,8 +256,8 @@ func TestLoweredQuota(t *testing.T) {
 	}
 }
 
-// TestScheduleSpends checks that drift measurements count as spending of the day, and that a schedule
-// creates no campaign without remaining node-hours.
+// TestScheduleSpends checks that drift measurements count as spending of the day. A schedule must create no
+// campaign if no node-hours remain.
 func TestScheduleSpends(t *testing.T) {
 	skipShort(t)
 	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})

@@ -11,9 +11,9 @@ import (
 	"tutti/journal"
 )
 
-// The role read sees only the fields and kinds of records that this file names. Secrets may be in the other
-// parts of a campaign file: variables, shell commands and directives. The output of programs may contain
-// secrets too.
+// This file names the fields and kinds of records that the role read sees. Other parts of a campaign file
+// may contain secrets: environment variables, shell commands and directives. The output of programs may
+// also contain secrets.
 
 const (
 	hidden      = "[hidden]" // replaces a value
@@ -29,7 +29,7 @@ func (c Campaign) Redacted() Campaign {
 }
 
 // Redacted returns the part of a feed that the role read may see. Numbers and types of events stay the
-// same. Data that may contain secrets is removed.
+// same. It removes data that may contain secrets.
 func Redacted(f Feed) Feed { return redactedFeed{f} }
 
 type redactedFeed struct{ Feed }
@@ -50,8 +50,8 @@ func (f redactedFeed) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	return events, more
 }
 
-// redacted returns the event without secrets, and whether the result differs from e. An event of an
-// unknown kind keeps only its kind and time.
+// redacted returns the event without secrets. The second result reports whether anything was removed. For
+// an event of an unknown kind, only the kind and the time remain.
 func (e Event) redacted() (Event, bool) {
 	var data any
 	var err error
@@ -85,7 +85,7 @@ func (e Event) redacted() (Event, bool) {
 	return e, true
 }
 
-// kindAndTime returns the part of an event that every role may see.
+// kindAndTime returns the kind and the time of an event, which every role may see.
 func kindAndTime(e Event) any {
 	return struct {
 		Kind string    `json:"kind"`
@@ -93,7 +93,7 @@ func kindAndTime(e Event) any {
 	}{e.Type, e.Time}
 }
 
-// redactedRecord removes the output of programs from a record.
+// redactedRecord parses a record and removes the output of programs from it.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -106,7 +106,8 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	return r, nil
 }
 
-// shownSpec has the fields of the campaign file that are shown, from the header of a journal.
+// shownSpec has the fields of the campaign file, as the header of a journal contains them, that every role
+// may see.
 type shownSpec struct {
 	Name        string            `json:"name"`
 	Machine     string            `json:"machine"`
@@ -139,7 +140,8 @@ type shownRunner struct {
 	Setup []string `json:"setup,omitempty"` // every line is hidden
 }
 
-// redactedHeader keeps the fields of shownSpec.
+// redactedHeader returns the header of a journal with only those fields of the campaign file that shownSpec
+// has.
 func redactedHeader(line []byte) (any, error) {
 	var header struct {
 		Kind journal.Kind `json:"kind"`
@@ -164,7 +166,7 @@ func redactedHeader(line []byte) (any, error) {
 	return header, err
 }
 
-// hideValues replaces the values of variables.
+// hideValues replaces the values of environment variables, in place.
 func hideValues(env []string) {
 	for i, v := range env {
 		name, _, found := strings.Cut(v, "=")

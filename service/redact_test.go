@@ -10,10 +10,10 @@ import (
 	"tutti/service"
 )
 
-// secret is the text of all secrets in the test journals.
+// secret is the text that stands for every secret in the test journals.
 const secret = "hunter2"
 
-// shownHeader is secretHeader as the role read sees it.
+// secretHeader is the header of a journal with secrets, and shownHeader is what the role read sees of it.
 const (
 	secretHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
 		"name":"night","machine":"m","seed":7,"output":"/home/hunter2","libraries":[{"name":"mpich","version":"4.0.2","path":"/opt/hunter2/libmpich.so",
@@ -25,7 +25,7 @@ const (
 		`"grid":{"nodes":[2,4]},"runner":{"kind":"slurm","env":["TOKEN=[hidden]"],"setup":["[hidden]","[hidden]"]},"stop":{"slowdown":1.03,"node_hours":5}}}`
 )
 
-// lineFeed is a Feed of fixed events that has ended.
+// lineFeed is a Feed with a fixed list of events, which has ended.
 type lineFeed []service.Event
 
 func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
@@ -39,7 +39,7 @@ func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{})
 func (f lineFeed) Last() int64 { return int64(len(f)) }
 func (f lineFeed) Ended() bool { return true }
 
-// TestRedacted checks what the role read sees of every kind of event.
+// TestRedacted checks what the role read sees of each kind of event.
 func TestRedacted(t *testing.T) {
 	const stamp = `"time":"2026-03-01T12:00:00Z"`
 	point := `"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"algorithm":"binomial"`

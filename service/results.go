@@ -13,7 +13,7 @@ import (
 	"tutti/journal"
 )
 
-// Measurement is a measurement of a campaign.
+// Measurement is one measurement in the journal of a campaign.
 type Measurement struct {
 	Seq     int64  `json:"seq"` // number of the line in the journal
 	Library string `json:"library"`
@@ -21,13 +21,14 @@ type Measurement struct {
 	coll.Measurement
 }
 
-// CurvePoint is an evaluation of the selection for one problem after a round.
+// CurvePoint is the evaluation of a problem's selection after a round. The evaluations of a campaign form a
+// curve.
 type CurvePoint struct {
 	Problem journal.Problem `json:"problem"`
 	activelearn.Evaluation
 }
 
-// Round is one round of a problem.
+// Round is one round of measurements for a problem.
 type Round struct {
 	Problem    journal.Problem         `json:"problem"`
 	Round      int                     `json:"round"`
@@ -37,7 +38,7 @@ type Round struct {
 	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"` // nil until the round has ended
 }
 
-// BatchItem is a candidate of a batch and why it was chosen.
+// BatchItem is a candidate in a batch, with the reason why it was chosen.
 type BatchItem struct {
 	coll.Candidate
 	Reason *activelearn.Reason `json:"reason,omitempty"`
@@ -85,7 +86,7 @@ type Prediction struct {
 	Measured  bool    `json:"measured"`
 }
 
-// Comparison compares two campaigns in every problem that both have.
+// Comparison compares two campaigns, for every problem that both of them have.
 type Comparison struct {
 	A        string            `json:"a"` // IDs of the campaigns
 	B        string            `json:"b"`
@@ -110,20 +111,20 @@ type ComparedChoice struct {
 	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
 }
 
-// Models trains models on journals.
+// Models trains models on the journals of campaigns.
 type Models interface {
-	// Learn trains models on the journal in a folder for one problem. The error matches
-	// ErrNotYet when nothing was measured.
+	// Learn trains models for one problem, on the journal in the given folder. If nothing was measured yet,
+	// the error matches ErrNotYet.
 	Learn(ctx context.Context, dir string, p journal.Problem) (Learned, error)
 }
 
-// Learned contains the results of the models of one problem.
+// Learned contains what the models of one problem result in.
 type Learned struct {
 	Selection   Selection
 	Predictions []Prediction // by nodes, ppn, msg_bytes, algorithm
 }
 
-// Feed returns the events of a campaign, the lines of its journal.
+// Feed returns the lines of a campaign's journal as events.
 func (s *Service) Feed(id string) (Feed, error) {
 	v, err := s.queue.view(id)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Service) Feed(id string) (Feed, error) {
 	return v.log, nil
 }
 
-// fromSummary returns a list from the summary of a campaign's journal.
+// fromSummary returns a list that the function list reads from the summary of a campaign's journal.
 func fromSummary[T any](s *Service, id string, list func(*summary) []T) ([]T, error) {
 	v, err := s.queue.view(id)
 	if err != nil {
@@ -141,13 +142,14 @@ func fromSummary[T any](s *Service, id string, list func(*summary) []T) ([]T, er
 	return list(v.summary), nil
 }
 
-// Rounds returns the rounds of all problems in the order of their start.
+// Rounds returns the rounds of all problems in the order in which they started.
 func (s *Service) Rounds(id string) ([]Round, error) {
 	return fromSummary(s, id, (*summary).Rounds)
 }
 
-// Measurements returns the measurements after a line of the journal. limit is their maximal number,
-// 0 for all. It reads the file: O(lines after the given one).
+// Measurements returns the measurements that follow a line of the journal. It returns at most limit of
+// them, or all if limit is 0. It reads the file from that line on, so its time grows with the number of
+// lines.
 func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement, error) {
 	v, err := s.queue.view(id)
 	if err != nil {
@@ -166,22 +168,22 @@ func (s *Service) Jobs(id string) ([]Job, error) {
 	return fromSummary(s, id, (*summary).Jobs)
 }
 
-// Problems returns the problems of a campaign in the order of their names, none before it has
-// begun.
+// Problems returns the problems of a campaign, sorted by name. Before the campaign has begun, it returns
+// none.
 func (s *Service) Problems(id string) ([]journal.Problem, error) {
 	return fromSummary(s, id, (*summary).Problems)
 }
 
-// Selection returns the selection of a campaign for a problem after the last evaluation. While newer models
-// are being trained, it returns the previous selection. The first call trains models and may take seconds.
-// The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
+// Selection returns the selection for one problem of a campaign, as of the last evaluation. While newer
+// models are being trained, it returns the previous selection. The first call trains models and may take
+// seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
 func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Selection, err
 }
 
-// Predictions returns the predicted time of every algorithm at every point. Its errors and its duration are
-// those of Selection.
+// Predictions returns the predicted time of every algorithm at every point. Like Selection, it may take
+// seconds, and it returns the same errors.
 func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem) ([]Prediction, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Predictions, err
@@ -206,8 +208,8 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 	return s.learned.get(ctx, learnedKey{id, p}, dir, round)
 }
 
-// Compare compares two campaigns in every problem for which both have results. The error matches
-// ErrNotYet if there is no such problem.
+// Compare compares two campaigns, for every problem for which both have results. If there is no such
+// problem, the error matches ErrNotYet.
 func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) {
 	c := Comparison{A: a, B: b, Problems: []ComparedChoices{}}
 	ofA, err := s.Problems(a)
@@ -241,7 +243,7 @@ func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) 
 	return c, nil
 }
 
-// compareChoices joins two selections by point.
+// compareChoices pairs the choices that two selections have for the same point.
 func compareChoices(a, b Selection) []ComparedChoice {
 	type point struct {
 		nodes, ppn int
@@ -266,11 +268,12 @@ func compareChoices(a, b Selection) []ComparedChoice {
 	return out
 }
 
-// maxLearned is the number of results in memory. The result of a large problem takes about 1 MB.
+// maxLearned is the number of problems whose results are kept in memory. The result of a large problem
+// takes about 1 MB.
 const maxLearned = 64
 
-// learnedCache trains models for one problem at a time and keeps the results. It is safe for
-// concurrent use.
+// learnedCache keeps the results of trained models. It trains the models of only one problem at a time. It
+// is safe for concurrent use.
 type learnedCache struct {
 	models Models
 	turn   chan struct{} // contains a token that the goroutine takes which trains models
@@ -285,7 +288,7 @@ type learnedKey struct {
 	problem  journal.Problem
 }
 
-// learnedResult is the result of a problem after a round.
+// learnedResult is the result of the models that were trained for a problem after a round.
 type learnedResult struct {
 	round    int
 	learned  Learned
@@ -299,8 +302,8 @@ func newLearnedCache(m Models) *learnedCache {
 	return c
 }
 
-// get returns the result of a problem after a round. If there is an older result, get returns it and
-// trains models in the background. Otherwise it waits for the models.
+// get returns the result for a problem after a round. If only an older result exists, get returns that one
+// and trains models in the background. If none exists, it waits until the models are trained.
 func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.mu.Lock()
 	r, known := c.results[key]
@@ -329,8 +332,8 @@ func (c *learnedCache) addLocked(key learnedKey, r *learnedResult) {
 	}
 }
 
-// train waits until no other call trains models, and then trains models. It trains nothing if another call
-// has trained the same models meanwhile.
+// train waits until no other call trains models, and then trains the models of a problem. If another call
+// has trained them in the meantime, it returns their result.
 func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResult, dir string, round int) (Learned, error) {
 	select {
 	case <-c.turn:

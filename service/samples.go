@@ -19,7 +19,7 @@ import (
 	"tutti/online"
 )
 
-// SampleStatus describes a folder of samples and the result of its last update.
+// SampleStatus describes a folder of samples and the result of the last update of its table.
 type SampleStatus struct {
 	config.SampleFolder
 	Checked  time.Time      `json:"checked,omitzero"`   // when the service last looked for new samples
@@ -28,7 +28,7 @@ type SampleStatus struct {
 	Report   *online.Report `json:"report,omitempty"`   // of the last update, nil before any
 }
 
-// storedStatus is the content of online.json.
+// storedStatus is the content of the file online.json.
 type storedStatus struct {
 	SampleStatus
 	Digest string `json:"digest"` // identifies the input of the last update
@@ -58,8 +58,8 @@ func (s SampleStatus) Redacted() SampleStatus {
 	return s
 }
 
-// samples watches the folders of samples. When a folder has new samples, samples updates the folder's
-// table. It is safe for concurrent use.
+// samples watches the folders of samples. If a folder has new samples, it updates the table of the folder.
+// It is safe for concurrent use.
 type samples struct {
 	opt       *Options
 	queue     *queue
@@ -92,7 +92,7 @@ func (s *samples) dir(f config.SampleFolder) string {
 	return filepath.Join(s.opt.State, onlineDir, f.Name)
 }
 
-// list returns the status of all folders in the order of the configuration.
+// list returns the status of all folders, in the order in which the service file lists them.
 func (s *samples) list() []SampleStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,8 @@ func (s *samples) list() []SampleStatus {
 	return out
 }
 
-// start checks every folder regularly until ctx is cancelled, or once with Options.Once.
+// start begins to check every folder at regular intervals, until ctx is cancelled. With Options.Once it
+// checks every folder once.
 func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	for _, f := range s.opt.Samples {
 		if s.opt.Once {
@@ -123,8 +124,8 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// check updates the table of a folder when there are new samples or a new campaign of its base. It
-// repeats a failed update only after another change.
+// check updates the table of a folder if there are new samples or the folder's base has a new campaign.
+// After a failed update it waits for another change before it tries again.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	var last *finished
 	if f.Base != "" {
@@ -156,8 +157,8 @@ func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 
 const samplesSuffix = ".samples" // of the files that jobs leave
 
-// digestSamples returns a hash that identifies the input of an update. It hashes the names, sizes and times
-// of the sample files and the ID of the last campaign.
+// digestSamples returns a hash that identifies the input of an update. The hash covers the ID of the last
+// campaign, and the names, sizes and times of the sample files.
 func digestSamples(folder string, last *finished) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +222,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	return r, nil
 }
 
-// set replaces the state of a folder. If changed, it also saves and publishes the state.
+// set replaces the state of a folder. If changed is true, it also saves and publishes the state.
 func (s *samples) set(state storedStatus, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,13 +246,13 @@ func (s *samples) set(state storedStatus, changed bool) {
 	}
 }
 
-// minCommon is the least number of candidates that a drift is computed from. Applications and the campaign
-// must both have timed each of these candidates.
+// minCommon is the smallest number of candidates from which a drift is computed. Both the applications and
+// the campaign must have timed each of them.
 const minCommon = 3
 
 // checkDrift compares the times of applications with the times of the base's last campaign. If they differ,
-// it creates a new campaign of the base and returns the reason. It creates at most one new campaign for
-// each last campaign.
+// it creates a new campaign of the base and returns the reason. After a campaign it creates at most one new
+// campaign for this reason.
 func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Report) string {
 	if f.Drift == 0 || last == nil || len(r.Drift) == 0 {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// fakeUpdate replaces the command "tutti online update" in tests. The number of calls in its report is the
-// size of the samples in bytes. The drift in its report comes from the file drift of the folder.
+// fakeUpdate acts as the command "tutti online update" in tests. The number of calls in its report is the
+// total size of the samples in bytes. It reads the drift in its report from the file drift in the folder.
 func fakeUpdate(args []string, campaign string) int {
 	folder := args[2]
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
@@ -60,8 +60,8 @@ func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStat
 	return o
 }
 
-// TestWatch checks that only new samples cause an update, that a folder or samples that cannot
-// be read are an error in the status, and that a restart keeps the status.
+// TestWatch checks that only new samples cause an update. If a folder or its samples cannot be read, the
+// status must show an error. After a restart the status must be the same.
 func TestWatch(t *testing.T) {
 	folder, state := filepath.Join(t.TempDir(), "learned"), t.TempDir()
 	opt := options(t, state, base(t, "a", fakeFile{Trials: 1}))
@@ -108,7 +108,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchDrift checks that a campaign is created when the times of applications differ from those
+// TestWatchDrift checks that the service creates a campaign if the times of applications differ from those
 // of the last campaign.
 func TestWatchDrift(t *testing.T) {
 	skipShort(t)

@@ -18,7 +18,7 @@ import (
 	"tutti/internal/config"
 )
 
-// Scheduled describes the schedule of a base and the last decision about it.
+// Scheduled describes the schedule of a base, with the last decision whether to create a campaign.
 type Scheduled struct {
 	Base     string    `json:"base"`
 	Schedule string    `json:"schedule"`
@@ -43,7 +43,7 @@ type schedule struct {
 	cron      gocron.Scheduler
 }
 
-// decision is the last decision about a base.
+// decision is the last decision whether to create a campaign of a base.
 type decision struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`
@@ -85,9 +85,9 @@ func (s *schedule) scheduledLocked(b config.Base) Scheduled {
 	return out
 }
 
-// start decides about the bases that became due while no service ran, and about the others at
-// their times until ctx is cancelled and stop is called. With Options.Once it decides only
-// about bases that are due or have no decision, and returns.
+// start makes the decisions about bases that became due while no service ran. It then starts to decide
+// about every base at its scheduled times, until ctx is cancelled and stop is called. With Options.Once it
+// decides only about bases that are due or have no decision.
 func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	now := s.opt.Clock.Now()
 	for _, b := range s.opt.Bases {
@@ -106,8 +106,9 @@ func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	return s.startCron(ctx)
 }
 
-// due returns the time at which a base became due since the last decision. A base without a
-// decision is due now with Options.Once, and otherwise at its next time.
+// due returns the time at which a base became due after its last decision. The result is false if the base
+// is not due. A base without a decision is due at once with Options.Once, and otherwise not before its next
+// scheduled time.
 func (s *schedule) due(b config.Base, now time.Time) (time.Time, bool) {
 	if b.Schedule == "" {
 		return time.Time{}, false
@@ -151,7 +152,7 @@ func (s *schedule) startCron(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the decisions and waits for one in progress.
+// stop ends the schedule. It waits for a decision that is in progress.
 func (s *schedule) stop() {
 	s.mu.Lock()
 	cron := s.cron
@@ -164,10 +165,10 @@ func (s *schedule) stop() {
 	}
 }
 
-// decide creates a campaign of a due base when its conditions are met, and saves the decision.
-// The idempotency key contains the time, so that a service that died before it saved the
-// decision creates no second campaign. It does nothing while an earlier decision about the base
-// is in progress.
+// decide creates a campaign of a due base if the base's conditions are met, and saves the decision. The
+// campaign's idempotency key contains the due time. If a service dies before it saves the decision, the
+// repeated decision therefore creates no second campaign. decide does nothing while an earlier decision
+// about the base is in progress.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	if !s.begin(b.Name) {
 		s.opt.Log.Warn("decision left out: the one before is in progress", "base", b.Name)
@@ -197,7 +198,8 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
 }
 
-// begin reports whether a decision about a base may begin, and notes that it is in progress.
+// begin reports whether no decision about a base is in progress. If it returns true, it records that one is
+// in progress.
 func (s *schedule) begin(base string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,8 +210,8 @@ func (s *schedule) begin(base string) bool {
 	return true
 }
 
-// createOrExplain creates a campaign for a cause and returns a text with its ID, or with the
-// reason why it was not created.
+// createOrExplain creates a campaign for a cause. It returns a text with the campaign's ID, or with the
+// reason why no campaign was created.
 func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
 	c, _, err := q.create(r, key, cause+": "+reason)
 	if err != nil {
@@ -220,7 +222,7 @@ func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
 }
 
 // publicReason returns the part of an error's text that every role may read. Errors of the system, of
-// programs and of campaign files may contain secrets. Their texts are only in the log.
+// programs and of campaign files may contain secrets. These errors appear only in the log.
 func publicReason(err error) string {
 	for _, own := range []error{ErrQueueFull, ErrQuota, ErrDraining, ErrNoBase} {
 		if errors.Is(err, own) {
@@ -230,8 +232,8 @@ func publicReason(err error) string {
 	return "the service's log says why"
 }
 
-// check reports whether to create a scheduled campaign. The result from is the ID of the campaign whose
-// measurements the new campaign starts with.
+// check reports whether a scheduled campaign should be created. The new campaign starts with the
+// measurements of the campaign whose ID is the result from.
 func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
 	last, open := s.queue.lastOf(b.Name)
 	switch {
@@ -250,8 +252,8 @@ func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, re
 	return run, from, reason
 }
 
-// checkConditions checks the conditions of a schedule, the cheapest first. reason describes the
-// first condition that is met, or else all of them.
+// checkConditions checks the conditions of a schedule, beginning with the cheapest. The result reason
+// describes the first condition that is met, or all conditions if none is met.
 func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *finished) (met bool, reason string) {
 	conditions := []struct {
 		set   bool
@@ -278,7 +280,7 @@ func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *fin
 	return false, strings.Join(reasons, "; ")
 }
 
-// formatAge writes a duration in days, or exactly below two days.
+// formatAge formats a duration in days. A duration below two days is formatted to the second.
 func formatAge(d time.Duration) string {
 	if d >= 48*time.Hour {
 		return fmt.Sprintf("%.0f days", d.Hours()/24)
@@ -286,7 +288,7 @@ func formatAge(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// checkMachine compares the machine with its state at the last campaign.
+// checkMachine reports whether the machine has changed since the last campaign.
 func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *MachineState) (changed bool, reason string) {
 	if before == nil {
 		return false, "the state of the machine at the last campaign is not known"
@@ -309,7 +311,8 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	return false, "the machine has not changed"
 }
 
-// checkDrift measures a few candidates of the last campaign again if the machine is free.
+// checkDrift reports whether times have changed since the last campaign. It repeats a few measurements of
+// that campaign, if the machine is free.
 func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string) (drifted bool, reason string) {
 	release, busy := s.queue.reserveMachine(b)
 	if release == nil {
@@ -330,10 +333,10 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 		d.Candidates, 100*d.Change, d.Ratio)
 }
 
-// driftCandidates is the number of candidates of a drift measurement.
+// driftCandidates is the number of candidates that a drift measurement measures again.
 const driftCandidates = "16"
 
-// measureDrift runs the command "tutti verify --drift" and returns the drift that it measured.
+// measureDrift runs the command "tutti verify --drift". It returns the drift that the command measured.
 func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -19,7 +19,7 @@ import (
 	"tutti/service"
 )
 
-// fakeMachine is a service.Machine whose state tests set.
+// fakeMachine is a service.Machine whose state is set by tests.
 type fakeMachine struct {
 	mu    sync.Mutex
 	state service.MachineState
@@ -38,8 +38,8 @@ func (m *fakeMachine) set(libraries []service.LibraryBuild, nodes []string, err 
 	m.state, m.err = service.MachineState{Libraries: libraries, Nodes: nodes}, err
 }
 
-// nightly is a service with a base that is due at half past two in Berlin, and a fake clock
-// that begins at noon of 2026-03-01.
+// nightly is a service with a base that is due every night at half past two in Berlin. Its fake clock
+// begins at noon of 2026-03-01.
 type nightly struct {
 	*testing.T
 	service *service.Service
@@ -78,7 +78,8 @@ func (n *nightly) start() {
 	waitUntil(n.T, func() bool { return !n.service.Schedule()[0].Next.IsZero() }, func() string { return "the schedule does not start" })
 }
 
-// night advances the clock to just after the next half past two and returns the decision.
+// night advances the clock to just after the next half past two. It returns the service's decision about
+// the base.
 func (n *nightly) night() string {
 	n.Helper()
 	next := n.service.Schedule()[0].Next
@@ -116,8 +117,8 @@ func berlin(t *testing.T) *time.Location {
 	return testutil.Must(time.LoadLocation("Europe/Berlin"))(t)
 }
 
-// TestSchedule checks that every night a campaign is created from the campaign before, also when
-// daylight saving time begins.
+// TestSchedule checks that every night a new campaign starts from the measurements of the previous one.
+// This must also work in the night in which daylight saving time begins.
 func TestSchedule(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 2}, config.When{})
 	last := ""
@@ -200,7 +201,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// commands returns the commands of tutti that were run for all campaigns.
+// commands returns the tutti commands that the service ran for all campaigns.
 func commands(t *testing.T, state string) []string {
 	t.Helper()
 	var out []string
@@ -219,8 +220,8 @@ func TestScheduleWaits(t *testing.T) {
 	n.expect(n.night(), " is running", 1)
 }
 
-// TestScheduleCatchesUp checks that a base which became due while no service ran gets one campaign at
-// the start, and that another start creates none.
+// TestScheduleCatchesUp checks a base that became due while no service ran. It gets one campaign when the
+// service starts, and none at another start.
 func TestScheduleCatchesUp(t *testing.T) {
 	skipShort(t)
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
@@ -242,7 +243,7 @@ func TestScheduleCatchesUp(t *testing.T) {
 	}
 }
 
-// TestOnce checks that a service with Options.Once runs the due campaigns and ends.
+// TestOnce checks that a service with Options.Once runs the campaigns that are due and then ends.
 func TestOnce(t *testing.T) {
 	b := base(t, "night", fakeFile{Trials: 3})
 	b.Schedule, b.TimeZone = "30 2 * * *", "UTC"

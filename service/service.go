@@ -26,14 +26,14 @@ type Options struct {
 	Command []string // of tutti: the program and the arguments before its commands
 	Environ []string // of the processes; nil: that of this process
 	// Check returns the demand of a campaign, given its base and its settings. Settings that the base does
-	// not allow are an error. If one field is wrong, the error is a *config.FieldError. If Check is nil,
-	// every campaign uses recorded data.
+	// not allow are an error. If the error concerns one field, it is a *config.FieldError. If Check is nil,
+	// every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota // zeros mean the defaults of package config
 	Models  Models       // nil: no selection, no predictions
 	Machine Machine      // nil: machines are not inspected
-	// Readable are patterns, as path.Match takes them, of the files that the role read may
-	// download. All others are private.
+	// Readable are patterns for the names of files that the role read may download; path.Match defines
+	// their syntax. All other files are private.
 	Readable []string
 
 	MaxQueue int           // campaigns in the queue, 0: 100
@@ -67,9 +67,9 @@ func (o *Options) base(name string) (config.Base, error) {
 	return o.Bases[i], nil
 }
 
-// Service runs campaigns. Its parts have their own locks; a part that holds its lock calls
-// only the parts below: schedule and samples, then queue, then quota and events. Its methods
-// are safe for concurrent use.
+// Service runs campaigns. Each of its parts has its own lock. While a part holds its lock, it may call only
+// parts that come later in this order: schedule and samples, queue, quota and events. The methods of
+// Service are safe for concurrent use.
 type Service struct {
 	opt      *Options
 	events   *serviceLog
@@ -80,8 +80,8 @@ type Service struct {
 	release  func() error // of the lock of the state folder
 }
 
-// New reads the state folder and locks it. The error matches journal.ErrLocked while another
-// service has the lock. No campaign runs before Run.
+// New reads the state folder and locks it. If another service has locked the folder, the error matches
+// journal.ErrLocked. Campaigns run only after a call of Run.
 func New(opt Options) (*Service, error) {
 	opt.setDefaults()
 	quota, err := newQuota(opt.Quota, opt.Clock, filepath.Join(opt.State, quotaFile))
@@ -102,7 +102,7 @@ func New(opt Options) (*Service, error) {
 	return s, nil
 }
 
-// load makes the parts of the service from the files of the state folder.
+// load creates the parts of the service from the files in the state folder.
 func (s *Service) load(quota *quota) (err error) {
 	if s.events, err = openServiceLog(filepath.Join(s.opt.State, eventsFile), s.opt.Clock); err != nil {
 		return err
@@ -120,10 +120,10 @@ func (s *Service) load(quota *quota) (err error) {
 	return nil
 }
 
-// Run adopts the campaigns of an earlier service, starts queued campaigns and follows the schedule
-// until ctx is cancelled. Then it stops all processes and leaves their jobs with the scheduler; the
-// next service resumes their campaigns. With Options.Once it returns when no campaign is due, runs
-// or can run today. Run may be called once.
+// Run adopts the campaigns of an earlier service, starts queued campaigns and follows the schedule until
+// ctx is cancelled. Then it stops all processes. Their jobs stay with the scheduler, and the next service
+// resumes their campaigns. With Options.Once, Run returns when no campaign is due, is running or can run
+// today. It may be called only once.
 func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)
@@ -145,8 +145,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// followDays starts campaigns that wait for node-hours when a day begins, until ctx is
-// cancelled. It wakes every hour in case the clock was adjusted.
+// followDays starts the campaigns that wait for node-hours whenever a new day begins, until ctx is
+// cancelled. It wakes up every hour, because the clock may have been adjusted.
 func (s *Service) followDays(ctx context.Context) {
 	for {
 		now := s.opt.Clock.Now()
@@ -159,24 +159,24 @@ func (s *Service) followDays(ctx context.Context) {
 	}
 }
 
-// Close releases the state folder. Call it for a service whose method Run was not called.
+// Close releases the state folder. It is needed only for a service whose method Run was not called.
 func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
 
-// Ready returns why the service cannot create campaigns, nil when it can.
+// Ready returns nil if the service can create campaigns. Otherwise it returns an error with the reason.
 func (s *Service) Ready() error { return s.queue.ready() }
 
-// Events returns the service's own feed: an event "campaign" with a Campaign for every change
-// of a state, "schedule" with a Scheduled for every decision, and "online" with a
-// SampleStatus for every change of a folder of samples.
+// Events returns the feed of the service itself. An event "campaign" contains a Campaign whose state
+// changed. An event "schedule" contains a Scheduled with a new decision. An event "online" contains a
+// SampleStatus that changed.
 func (s *Service) Events() Feed { return s.events.log }
 
-// Bases returns the bases in the order of the configuration.
+// Bases returns the bases, in the order in which the service file lists them.
 func (s *Service) Bases() []config.Base { return slices.Clone(s.opt.Bases) }
 
 // Schedule returns the schedule of every base that has one.
 func (s *Service) Schedule() []Scheduled { return s.schedule.list() }
 
-// Samples returns the status of the folders of samples in the order of the configuration.
+// Samples returns the status of the folders of samples, in the order in which the service file lists them.
 func (s *Service) Samples() []SampleStatus { return s.samples.list() }
 
 // NodeHours returns the node-hours that campaigns have used today and the node-hours that they may still
@@ -189,9 +189,9 @@ func (s *Service) Campaigns() []Campaign { return s.queue.list() }
 // Campaign returns one campaign. The error matches ErrNoCampaign.
 func (s *Service) Campaign(id string) (Campaign, error) { return s.queue.campaign(id) }
 
-// Create makes a campaign that waits for its machine. If an earlier request had the same key, Create
-// returns the campaign of that request, and created is false. Requests with an empty key are never
-// repetitions.
+// Create creates a campaign and adds it to the queue. If an earlier request had the same key, Create
+// returns the campaign of that request, and created is false. If the key is empty, Create always creates a
+// campaign.
 //
 // The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or ErrDraining.
 func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, created bool, err error) {
@@ -203,12 +203,12 @@ func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, 
 
 const maxKey = 200 // characters of an idempotency key
 
-// Pause stops a campaign so that it can be resumed. Its jobs stay with the scheduler. The
-// error matches ErrNoCampaign or ErrState.
+// Pause stops a campaign that can be resumed later. The campaign's jobs stay with the scheduler. The error
+// matches ErrNoCampaign or ErrState.
 func (s *Service) Pause(id string) (Campaign, error) { return s.queue.stop(id, goalPause, Paused) }
 
-// Cancel stops a campaign for good and cancels its jobs. Its measurements are kept. The error
-// matches ErrNoCampaign or ErrState.
+// Cancel ends a campaign, which cannot be resumed, and cancels the campaign's jobs. The measurements
+// remain. The error matches ErrNoCampaign or ErrState.
 func (s *Service) Cancel(id string) (Campaign, error) {
 	return s.queue.stop(id, goalCancel, Cancelled)
 }

@@ -22,7 +22,7 @@ import (
 	"tutti/service"
 )
 
-// options returns the options of a service that runs fakeTutti.
+// options returns the options of a service that runs fakeTutti as its tutti command.
 func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program := testutil.Must(os.Executable())(t)
@@ -37,7 +37,8 @@ func base(t *testing.T, name string, p fakeFile) config.Base {
 	return config.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
 
-// running starts a service. stop ends the service and waits for its end.
+// running starts a service. The result stop is a function that ends the service and waits until it has
+// ended.
 func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
 	t.Helper()
 	s = testutil.Must(service.New(opt))(t)
@@ -73,7 +74,8 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 	return c.ID
 }
 
-// waitUntil waits until holds returns true. A test that waits too long fails with the text of last.
+// waitUntil waits until the function holds returns true. If that takes too long, the test fails with the
+// text that the function last returns.
 func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); !holds(); time.Sleep(time.Millisecond) {
@@ -83,7 +85,7 @@ func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	}
 }
 
-// await waits until a campaign satisfies a condition.
+// await waits until a campaign satisfies the condition want. It returns the campaign.
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) (c service.Campaign) {
 	t.Helper()
 	waitUntil(t, func() bool {
@@ -115,7 +117,7 @@ func pause(t *testing.T, s *service.Service, id string) {
 	awaitState(t, s, id, service.Paused)
 }
 
-// skipShort skips a test that runs whole campaigns under go test -short.
+// skipShort skips a test under go test -short, because the test runs whole campaigns.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -123,14 +125,14 @@ func skipShort(t *testing.T) {
 	}
 }
 
-// awaitTrial waits until a campaign has a trial.
+// awaitTrial waits until the journal of a campaign contains a trial.
 func awaitTrial(t *testing.T, s *service.Service, id string) {
 	t.Helper()
 	await(t, s, id, func(c service.Campaign) bool { return c.Progress.Trials > 0 })
 }
 
-// TestOneAtATime checks that the campaigns of a machine run one after another, in the order of their
-// requests, and that another machine runs a campaign meanwhile.
+// TestOneAtATime checks that the campaigns of one machine run one after another, in the order of their
+// requests. A campaign on another machine must run at the same time.
 func TestOneAtATime(t *testing.T) {
 	state := t.TempDir()
 	quick := base(t, "quick", fakeFile{Trials: 5, Every: 5 * time.Millisecond})
@@ -152,7 +154,7 @@ func TestOneAtATime(t *testing.T) {
 	if c := awaitState(t, s, elsewhere, service.Done); c.Converged || c.Exit != 4 {
 		t.Errorf("campaign that did not converge ended as %+v", c)
 	}
-	// The campaigns of one machine ran one after another in the order of their requests.
+	// The campaigns on one machine must have run one after another, in the order of their requests.
 	var last service.Campaign
 	for _, id := range ids {
 		c, _ := s.Campaign(id)
@@ -166,7 +168,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestProgressStays checks that the progress of a campaign stays complete when its view is dropped, and
+// TestProgressStays checks that the progress of a campaign remains complete after its view is freed, and
 // while its journal is read again.
 func TestProgressStays(t *testing.T) {
 	skipShort(t)
@@ -220,7 +222,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// slowTrials is the number of trials, each of 10 ms, of a campaign that a test stops before its end.
+// slowTrials is the number of trials of a campaign that a test stops before the campaign's end. A trial
+// takes 10 ms.
 const slowTrials = 300
 
 func TestPauseAndResume(t *testing.T) {
@@ -320,7 +323,7 @@ func TestDrain(t *testing.T) {
 	checkTrials(t, state, id, slowTrials)
 }
 
-// asService makes the test binary a service that runs until it is killed.
+// asService is an environment variable. If it is set, the test binary runs a service until it is killed.
 const asService = "FAKE_SERVICE=1"
 
 func fakeService(args []string) int {
@@ -350,8 +353,8 @@ func fakeService(args []string) int {
 	return 0
 }
 
-// TestKilledService kills a service after several numbers of journal lines. The next service adopts the
-// campaign, and no candidate is measured twice.
+// TestKilledService kills a service when the journal has reached various lengths. The next service must
+// adopt the campaign, and no candidate may be measured twice.
 func TestKilledService(t *testing.T) {
 	skipShort(t)
 	for _, lines := range []int{0, 1, 20, 60} {
@@ -374,7 +377,7 @@ func TestKilledService(t *testing.T) {
 		if got := calls(t, state, id); got[0] != "tune" || slices.Contains(got[1:], "tune") && lines > 0 {
 			t.Errorf("killed after %d lines: tutti was called with %v", lines, got)
 		}
-		// A repeated request with the same key returns the campaign.
+		// A second request with the same key must return the same campaign.
 		again, made, err := s.Create(t.Context(), service.Request{Base: "slow"}, "k")
 		if err != nil || made || again.ID != id {
 			t.Errorf("the request again: campaign %s, made %t, %v; want %s", again.ID, made, err, id)
@@ -383,7 +386,8 @@ func TestKilledService(t *testing.T) {
 	}
 }
 
-// awaitLines waits until the journal of the only campaign has a number of lines, and returns its ID.
+// awaitLines waits until the journal of the only campaign has the given number of lines. It returns the
+// campaign's ID.
 func awaitLines(t *testing.T, state string, lines int) string {
 	t.Helper()
 	var id string
@@ -399,7 +403,8 @@ func awaitLines(t *testing.T, state string, lines int) string {
 	return id
 }
 
-// TestForeignProcess checks that a service waits while another process has locked a campaign's journal.
+// TestForeignProcess checks that a service waits as long as another process has locked the journal of a
+// campaign.
 func TestForeignProcess(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()
@@ -476,8 +481,8 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestCreateAgain checks that a repeated request with a key creates one campaign, and that the length
-// of the queue is limited.
+// TestCreateAgain checks that two requests with the same key create one campaign, and that the length of
+// the queue is limited.
 func TestCreateAgain(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
 	opt.MaxQueue = 2
@@ -499,8 +504,8 @@ func TestCreateAgain(t *testing.T) {
 	}
 }
 
-// TestMeasurementsOfALongJournal checks that measurements which are not in memory are read from the file,
-// and that a missing file is an error.
+// TestMeasurementsOfALongJournal checks that measurements that are not in memory are read from the file. A
+// missing file must be an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
 	skipShort(t)
 	const trials = 3000 // more lines than an event log keeps in memory

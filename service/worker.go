@@ -9,11 +9,12 @@ import (
 	"tutti/journal"
 )
 
-// foreignRetry is the time between two attempts to start a campaign whose journal is locked by
-// another process.
+// foreignRetry is how long a worker waits before it tries again to start a campaign whose journal another
+// process has locked.
 const foreignRetry = 5 * time.Second
 
-// waitsForForeign is the value of Campaign.WaitsFor while another process has locked the journal.
+// waitsForForeign is the value of Campaign.WaitsFor as long as another process has locked the campaign's
+// journal.
 const waitsForForeign = "another tutti that works on the campaign"
 
 // startWorkerLocked reserves the machine of a campaign and starts its worker.
@@ -24,7 +25,7 @@ func (q *queue) startWorkerLocked(e *entry) {
 	q.workers.Go(func() { q.work(e) })
 }
 
-// work runs the processes of a campaign until the campaign is queued, paused or over.
+// work runs processes for a campaign until the campaign is queued again, paused or over.
 func (q *queue) work(e *entry) {
 	q.recordMachine(e)
 	for {
@@ -39,7 +40,7 @@ func (q *queue) work(e *entry) {
 	}
 }
 
-// recordMachine inspects the machine of a new campaign.
+// recordMachine inspects the machine of a new campaign and stores the result with the campaign.
 func (q *queue) recordMachine(e *entry) {
 	base, err := q.opt.base(e.Base)
 	if err != nil || e.MachineState != nil || e.begun() {
@@ -55,8 +56,8 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the running process of a campaign, or starts a process if none is running. It returns nil
-// for a stopping campaign without a process.
+// launch returns the running process of a campaign. If none is running, it starts one. For a stopping
+// campaign without a process it returns nil.
 func (q *queue) launch(e *entry) (process, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,7 +96,8 @@ func (q *queue) launch(e *entry) (process, error) {
 	return c, q.setStateLocked(e, Running)
 }
 
-// follow reads the journal until the process has ended.
+// follow reads the growing journal of a campaign until the campaign's process has ended. It returns the
+// exit code of the process.
 func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	q.mu.Lock()
 	v := q.viewLocked(e)
@@ -126,8 +128,8 @@ func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	}
 }
 
-// poll reads the new lines of the journal, cuts the log and stops a campaign that has exceeded its
-// budget. An error of the journal is logged once.
+// poll reads the new lines of the journal and shortens a long log. It also stops a campaign that has
+// exceeded its budget. If the journal cannot be read, poll logs this error once.
 func (q *queue) poll(e *entry, v *journalView) {
 	if err := v.update(); err != nil && v.firstFailure() {
 		q.opt.Log.Warn("journal not read", "campaign", e.ID, "error", err)
@@ -138,7 +140,7 @@ func (q *queue) poll(e *entry, v *journalView) {
 	q.enforceBudget(e)
 }
 
-// enforceBudget stops a campaign that has taken all its node-hours.
+// enforceBudget stops a campaign that has exceeded its budget of node-hours.
 func (q *queue) enforceBudget(e *entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -156,8 +158,8 @@ func (q *queue) enforceBudget(e *entry) {
 	}
 }
 
-// processEnded sets the state of a campaign after its process has ended. It reports whether the campaign's
-// worker has finished. The parameter failure says why the exit code is unknown.
+// processEnded sets the state of a campaign after its process has ended. The result says whether the
+// campaign's worker is finished. The parameter failure says why the exit code is unknown.
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,8 +179,8 @@ func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished b
 	return true
 }
 
-// endStoppedLocked cancels the jobs of a campaign and then the campaign itself. It releases the queue's
-// lock while it cancels the jobs.
+// endStoppedLocked ends a campaign that was stopped to be cancelled, or because it exceeded its budget. It
+// first cancels the jobs of the campaign, and releases the lock of the queue meanwhile.
 func (q *queue) endStoppedLocked(e *entry) {
 	q.mu.Unlock()
 	failure := q.cancelJobs(e)
@@ -190,7 +192,8 @@ func (q *queue) endStoppedLocked(e *entry) {
 	q.endLocked(e, Cancelled, ExitCancelled, failure)
 }
 
-// endInterruptedLocked handles a process that was interrupted, or whose exit code is unknown.
+// endInterruptedLocked decides what follows after a process was interrupted, or ended with an unknown exit
+// code.
 func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (finished bool) {
 	switch {
 	case e.Goal == goalPause:
@@ -205,8 +208,9 @@ func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (fi
 	return true
 }
 
-// endBusyLocked handles a process that found the journal locked by another process. It waits for the time
-// foreignRetry before the worker tries again. It releases the queue's lock while it waits.
+// endBusyLocked decides what follows after a process found that another process has locked the journal. It
+// waits for the time foreignRetry, so that the worker then tries again. While it waits, it releases the
+// queue's lock.
 func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	switch {
 	case e.Goal == goalPause:
@@ -227,7 +231,7 @@ func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	return false
 }
 
-// endFailedLocked handles a process that ended with an error or could not be started.
+// endFailedLocked decides what follows after a process failed or could not be started.
 func (q *queue) endFailedLocked(e *entry, code ExitCode, failure error) {
 	if failure == nil {
 		failure = errors.New(lastMessage(e.log()))
@@ -235,7 +239,7 @@ func (q *queue) endFailedLocked(e *entry, code ExitCode, failure error) {
 	q.endLocked(e, Failed, code, failure)
 }
 
-// cancelJobs cancels the jobs of a campaign that are with a scheduler.
+// cancelJobs cancels those jobs of a campaign that the scheduler still has.
 func (q *queue) cancelJobs(e *entry) error {
 	if !e.begun() {
 		return nil
@@ -248,7 +252,7 @@ func (q *queue) cancelJobs(e *entry) error {
 	return nil
 }
 
-// endLocked gives a campaign without a process its next state, and releases its machine.
+// endLocked gives a campaign that has no process its next state. It also releases the campaign's machine.
 func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
 	e.Exit, e.Goal, e.Process, e.Error, e.WaitsFor = code, "", nil, "", ""
 	if failure != nil {

@@ -9,7 +9,7 @@ import (
 //go:embed programs
 var programs embed.FS
 
-// CallsFortran is a Fortran program that makes the same calls as the C program Calls. It includes mpif.h,
+// CallsFortran is a Fortran program that makes the same calls as CallsProgram. It includes mpif.h,
 // but uses module mpi if MODULE is defined, or module mpi_f08 if F08 is defined.
 //
 //go:embed programs/calls.F90

@@ -10,7 +10,7 @@ import (
 	"github.com/gorilla/securecookie"
 )
 
-// caller is the sender of a request and the sender's permissions.
+// caller is who sent a request, and what that sender may do.
 type caller struct {
 	name    string // of the token; empty if requests need no token
 	operate bool   // the role is operate
@@ -24,7 +24,7 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// authenticate finds the caller of a request and puts it into the context.
+// authenticate finds the caller of a request and stores the caller in the request's context.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := a.identify(r)
@@ -35,8 +35,8 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// identify finds the caller of a request. It uses the Authorization header, or the login cookie if there is
-// no such header.
+// identify finds the caller of a request. It reads the token in the Authorization header. If there is no
+// such header, it uses the login cookie.
 func (a *API) identify(r *http.Request) caller {
 	if a.options.Tokens == nil {
 		return caller{operate: true, known: true}
@@ -62,8 +62,8 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(secret), true
 }
 
-// authorise refuses requests that the role of the caller does not allow. Reading needs a token of
-// any role, everything else needs the role operate.
+// authorise refuses requests that the role of the caller does not allow. For reading, a token of any role
+// is enough. All other requests need the role operate.
 func (a *API) authorise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := callerOf(r.Context())
@@ -81,13 +81,13 @@ func (a *API) authorise(next http.Handler) http.Handler {
 	})
 }
 
-// isPublic reports whether a path needs no token. Public paths show nothing of any campaign.
+// isPublic reports whether a path needs no token. Public paths reveal nothing about campaigns.
 func isPublic(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }
 
-// needsOperate reports whether a request needs the role operate. Profiles need the role because they
-// contain memory of the process.
+// needsOperate reports whether a request needs the role operate. Profiles need this role because they
+// contain parts of the process's memory.
 func needsOperate(r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, "/debug/") {
 		return true
@@ -95,7 +95,8 @@ func needsOperate(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.URL.Path != "/logout"
 }
 
-// unauthorized redirects browsers to the login page and answers programs with 401.
+// unauthorized answers a request without a valid token. It redirects browsers to the login page; other
+// programs get status 401.
 func (a *API) unauthorized(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
@@ -138,9 +139,9 @@ const (
 	maxLoginForm  = 4 << 10 // bytes
 )
 
-// login is the signed content of a login cookie. It identifies a token without its secret:
-// a service of another user on the same host receives the cookie too, because browsers do
-// not separate cookies by port.
+// login is the signed content of a login cookie. It names a token but does not contain the token's secret.
+// Browsers do not separate cookies by port, so services of other users on the same host also receive the
+// cookie.
 type login struct {
 	Token       string `json:"token"`       // name
 	Fingerprint string `json:"fingerprint"` // of the secret; a new token of the same name does not make an old cookie valid
@@ -150,7 +151,7 @@ func newCookieCodec(key []byte) *securecookie.SecureCookie {
 	return securecookie.New(key, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
 }
 
-// cookieToken returns the token that is named in the login cookie of a request.
+// cookieToken returns the token that the login cookie of a request names.
 func (a *API) cookieToken(r *http.Request) (Token, bool) {
 	cookie, err := r.Cookie(loginCookie)
 	if err != nil {
@@ -164,7 +165,7 @@ func (a *API) cookieToken(r *http.Request) (Token, bool) {
 	return t, ok && t.Fingerprint() == l.Fingerprint
 }
 
-// login gives a browser the login cookie for the token in the form.
+// login checks the token in the login form and gives the browser a login cookie for this token.
 func (a *API) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxLoginForm)
 	if err := r.ParseForm(); err != nil {
@@ -207,8 +208,8 @@ func (a *API) setCookie(w http.ResponseWriter, r *http.Request, value string, ma
 	})
 }
 
-// isHTTPS reports whether browsers reach the service by HTTPS. Behind a proxy the public address decides;
-// otherwise the connection of the request decides.
+// isHTTPS reports whether browsers reach the service by HTTPS. If the service has a public address, it
+// decides by the scheme of that address, otherwise by the connection of the request.
 func (a *API) isHTTPS(r *http.Request) bool {
 	if p := a.options.PublicAddress; p != nil {
 		return p.Scheme == "https"

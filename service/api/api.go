@@ -24,23 +24,24 @@ import (
 // root is the prefix of all paths in the OpenAPI document.
 const root = "/api/v1"
 
-// maxRequest is the largest size of a request body, bytes.
+// maxRequest is the largest size of a request body in bytes.
 const maxRequest = 64 << 10
 
-// Backend is the service behind the handlers. Its methods are safe for concurrent use. An error
-// that matches none of package service is logged and answered as an internal error.
+// Backend is the service that the HTTP handlers call. Its methods are safe for concurrent use. If an error
+// matches none of package service's errors, it is logged and the client gets an internal error.
 type Backend interface {
 	// Campaigns returns all campaigns, newest first.
 	Campaigns() []service.Campaign
 	Campaign(id string) (service.Campaign, error)
-	// Create creates a campaign. A repeated key returns the earlier campaign and false, or
-	// service.ErrKey when the requests differ.
+	// Create creates a campaign. If an earlier request had the same key, Create returns that request's
+	// campaign and false. If the two requests differ, it returns service.ErrKey.
 	Create(ctx context.Context, r service.Request, key string) (c service.Campaign, created bool, err error)
 	Pause(id string) (service.Campaign, error)
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
 
-	// Feed returns the lines of a campaign's journal. Events returns the service's own feed.
+	// Feed returns the lines of a campaign's journal as events. Events returns the events of the service
+	// itself.
 	Feed(id string) (service.Feed, error)
 	Events() service.Feed
 
@@ -51,7 +52,7 @@ type Backend interface {
 	Samples() []service.SampleStatus
 
 	Rounds(id string) ([]service.Round, error)
-	// Measurements returns at most limit measurements after a line of the journal.
+	// Measurements returns the measurements that follow a line of the journal, at most limit of them.
 	Measurements(id string, after int64, limit int) ([]service.Measurement, error)
 	Curve(id string) ([]service.CurvePoint, error)
 	Jobs(id string) ([]service.Job, error)
@@ -63,10 +64,10 @@ type Backend interface {
 	Compare(ctx context.Context, a, b string) (service.Comparison, error)
 
 	Files(id string) ([]service.File, error)
-	// Open opens a file that Files lists; other names are errors.
+	// Open opens a file that Files lists. For any other name it returns an error.
 	Open(id, name string) (io.ReadSeekCloser, service.File, error)
 
-	// Ready returns why the service cannot take requests, or nil.
+	// Ready returns nil if the service can take requests, otherwise the reason why it cannot.
 	Ready() error
 }
 
@@ -74,13 +75,13 @@ type Backend interface {
 type Options struct {
 	Version string
 	Log     *slog.Logger // of requests and errors; nil discards
-	// Tokens contains the valid tokens. nil: requests need no token and have the role operate.
+	// Tokens contains the valid tokens. If it is nil, requests need no token and have the role operate.
 	Tokens *TokenStore
 	// CookieKey signs login cookies; see the function CookieKey. If it is nil, the service uses a random
-	// key, and logins end with the process.
+	// key, and logins are invalid after a restart.
 	CookieKey []byte
-	// PublicAddress is the URL under which browsers reach the service behind a reverse proxy;
-	// nil: they reach the listener directly.
+	// PublicAddress is the URL at which browsers reach the service behind a reverse proxy. If it is nil,
+	// they connect to the listener directly.
 	PublicAddress *url.URL
 	Page          http.Handler  // at /, for browsers; may be nil
 	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
@@ -104,7 +105,7 @@ type API struct {
 	closeOnce sync.Once
 }
 
-// New returns the HTTP handler of a service. A nil backend is an error.
+// New returns the HTTP handler of a service. It returns an error if backend is nil.
 func New(backend Backend, o Options) (*API, error) {
 	if backend == nil {
 		return nil, errors.New("api: no backend")
@@ -133,14 +134,14 @@ func New(backend Backend, o Options) (*API, error) {
 	return a, err
 }
 
-// ServeHTTP answers one request after all checks of access.
+// ServeHTTP answers one request after it has checked the caller's access.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// Close ends the event streams without the event end, so that clients connect again to the
-// next service. It may be called more than once.
+// Close ends the event streams without the event "end". Clients therefore connect again, to the next
+// service. Close may be called more than once.
 func (a *API) Close() { a.closeOnce.Do(func() { close(a.closing) }) }
 
-// OpenAPI returns the document that describes the interface, as JSON.
+// OpenAPI returns the OpenAPI document of the interface, as JSON.
 func (a *API) OpenAPI() ([]byte, error) { return a.huma.OpenAPI().MarshalJSON() }
 
 func describe() huma.Config {
@@ -157,15 +158,15 @@ func describe() huma.Config {
 	return c
 }
 
-// restMux makes the parameter name match the rest of the path, because names of files may
-// contain slashes.
+// restMux is a ServeMux in which the path parameter name matches the whole rest of the path, because file
+// names may contain slashes.
 type restMux struct{ *http.ServeMux }
 
 func (m restMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	m.ServeMux.HandleFunc(strings.Replace(pattern, "/{name}", "/{name...}", 1), h)
 }
 
-// operation describes one method of one path, with the errors that all operations have.
+// operation describes one HTTP method of one path. It includes the errors that all operations can return.
 func operation(method, path, id, summary string) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: root + path, OperationID: id, Summary: summary,

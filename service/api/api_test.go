@@ -16,7 +16,7 @@ import (
 	"tutti/service/api"
 )
 
-// serve starts an HTTP server on loopback for the API of a backend.
+// serve starts an HTTP server on the loopback interface that serves the API of a backend.
 func serve(t *testing.T, b api.Backend, o api.Options) *httptest.Server {
 	t.Helper()
 	a := testutil.Must(api.New(b, o))(t)
@@ -31,7 +31,7 @@ type answer struct {
 	body   string
 }
 
-// ask sends one request without following redirects. Headers have the form "Name: value".
+// ask sends one request. It does not follow redirects. Each header has the form "Name: value".
 func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ...string) answer {
 	t.Helper()
 	r := testutil.Must(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body)))(t)
@@ -53,7 +53,8 @@ func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ..
 	return answer{resp.StatusCode, resp.Header, string(content)}
 }
 
-// TestOpenAPI checks that docs/openapi.json is the OpenAPI document. go test -update writes the file.
+// TestOpenAPI checks that docs/openapi.json equals the OpenAPI document of the API. go test -update writes
+// the file.
 func TestOpenAPI(t *testing.T) {
 	a := testutil.Must(api.New(newFake(), api.Options{Version: "test"}))(t)
 	content := testutil.Must(a.OpenAPI())(t)
@@ -70,7 +71,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the status and a part of the answer of many requests.
+// TestAnswers checks the status and part of the body that many requests get as answers.
 func TestAnswers(t *testing.T) {
 	f := newFake()
 	f.files["mpich/bcast.json"] = "{}"
@@ -174,8 +175,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestErrors checks the HTTP status of every kind of backend error, and that answers contain no text of
-// internal errors.
+// TestErrors checks the HTTP status for every kind of backend error. It also checks that no answer contains
+// the text of an internal error.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		err    error

@@ -10,7 +10,7 @@ import (
 	"tutti/service"
 )
 
-// body is a response that has only a body.
+// body is a response that consists of a body only.
 type body[T any] struct{ Body T }
 
 type campaignID struct {
@@ -60,7 +60,7 @@ func (a *API) campaignRoutes() {
 	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
-// control registers an action that changes the state of a campaign.
+// control registers a POST operation that changes the state of a campaign by the function do.
 func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
 	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)

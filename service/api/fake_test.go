@@ -21,7 +21,7 @@ import (
 
 var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
-// fake is a Backend whose campaigns are in memory and have one problem each.
+// fake is a Backend that keeps its campaigns in memory. Each campaign has one problem.
 type fake struct {
 	mu        sync.Mutex
 	campaigns []service.Campaign // newest first
@@ -189,7 +189,7 @@ func (f *fake) Measurements(id string, after int64, limit int) ([]service.Measur
 	return out, nil
 }
 
-// measure adds n measurements, alternating between two libraries.
+// measure adds n measurements, alternately for two libraries.
 func (f *fake) measure(n int) {
 	for i := range n {
 		m := service.Measurement{Seq: int64(3 + 2*i), Library: []string{"mpich", "openmpi"}[i%2], Round: 1 + i/10}
@@ -267,7 +267,7 @@ func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
 
 func (f *fake) Ready() error { return f.ready }
 
-// feed is a service.Feed in memory.
+// feed is a service.Feed that keeps its events in memory.
 type feed struct {
 	mu    sync.Mutex
 	all   []service.Event
@@ -299,7 +299,7 @@ func (f *feed) Ended() bool {
 	return f.ended
 }
 
-// grow adds n events. With end it also ends the feed.
+// grow adds n events to the feed. If end is true, it then ends the feed.
 func (f *feed) grow(n int, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

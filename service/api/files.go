@@ -42,8 +42,8 @@ func (a *API) fileRoutes() {
 	huma.Register(a.huma, op, a.download)
 }
 
-// download sends a file as an attachment, so that a browser never shows it as a page of this
-// site.
+// download sends a file as an attachment. A browser therefore saves the file and never shows it as a page
+// of this site.
 func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
 	if !isSafeName(in.Name) {
 		return nil, a.problemOf(service.ErrNoFile)
@@ -72,8 +72,8 @@ func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse
 	}}, nil
 }
 
-// isSafeName reports whether a path stays below its folder on every system. Its elements are separated
-// by slashes, and no element is empty, . or ..
+// isSafeName reports whether a path stays below its folder on every operating system. Slashes separate its
+// elements, and no element is empty, "." or "..".
 func isSafeName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00")
 }

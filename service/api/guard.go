@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// guard wraps a handler in the rules for every request, from the outermost to the innermost:
-// log and metrics, the caller, headers, the Host check, the check for requests from other
-// sites, the caller's role.
+// guard wraps a handler in the checks that apply to every request. From the outermost to the innermost
+// these are: the log and the metrics, the caller, security headers, the Host header, the check for requests
+// from other sites, and the caller's role.
 func (a *API) guard(next http.Handler) (http.Handler, error) {
 	sameSite, err := a.denyCrossSite(a.authorise(next))
 	if err != nil {
@@ -22,8 +22,8 @@ func (a *API) guard(next http.Handler) (http.Handler, error) {
 	return a.record(a.authenticate(a.setHeaders(a.checkHost(sameSite)))), nil
 }
 
-// contentPolicy allows pages to load from this service alone. It forbids inline scripts and
-// frames.
+// contentPolicy is the content security policy of answers. It allows pages to load only files of this
+// service, and forbids inline scripts and frames.
 const contentPolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func (a *API) setHeaders(next http.Handler) http.Handler {
@@ -45,9 +45,9 @@ func (a *API) setHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// checkHost refuses requests to a loopback address under a name that is not the service's.
-// They come from pages of another site whose name resolves to this machine (DNS rebinding).
-// No browser sends requests through a Unix socket.
+// checkHost refuses requests that reach a loopback address with a foreign host name. Pages of other sites
+// send such requests if their name resolves to this machine (DNS rebinding). Browsers do not use Unix
+// sockets, so requests through them are not checked.
 func (a *API) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -60,7 +60,7 @@ func (a *API) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// isOwnHost reports whether a Host header names loopback or the public address.
+// isOwnHost reports whether a Host header names a loopback address or the public address.
 func (a *API) isOwnHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -76,8 +76,8 @@ func (a *API) isOwnHost(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// denyCrossSite refuses writes that a browser sends for a page of another site. Programs
-// other than browsers send neither Origin nor Sec-Fetch-Site, and pass.
+// denyCrossSite refuses a write that a browser sends for a page of another site. It accepts requests
+// without the headers Origin and Sec-Fetch-Site, which only browsers send.
 func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	c := http.NewCrossOriginProtection()
 	if p := a.options.PublicAddress; p != nil {
@@ -92,7 +92,7 @@ func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	return c.Handler(next), nil
 }
 
-// recorder is a ResponseWriter that stores the status, size and caller of an answer.
+// recorder is a ResponseWriter that stores the status and size of an answer, and the caller who gets it.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -116,10 +116,10 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap returns the wrapped ResponseWriter, through which http.ResponseController reaches the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// record logs and measures every request. A handler that panics is answered with 500.
+// record logs and measures every request. If a handler panics, record answers the request with status 500.
 func (a *API) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
@@ -155,8 +155,8 @@ func (a *API) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 		"seconds", took.Seconds(), "client", r.RemoteAddr, "caller", rec.caller.name)
 }
 
-// route returns the pattern that a request matches, without its method. Metrics use it as a
-// label because there are few patterns.
+// route returns the pattern that a request matches, without the HTTP method. It is a label of metrics:
+// there are few patterns, but any number of paths.
 func (a *API) route(r *http.Request) string {
 	_, pattern := a.mux.Handler(r)
 	if _, path, found := strings.Cut(pattern, " "); found {

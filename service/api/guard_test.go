@@ -36,7 +36,8 @@ func someTokens(t *testing.T) *api.TokenStore {
 
 var page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<p>the page</p>") })
 
-// TestTokens checks the status of requests without a token and with each role. Errors are problem+json.
+// TestTokens checks the status of requests without a token and with each role. Errors must have the format
+// problem+json.
 func TestTokens(t *testing.T) {
 	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Page: page, Pprof: true})
@@ -118,7 +119,7 @@ func login(t *testing.T, s *httptest.Server, secret string, headers ...string) a
 	return ask(t, s, "POST", "/login", "token="+secret, append(headers, "Content-Type: application/x-www-form-urlencoded")...)
 }
 
-// cookieOf logs in with a secret and returns the Cookie header of later requests.
+// cookieOf logs in with a secret. It returns the Cookie header that later requests send.
 func cookieOf(t *testing.T, s *httptest.Server, secret string) string {
 	t.Helper()
 	value, _, _ := strings.Cut(login(t, s, secret).header.Get("Set-Cookie"), ";")
@@ -194,7 +195,8 @@ func TestLoginCookie(t *testing.T) {
 	}
 }
 
-// TestCookieBehindProxy checks that the cookie has the attribute Secure if the public address is https.
+// TestCookieBehindProxy checks that the cookie has the attribute Secure exactly if the public address is an
+// https URL.
 func TestCookieBehindProxy(t *testing.T) {
 	for public, secure := range map[string]bool{"https://tutti.example.org": true, "http://tutti.example.org": false, "": false} {
 		o := api.Options{Tokens: someTokens(t)}
@@ -229,7 +231,7 @@ func TestLoginRefuses(t *testing.T) {
 	}
 }
 
-// TestOtherSites checks that the API refuses writes that a browser sends for a page of another site.
+// TestOtherSites checks that the API refuses a write that a browser sends for a page of another site.
 func TestOtherSites(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{PublicAddress: parseURL(t, "https://tutti.example.org")})
@@ -266,7 +268,8 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// TestRebinding checks that requests to loopback under another host name are refused (DNS rebinding).
+// TestRebinding checks that requests to a loopback address with a foreign host name are refused (DNS
+// rebinding).
 func TestRebinding(t *testing.T) {
 	s := serve(t, newFake(), api.Options{PublicAddress: parseURL(t, "https://tuning.site.example")})
 	for host, status := range map[string]int{
@@ -300,8 +303,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestFiles checks that the API refuses file names that lead out of the results folder. It also checks that
-// browsers download files instead of showing them.
+// TestFiles checks that the API refuses file names that point outside the results folder. It also checks
+// that browsers download files instead of showing them.
 func TestFiles(t *testing.T) {
 	f := newFake()
 	f.files["report.html"] = "<script>alert(1)</script>"
@@ -342,7 +345,8 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
-// TestPanic checks that a panic in a handler gives status 500, and that its text is only in the log.
+// TestPanic checks that a panic in a handler results in status 500. The panic's text must appear only in
+// the log.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{
@@ -361,7 +365,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestLog checks that the log of requests names the caller and contains no secret.
+// TestLog checks that the request log names the caller and contains no secret.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Log: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -378,7 +382,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestSlowHeader checks that a connection with an unfinished header is closed after the time limit.
+// TestSlowHeader checks that the server closes a connection after the time limit if the client has not sent
+// the whole header.
 func TestSlowHeader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a limit of 5 s")

@@ -22,7 +22,7 @@ import (
 // tokens.
 var ErrUnprotected = errors.New("any address but loopback and Unix sockets needs TLS and tokens")
 
-// ListenOptions protect a listener.
+// ListenOptions say how a listener is protected.
 type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
@@ -32,9 +32,9 @@ type ListenOptions struct {
 
 func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
 
-// Listen opens addr: host:port, or unix:PATH for a socket of mode 0600. The error matches
-// ErrUnprotected when addr is neither loopback nor a socket and TLS or tokens are missing. A
-// socket that no process listens on is replaced.
+// Listen opens a listener at addr, which is host:port, or unix:PATH for a socket with mode 0600. An address
+// other than loopback or a socket needs TLS and tokens; without them the error matches ErrUnprotected.
+// Listen replaces a socket on which no process listens.
 func Listen(addr string, o ListenOptions) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		l, err := listenUnix(path)
@@ -65,7 +65,7 @@ func Listen(addr string, o ListenOptions) (net.Listener, error) {
 	return l, nil
 }
 
-// limit caps the open connections of a listener.
+// limit returns a listener that limits the number of open connections.
 func (o ListenOptions) limit(l net.Listener) net.Listener {
 	if o.Connections == 0 {
 		return l
@@ -75,7 +75,7 @@ func (o ListenOptions) limit(l net.Listener) net.Listener {
 
 func (o ListenOptions) protected() bool { return o.tls() && o.Tokens }
 
-// checkAddress checks an address before it is resolved.
+// checkAddress checks an address before its host name is resolved.
 func checkAddress(addr string, o ListenOptions) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -109,8 +109,8 @@ func (o ListenOptions) tlsConfig() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// listenUnix creates the socket in a private folder, sets its mode and moves it to path, so
-// that other users can never connect.
+// listenUnix creates a socket in a private folder, sets the socket's mode and moves it to path. Other users
+// can therefore never connect to it.
 func listenUnix(path string) (net.Listener, error) {
 	if path == "" || strings.HasPrefix(path, "@") {
 		return nil, fmt.Errorf("listen unix:%s: want the path of a socket", path)
@@ -158,7 +158,7 @@ func checkNotInUse(path string) error {
 	return nil
 }
 
-// unixListener removes its socket when it is closed.
+// unixListener is a listener that removes its socket when it is closed.
 type unixListener struct {
 	*net.UnixListener
 	path string
@@ -172,8 +172,8 @@ func (l *unixListener) Close() error {
 	return err
 }
 
-// Serve answers requests until ctx is cancelled. Then it closes the listener, ends the event
-// streams and waits at most ten seconds for the other requests.
+// Serve answers requests until ctx is cancelled. Then it closes the listener and ends the event streams. It
+// waits at most ten seconds for the remaining requests.
 func (a *API) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           a,

@@ -23,7 +23,8 @@ import (
 	"tutti/service/api"
 )
 
-// certificate writes a self-signed certificate for loopback and returns the paths of its files.
+// certificate writes a self-signed certificate for loopback addresses. It returns the paths of the
+// certificate and of its key.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private := testutil.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -54,7 +55,7 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// TestListen checks that only loopback and Unix sockets work without TLS and tokens.
+// TestListen checks that without TLS and tokens only loopback addresses and Unix sockets work.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
@@ -134,7 +135,8 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// TestTLS checks that with TLS the cookie has the attribute Secure, and that TLS 1.1 is refused.
+// TestTLS checks that the login cookie has the attribute Secure if TLS is used, and that the server refuses
+// TLS 1.1.
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens(t)})
@@ -166,7 +168,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestConnectionLimit checks that a connection above the limit waits until another one is closed.
+// TestConnectionLimit checks that a connection beyond the limit waits until another connection is closed.
 func TestConnectionLimit(t *testing.T) {
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
 	first := testutil.Must(net.Dial("tcp", addr))(t)

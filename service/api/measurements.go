@@ -16,7 +16,8 @@ import (
 	"tutti/service"
 )
 
-// csvPage is the number of measurements that an answer in CSV reads from the backend at once.
+// csvPage is the number of measurements that one call reads from the backend while the API writes a CSV
+// answer.
 const csvPage = 2000
 
 type measurementInput struct {
@@ -109,7 +110,7 @@ func (a *API) readPage(in *measurementInput) (measurementPage, error) {
 	}
 }
 
-// csvColumns are the columns of recorded data, followed by the library, round and journal line.
+// csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
 func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
@@ -139,7 +140,7 @@ func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []servi
 	}
 }
 
-// csvRow appends the cells of one measurement. Unknown values are empty.
+// csvRow appends the cells of one measurement to row. The cell of an unknown value is empty.
 func csvRow(row []string, m service.Measurement) []string {
 	micro := func(seconds float64) string {
 		if seconds == 0 {
@@ -157,8 +158,8 @@ func csvRow(row []string, m service.Measurement) []string {
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
 }
 
-// extendWrite sets the time limit for writing an answer to d from now. It removes the time limit for
-// reading, because the client of a long answer sends nothing.
+// extendWrite sets the deadline for writing an answer to the duration d from now. It removes the deadline
+// for reading, because the client sends nothing while it receives the answer.
 func extendWrite(w http.ResponseWriter, d time.Duration) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{})

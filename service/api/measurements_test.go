@@ -20,7 +20,7 @@ type measured struct {
 	Next         int64
 }
 
-// TestMeasurementPages checks that all pages together have every measurement once, in order.
+// TestMeasurementPages checks that the pages together contain every measurement once and in order.
 func TestMeasurementPages(t *testing.T) {
 	f := newFake()
 	f.measure(25)
@@ -59,7 +59,7 @@ func TestMeasurementPages(t *testing.T) {
 	}
 }
 
-// TestMeasurementsCSV checks that the CSV can be read as recorded data.
+// TestMeasurementsCSV checks that a CSV answer can be read as recorded data.
 func TestMeasurementsCSV(t *testing.T) {
 	f := newFake()
 	f.measure(5000) // more than two pages of csvPage measurements

@@ -16,11 +16,10 @@ import (
 	"tutti/service"
 )
 
-// liveHeap matches the Go metric of the memory that was in use after the last garbage
-// collection.
+// liveHeap matches the Go metric for the memory that was in use after the last garbage collection.
 var liveHeap = regexp.MustCompile("^/gc/heap/live:bytes$")
 
-// metrics contains the metrics of /metrics and their registry.
+// metrics contains the Prometheus metrics that /metrics shows, and their registry.
 type metrics struct {
 	registry *prometheus.Registry
 	latency  *prometheus.HistogramVec
@@ -62,7 +61,7 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 	m.latency.WithLabelValues(method, route, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
 }
 
-// operationRoutes registers health, metrics, the page and profiles.
+// operationRoutes registers the paths for operators: health checks, metrics, the page and profiles.
 func (a *API) operationRoutes() {
 	a.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: "tutti_sse_clients", Help: "Open event streams."}, func() float64 { return float64(a.streams.open()) }))
@@ -93,8 +92,8 @@ func writeOK(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// campaignCollector computes metrics from the campaigns at every scrape. Totals come from the
-// journals, so that they survive a restart of the service.
+// campaignCollector computes the metrics of campaigns whenever Prometheus reads them. The totals come from
+// the journals, so they are correct after a restart of the service.
 type campaignCollector struct{ backend Backend }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -116,7 +115,7 @@ var (
 	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited in the queue.")
 )
 
-// waitBuckets are the upper bounds of queue waits, seconds: 1 s to a day.
+// waitBuckets are the upper bounds of a histogram of queueing times in seconds, from 1 s to a day.
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
 func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
@@ -125,7 +124,7 @@ func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// totals are the sums of the campaigns of one machine.
+// totals has the sums over all campaigns of one machine.
 type totals struct {
 	rounds, done, machine, node, jobs float64
 	failed                            map[string]float64
@@ -209,7 +208,7 @@ func (t *totals) send(machine string, out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, t.jobs, machine)
 }
 
-// histogram is a cumulative histogram of seconds with the bounds waitBuckets.
+// histogram is a cumulative histogram of durations with the bounds waitBuckets.
 type histogram struct {
 	n     uint64
 	sum   float64
@@ -234,7 +233,7 @@ func (h *histogram) add(v float64) {
 	}
 }
 
-// onlineCollector computes metrics from the last update of every watched folder of samples.
+// onlineCollector computes the metrics of every watched folder of samples from the folder's last update.
 type onlineCollector struct{ backend Backend }
 
 var (

@@ -15,7 +15,7 @@ import (
 	"tutti/service"
 )
 
-// statuses maps errors of the service to HTTP statuses. All other errors are internal.
+// statuses maps errors of the service to HTTP statuses. Any other error is an internal error.
 var statuses = []struct {
 	err    error
 	status int
@@ -34,12 +34,12 @@ var statuses = []struct {
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 }
 
-// internalError is the detail of answers to unexpected errors. The text of such an error may name
-// folders.
+// internalError is what clients read about an unexpected error. They do not get the text of the error,
+// because it may contain paths.
 const internalError = "internal error: see the log of the service"
 
-// problemOf turns an error of the backend into an answer. The text of an internal error goes
-// into the log only, because it may name folders.
+// problemOf converts an error of the backend into an answer. The text of an internal error appears only in
+// the log, because it may contain paths.
 func (a *API) problemOf(err error) error {
 	if err == nil {
 		return nil
@@ -76,13 +76,13 @@ func (a *API) problemOf(err error) error {
 	return huma.Error500InternalServerError(internalError)
 }
 
-// fieldProblem returns the answer to a request with a wrong field.
+// fieldProblem returns the answer to a request in which one field is wrong.
 func fieldProblem(location, text string) error {
 	return huma.Error422UnprocessableEntity("the request was refused", &huma.ErrorDetail{Message: text, Location: location})
 }
 
-// detailOf returns the text of an error for clients. Texts of the system name paths and are
-// replaced.
+// detailOf returns the text of an error for clients. It replaces texts of the operating system, because
+// they contain paths.
 func detailOf(err, known error) string {
 	if errors.Is(known, fs.ErrNotExist) {
 		return "no such file"
@@ -90,7 +90,7 @@ func detailOf(err, known error) string {
 	return err.Error()
 }
 
-// writeProblem writes an error answer from a handler outside of huma, in huma's format.
+// writeProblem writes an error answer in the format of the package huma, for handlers that do not use huma.
 func writeProblem(w http.ResponseWriter, status int, detail string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
@@ -99,7 +99,8 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail})
 }
 
-// notFound answers paths below /api/ without a handler: 405 when another method has one.
+// notFound answers requests below /api/ that match no handler. The status is 405 if the path has a handler
+// for another method, otherwise 404.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {

@@ -18,7 +18,7 @@ import (
 	"tutti/service"
 )
 
-// Answers that are lists. Each is an object, so that fields can be added.
+// These answers contain lists. Each answer is an object, so that later versions can add fields.
 type (
 	baseList struct {
 		Bases []config.Base `json:"bases"`
@@ -56,7 +56,7 @@ type someProblems struct {
 	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
 }
 
-// filter selects problems; an empty field selects all values.
+// filter selects problems. An empty field matches every problem.
 type filter struct{ library, collective string }
 
 func (f filter) matches(library string, c coll.Collective) bool {
@@ -102,7 +102,7 @@ func (a *API) resultRoutes() {
 	})
 }
 
-// online returns the status of the watched folders.
+// online returns the status of the watched folders of samples.
 func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error) {
 	out := onlineList{Online: []service.SampleStatus{}}
 	for _, o := range a.backend.Samples() {
@@ -114,8 +114,8 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 	return &body[onlineList]{out}, nil
 }
 
-// getList registers a list that grows with the journal of a campaign. Answer is an object whose only
-// field has the name. Items are written one by one, so that long campaigns need no more memory.
+// getList registers a list that grows with the journal of a campaign. Answer is an object whose only field
+// has this name. Items are written one by one, so the memory does not grow with the length of the list.
 func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error)) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
@@ -154,7 +154,7 @@ func writeList[T any](w io.Writer, name string, items []T) error {
 	return out.Flush() // also returns errors of earlier writes
 }
 
-// notNil replaces nil by an empty slice, which JSON encodes as [].
+// notNil returns its argument, or an empty slice for nil. JSON encodes an empty slice as [].
 func notNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -162,7 +162,7 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// reply turns a result of the backend into a response.
+// reply converts a result of the backend into a response.
 func reply[T any](a *API, v T, err error) (*body[T], error) {
 	if err != nil {
 		return nil, a.problemOf(err)
@@ -170,8 +170,8 @@ func reply[T any](a *API, v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
-// selection returns the selections of the requested problems. Problems without an evaluation
-// are left out. Without any evaluation the answer is service.ErrNotYet.
+// selection returns the selections of the requested problems. It leaves out problems without an evaluation.
+// If no problem has an evaluation, the error is service.ErrNotYet.
 func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionList], error) {
 	problems, err := a.backend.Problems(in.ID)
 	if err != nil {

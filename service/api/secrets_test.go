@@ -13,7 +13,7 @@ import (
 
 const secret = "hunter2"
 
-// guarded returns a backend with a secret in every part that may contain secrets.
+// guarded returns a backend that has a secret wherever a campaign may contain secrets.
 func guarded(t *testing.T) *fake {
 	t.Helper()
 	f := newFake()
@@ -38,7 +38,7 @@ func guarded(t *testing.T) *fake {
 	return f
 }
 
-// TestReadersSeeNoSecret checks that no request with the role read returns a secret. The same requests with
+// TestReadersSeeNoSecret checks that no answer to the role read contains a secret. The same requests with
 // the role operate return the secrets.
 func TestReadersSeeNoSecret(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// eventsAtOnce is the number of events that are written before the output is flushed.
+	// eventsAtOnce is the number of events after which the output is flushed.
 	eventsAtOnce = 256
-	// streamWrite is the longest time that a client may take to receive the flushed events.
+	// streamWrite is the longest time that a client may take to receive what was flushed.
 	streamWrite = 30 * time.Second
 )
 
@@ -34,8 +34,8 @@ type campaignStreamInput struct {
 	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"Overrides after; a browser sends it when it connects again"`
 }
 
-// startAfter returns the number after which a stream begins. The patterns of the inputs allow
-// only digits.
+// startAfter returns the number of the event after which a stream begins. Its inputs contain only digits,
+// because the API checks them.
 func startAfter(after, last string) int64 {
 	if last != "" {
 		after = last
@@ -72,7 +72,7 @@ func streamOperation(path, id, summary string) huma.Operation {
 	return op
 }
 
-// stream sends a feed, redacted for callers with the role read.
+// stream sends a feed to a client. For callers with the role read it removes secrets.
 func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma.StreamResponse, error) {
 	if !callerOf(ctx).operate {
 		feed = service.Redacted(feed)
@@ -100,7 +100,7 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 	}}, nil
 }
 
-// stream sends one feed to one client.
+// stream sends the events of one feed to one client.
 type stream struct {
 	out       *bufio.Writer
 	control   *http.ResponseController
@@ -110,8 +110,8 @@ type stream struct {
 	sent      func()
 }
 
-// run writes events until the feed has ended, the client has disconnected or the service
-// ends. It stores no events while it waits, so that slow clients need no memory.
+// run writes events until the feed has ended, the client has disconnected or the service ends. It buffers
+// no events for a slow client.
 func (s *stream) run(feed service.Feed, after int64) {
 	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()
@@ -152,7 +152,8 @@ func (s *stream) run(feed service.Feed, after int64) {
 	}
 }
 
-// writeEvent writes one event, its JSON data on one line. flush returns its errors.
+// writeEvent writes one event. The event's JSON data are on one line. Errors of writing are returned by
+// flush.
 func (s *stream) writeEvent(seq int64, kind string, data []byte) {
 	if bytes.ContainsAny(data, "\r\n") {
 		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r"), nil), []byte("\n"), []byte(" "))
@@ -189,8 +190,8 @@ type streams struct {
 
 func newStreams(limit int) *streams { return &streams{count: map[string]int{}, max: limit} }
 
-// enter counts one more stream of a token, and reports whether the token may open it. The
-// caller calls leave when the stream ends.
+// enter counts a stream for a token if the token may open one more, and reports whether it may. The caller
+// calls leave when the stream ends.
 func (s *streams) enter(token string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +208,7 @@ func (s *streams) enter(token string) (leave func(), ok bool) {
 	}, true
 }
 
-// open returns the number of open streams of all tokens.
+// open returns the number of streams that are open for all tokens together.
 func (s *streams) open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"tutti/service"
 )
 
-// endedFeed is a Feed of fixed events that has ended.
+// endedFeed is a Feed with a fixed list of events, which has ended.
 type endedFeed []service.Event
 
 func (f endedFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
@@ -21,7 +21,7 @@ func (f endedFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{}
 func (f endedFeed) Last() int64 { return int64(len(f)) }
 func (f endedFeed) Ended() bool { return true }
 
-// discardWriter is a ResponseWriter that discards the answer.
+// discardWriter is a ResponseWriter that discards what is written to it.
 type discardWriter struct{ header http.Header }
 
 func (w discardWriter) Header() http.Header         { return w.header }
@@ -29,7 +29,7 @@ func (w discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (w discardWriter) WriteHeader(int)             {}
 func (w discardWriter) Flush()                      {}
 
-// BenchmarkStream writes 10 000 trials of a journal to one client, once for each role.
+// BenchmarkStream measures the time to send 10 000 trials of a journal to one client, for each role.
 func BenchmarkStream(b *testing.B) {
 	trial := json.RawMessage(`{"kind":"trial","time":"2026-03-01T12:00:00Z","problem":{"library":"mpich","collective":"bcast"},"round":7,"trial":{"collective":"bcast",` +
 		`"nodes":16,"ppn":4,"msg_bytes":65536,"algorithm":"binomial","seconds":0.0000125,"cost_seconds":1.5,"attempt":1,"state":"done"}}`)

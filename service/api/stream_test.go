@@ -17,7 +17,7 @@ import (
 	"tutti/service/api"
 )
 
-// open opens an event stream and returns its answer.
+// open opens an event stream and returns the HTTP response.
 func open(t *testing.T, s *httptest.Server, path string, headers ...string) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -32,7 +32,7 @@ func open(t *testing.T, s *httptest.Server, path string, headers ...string) *htt
 	return resp
 }
 
-// blocks reads a stream to its end and splits it at empty lines.
+// blocks reads a stream to its end and splits the text at empty lines.
 func blocks(t *testing.T, r io.Reader) []string {
 	t.Helper()
 	content := testutil.Must(io.ReadAll(r))(t)
@@ -90,7 +90,7 @@ func TestStreamFrom(t *testing.T) {
 	}
 }
 
-// TestStreamLive checks that events are sent immediately, and that an idle stream sends comments.
+// TestStreamLive checks that an event is sent immediately, and that an idle stream sends comments.
 func TestStreamLive(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{Heartbeat: 20 * time.Millisecond})
@@ -118,7 +118,7 @@ func TestStreamLive(t *testing.T) {
 	}
 }
 
-// TestStreamInjection checks that line breaks in data and types cannot add fields to an event.
+// TestStreamInjection checks that line breaks in an event's data or type cannot add fields to the event.
 func TestStreamInjection(t *testing.T) {
 	f := newFake()
 	feed := f.feeds["c1"]
@@ -131,7 +131,7 @@ func TestStreamInjection(t *testing.T) {
 	}
 }
 
-// TestManyWatch checks that all clients get every event once, in order, while the feed grows.
+// TestManyWatch checks that every client gets all events once and in order while the feed grows.
 func TestManyWatch(t *testing.T) {
 	const clients, events = 50, 2000
 	f := newFake()
@@ -184,7 +184,8 @@ func TestStreamLimits(t *testing.T) {
 	t.Error("a closed stream still counts")
 }
 
-// TestStreamEndsWithTheService checks that streams end without the event end when the service ends.
+// TestStreamEndsWithTheService checks that streams end when the service ends. The event "end" must be
+// missing, so that clients connect again.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp := testutil.Must(http.Get("http://" + addr + "/api/v1/events"))(t)
@@ -196,7 +197,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 	}
 }
 
-// TestStreamsLeaveNothing checks that closed streams leave no goroutines.
+// TestStreamsLeaveNothing checks that no goroutines remain after streams are closed.
 func TestStreamsLeaveNothing(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	clients := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

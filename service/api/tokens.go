@@ -31,7 +31,7 @@ const (
 	Operate Role = "operate" // everything: also create, stop and resume campaigns
 )
 
-// Token describes a token by the hash of its secret. The secret itself is not stored.
+// Token describes a token. It contains the hash of the token's secret instead of the secret.
 type Token struct {
 	Name    string    `json:"name"`
 	Role    Role      `json:"role"`
@@ -39,10 +39,10 @@ type Token struct {
 	Created time.Time `json:"created"`
 }
 
-// Fingerprint returns the first 12 digits of the hash, enough to tell tokens apart.
+// Fingerprint returns the first 12 digits of the hash. They are enough to distinguish tokens.
 func (t Token) Fingerprint() string { return t.SHA256[:12] }
 
-// tokenPrefix begins every secret, so that people and source code scanners recognise a leaked secret.
+// tokenPrefix begins every secret. It lets people and source code scanners recognise a leaked secret.
 const tokenPrefix = "tutti_"
 
 // Errors of TokenStore; match them with errors.Is.
@@ -54,9 +54,9 @@ var (
 	ErrFileMode    = errors.New("other users can read or write it: want mode 0600")
 )
 
-// TokenStore is a file of tokens. It is safe for concurrent use. A process that only reads
-// the file sees the changes of other processes at the next call. Two processes that change
-// the file at the same time can lose a change.
+// TokenStore is a file of tokens. It is safe for concurrent use. If another process changes the file, the
+// next call uses the changed file. If two processes change the file at the same time, one change may be
+// lost.
 type TokenStore struct {
 	path string
 
@@ -70,20 +70,20 @@ type hashedToken struct {
 	sum [sha256.Size]byte
 }
 
-// fileVersion identifies one content of the file. Every change replaces the file.
+// fileVersion distinguishes one content of the file from another. Every change replaces the file.
 type fileVersion struct {
 	modified time.Time
 	size     int64
 	file     os.FileInfo
 }
 
-// tokenFile is the content of the file.
+// tokenFile is the content of a file of tokens.
 type tokenFile struct {
 	Tokens []Token `json:"tokens"`
 }
 
-// OpenTokens reads a file of tokens. A missing file is an empty store. The error matches
-// ErrFileMode when other users can read or write the file.
+// OpenTokens reads a file of tokens. If the file is missing, the store is empty. The error matches
+// ErrFileMode if other users can read or write the file.
 func OpenTokens(path string) (*TokenStore, error) {
 	s := &TokenStore{path: path}
 	return s, s.refresh()
@@ -114,8 +114,8 @@ func (s *TokenStore) Create(name string, role Role) (secret string, err error) {
 	return secret, s.write(append(s.list(), token))
 }
 
-// Revoke removes a token. Its secret and its login cookies are invalid from then on. The
-// error matches ErrNoToken.
+// Revoke removes a token. The token's secret and login cookies become invalid. The error matches
+// ErrNoToken.
 func (s *TokenStore) Revoke(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,20 +139,20 @@ func (s *TokenStore) List() ([]Token, error) {
 	return s.list(), nil
 }
 
-// Check returns the token with this secret. It compares the hashes of all tokens in constant
-// time. No secret is valid while the file cannot be read.
+// Check returns the token with the given secret. It compares the hashes of all tokens in constant time. If
+// the file cannot be read, no secret is valid.
 func (s *TokenStore) Check(secret string) (t Token, ok bool) {
 	sum := sha256.Sum256([]byte(secret))
 	return s.find(func(t hashedToken) bool { return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 })
 }
 
-// Lookup returns the token with this name. No token is found while the file cannot be read.
+// Lookup returns the token with the given name. If the file cannot be read, it finds no token.
 func (s *TokenStore) Lookup(name string) (t Token, ok bool) {
 	return s.find(func(t hashedToken) bool { return t.Name == name })
 }
 
-// find returns a token that matches. It compares all tokens even after a match, so that its duration does
-// not depend on which token matches.
+// find returns a token for which match returns true. It checks all tokens, so its duration does not reveal
+// which token matches.
 func (s *TokenStore) find(match func(hashedToken) bool) (found Token, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *TokenStore) list() []Token {
 	return out
 }
 
-// refresh reads the file again when it has changed.
+// refresh reads the file again if it has changed.
 func (s *TokenStore) refresh() error {
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,7 +228,7 @@ func readTokens(path string) ([]hashedToken, error) {
 	return out, nil
 }
 
-// write replaces the file atomically.
+// write atomically replaces the file with the given tokens.
 func (s *TokenStore) write(tokens []Token) error {
 	content, err := json.MarshalIndent(tokenFile{tokens}, "", "  ")
 	if err != nil {
@@ -250,9 +250,9 @@ func validTokenName(name string) bool {
 	return len(name) >= 1 && len(name) <= 64 && strings.IndexFunc(name, invalid) < 0
 }
 
-// CookieKey reads the key that signs login cookies from a file. It creates the file, with
-// mode 0600, when there is none. The error matches ErrFileMode when other users can read or
-// write the file.
+// CookieKey returns the key that signs login cookies. It reads the key from a file. If the file is missing,
+// it creates the file with mode 0600. The error matches ErrFileMode if other users can read or write the
+// file.
 func CookieKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

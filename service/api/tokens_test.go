@@ -67,8 +67,8 @@ func hashOf(t *testing.T, s *api.TokenStore, name string) string {
 	return token.SHA256
 }
 
-// TestTokenFileContainsNoSecret checks that the file contains no secret, and that only its owner can read
-// the file.
+// TestTokenFileContainsNoSecret checks that the file of tokens contains no secret, and that only the file's
+// owner can read it.
 func TestTokenFileContainsNoSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	secret := createToken(t, openTokens(t, path), "x", api.Operate)
@@ -81,7 +81,7 @@ func TestTokenFileContainsNoSecret(t *testing.T) {
 	}
 }
 
-// TestTokensOfOtherProcesses checks that a store sees the changes of another process immediately.
+// TestTokensOfOtherProcesses checks that a store uses changes by another process immediately.
 func TestTokensOfOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	serving, command := openTokens(t, path), openTokens(t, path)
@@ -162,7 +162,7 @@ func TestOpenTokens(t *testing.T) {
 	}
 }
 
-// TestWritableTokenFile checks that no token is valid while other users can write the file.
+// TestWritableTokenFile checks that no token is valid if other users can write the file.
 func TestWritableTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	s := openTokens(t, path)

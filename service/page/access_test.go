@@ -68,7 +68,7 @@ const faults = `(() => {
   return { faults: [...new Set(out)], least, texts };
 })()`
 
-// TestAccess checks that no view has accessibility faults.
+// TestAccess checks that no view of the page has accessibility faults.
 func TestAccess(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)

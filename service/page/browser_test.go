@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serve serves the API of the fake and the page, and returns its URL.
+// serve starts a server with the page and the API of the fake. It returns the server's URL.
 func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 	t.Helper()
 	return serveWrapped(t, f, tokens, func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 }
 
-// serveWrapped serves the fake. The parameter wrap handles each request and may call next, the handler of
-// the fake.
+// serveWrapped starts a server like serve. The function wrap handles each request and may call next, the
+// handler of the fake.
 func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	a := testutil.Must(api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens}))(t)
@@ -43,14 +43,14 @@ func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w htt
 	return server.URL
 }
 
-// browse serves the fake without tokens and opens a browser.
+// browse starts a server without tokens for the fake, and opens a browser.
 func browse(t *testing.T, f *fake) (home string, ctx context.Context) {
 	t.Helper()
 	home = serve(t, f, nil)
 	return home, pagetest.Browse(t, home)
 }
 
-// browseRunning is browse with a fake whose only campaign c1 is running.
+// browseRunning starts a server and a browser for a fake whose only campaign, c1, is running.
 func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	t.Helper()
 	f = newFake(t, time.Hour)
@@ -59,7 +59,7 @@ func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	return f, home, ctx
 }
 
-// visit opens an address in a new document and waits until the script ready returns true.
+// visit opens an address as a new document. It waits until the JavaScript expression ready is true.
 func visit(t *testing.T, ctx context.Context, address, ready string) {
 	t.Helper()
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))

@@ -21,8 +21,8 @@ import (
 	"tutti/service/api"
 )
 
-// fake is a service whose campaigns follow a script. It publishes the lines of a journal with pauses,
-// so that a browser sees jobs, failures and evaluations of a campaign within a second.
+// fake is a service whose campaigns follow a script. It publishes the lines of a journal with pauses, so
+// that within a second a browser shows jobs, failures and evaluations.
 type fake struct {
 	api.Backend // nil, because the page calls no other method
 
@@ -41,7 +41,7 @@ type fake struct {
 	failures    atomic.Int32 // number of calls of Selection and Predictions that fail
 }
 
-// fakeCampaign is a campaign of the fake with its script and events.
+// fakeCampaign is a campaign of the fake, with its script and the events published so far.
 type fakeCampaign struct {
 	service.Campaign
 	script *script
@@ -56,12 +56,12 @@ func newFake(t *testing.T, pause time.Duration) *fake {
 	return f
 }
 
-// startTime is the start of the fake's campaigns. It is relative to now, so that screenshots show the
-// same ages.
+// startTime is when the fake's campaigns start. It is relative to the current time, so that all screenshots
+// show the same ages.
 var startTime = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
 
-// add adds a campaign with the first lines of its script, or all lines if lines is negative. drift
-// multiplies the time per byte of its machine.
+// add adds a campaign and publishes the first lines of its script, or all lines if `lines` is negative. The
+// factor drift multiplies the time that its machine takes per byte.
 func (f *fake) add(id, name string, state service.State, drift float64, lines int) *fakeCampaign {
 	p := &fakeCampaign{
 		Campaign: service.Campaign{
@@ -88,7 +88,7 @@ func (f *fake) add(id, name string, state service.State, drift float64, lines in
 	return p
 }
 
-// play publishes the remaining lines of a campaign in the background.
+// play publishes the remaining lines of a campaign's script in the background.
 func (f *fake) play(p *fakeCampaign) {
 	f.tasks.Go(func() {
 		for _, l := range p.script.lines[p.feed.len():] {
@@ -107,7 +107,7 @@ func (f *fake) play(p *fakeCampaign) {
 	})
 }
 
-// line publishes a line of the script.
+// line publishes one line of the script.
 func (f *fake) line(p *fakeCampaign, l scripted) {
 	f.mu.Lock()
 	p.Progress = l.progress
@@ -311,7 +311,7 @@ func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, erro
 	return out, nil
 }
 
-// feed is a service.Feed in memory.
+// feed is a service.Feed that keeps its events in memory.
 type feed struct {
 	mu     sync.Mutex
 	events []service.Event

@@ -19,7 +19,7 @@ import (
 	"tutti/service/api"
 )
 
-// hostile is a campaign name that would run a script if the page inserted it as HTML.
+// hostile is a name of a campaign. If the page inserted it as HTML, a script would run.
 const hostile = `<img src=x onerror="window.harmed=1">"'><script>window.harmed=1</script>{{7*7}}` + "\u202e"
 
 func TestStartAndWatch(t *testing.T) {
@@ -34,7 +34,7 @@ func TestStartAndWatch(t *testing.T) {
 		chromedp.Click(chromedp.CSS("summary")), chromedp.SendKeys(chromedp.CSS(`[id="stop.machine_time"]`), "90m"),
 		chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `location.hash === "#/campaigns/made1"`)
-	// The charts and the figures change while results arrive.
+	// The charts and the figures must change while results arrive.
 	pagetest.Until(t, ctx, `document.querySelectorAll(".plot canvas").length === 2`)
 	early := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`)
 	pagetest.Until(t, ctx, `document.querySelectorAll("td.c[data-point]").length > 100`)
@@ -97,7 +97,8 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestAnswersFail checks that the page repeats failed requests without new events of the campaign.
+// TestAnswersFail checks that the page repeats failed requests even if no new event of the campaign
+// arrives.
 func TestAnswersFail(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.failures.Store(2)
@@ -123,7 +124,8 @@ func TestKeyboard(t *testing.T) {
 	pagetest.Until(t, ctx, `document.querySelector("[aria-pressed=true]").textContent === "mpich allreduce"`)
 	pagetest.Until(t, ctx, `document.querySelector("[role=grid]")?.ariaLabel === "mpich allreduce, 1\u00a0process per node"`)
 
-	// Tab stops once in a map. Arrow keys move in the map, and the detail shows the focused point.
+	// A map takes the focus once while Tab is pressed. Arrow keys then move the focus in the map, and the
+	// detail shows the focused point.
 	for range 30 {
 		press(t, ctx, kb.Tab)
 		if pagetest.Eval[bool](t, ctx, `document.activeElement.matches("td.c")`) {
@@ -146,7 +148,7 @@ func TestKeyboard(t *testing.T) {
 	if got := pagetest.Eval[int](t, ctx, `document.querySelectorAll("[role=grid] [tabindex='0']").length`); got != 3 {
 		t.Errorf("%d stops in three maps, want one in each", got)
 	}
-	// Pause with the keyboard alone.
+	// The campaign can be paused with the keyboard alone.
 	pagetest.Do(t, ctx, chromedp.Focus(chromedp.CSS("#theme")))
 	tabTo(t, ctx, "pause")
 	press(t, ctx, kb.Enter)
@@ -163,7 +165,7 @@ func focused(t *testing.T, ctx context.Context) string {
 	return pagetest.Eval[string](t, ctx, `document.activeElement.textContent.trim()`)
 }
 
-// tabTo presses Tab until an element with the text has the focus. The focus must be visible.
+// tabTo presses Tab until an element with the given text has the focus. The focus must be visible.
 func tabTo(t *testing.T, ctx context.Context, text string) {
 	t.Helper()
 	var seen []string
@@ -191,7 +193,7 @@ func TestWrongField(t *testing.T) {
 	if got := pagetest.Eval[string](t, ctx, `document.getElementById("stop.slowdown-wrong").textContent`); !strings.Contains(got, "want a number above 1") {
 		t.Errorf("error of the field: %q", got)
 	}
-	// The corrected form is sent with a new idempotency key.
+	// The corrected form must be sent with a new idempotency key.
 	f.mu.Lock()
 	f.createError = nil
 	f.mu.Unlock()
@@ -199,7 +201,8 @@ func TestWrongField(t *testing.T) {
 	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
 }
 
-// readToken returns a store with one token, whose role is read, and its secret.
+// readToken returns a store with a single token, which has the role read. It also returns the token's
+// secret.
 func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	t.Helper()
 	store = testutil.Must(api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json")))(t)
@@ -213,7 +216,7 @@ func TestLogin(t *testing.T) {
 	tokens, secret := readToken(t)
 	home := serve(t, f, tokens)
 	ctx := pagetest.Browse(t, home)
-	// When the login ends while the page is open, the page shows the login form.
+	// If the login ends while the page is open, the page must show the login form.
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
 	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), secret))
 	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
@@ -227,7 +230,7 @@ func TestLogin(t *testing.T) {
 	pagetest.Eval[any](t, ctx, `document.getElementById("token").value = ""`)
 	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), secret), chromedp.KeyEvent(kb.Enter))
 	pagetest.Until(t, ctx, drawn)
-	// The role read sees no buttons.
+	// The page must show no buttons to the role read.
 	if pagetest.Eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
 		t.Error("a reader is offered to operate the campaign")
 	}

@@ -14,7 +14,8 @@ import (
 	"tutti/service"
 )
 
-// sampleFolders returns the status of two folders: one with a report, and one that cannot be read.
+// sampleFolders returns the status of two folders of samples. One folder has a report; the other one cannot
+// be read.
 func sampleFolders() []service.SampleStatus {
 	at := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 32, MsgBytes: 65536}
 	ring := coll.Algorithm{Name: "ring"}
@@ -41,7 +42,8 @@ func sampleFolders() []service.SampleStatus {
 
 const onlineDrawn = `document.querySelectorAll("[data-online] tbody tr").length === 2`
 
-// TestOnline checks that the page shows the report of a folder, and updates it after an event.
+// TestOnline checks that the page shows the report on a folder of samples, and that it shows a new report
+// after an event.
 func TestOnline(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.online = sampleFolders()

@@ -18,8 +18,8 @@ import (
 //go:embed assets
 var assets embed.FS // files of the page; report.Assets has the shared ones
 
-// Policy is the content security policy of the page. It allows only files of the service and forbids
-// inline scripts and styles.
+// Policy is the content security policy of the page. It allows the page to load only files of the service,
+// and forbids inline scripts and styles.
 const Policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // file is an embedded file with its HTTP headers.
@@ -29,8 +29,8 @@ type file struct {
 	tag       string // ETag, a hash of the contents
 }
 
-// Handler serves the page at / and its files below /assets/. Other paths are not found. Browsers
-// revalidate each file by its ETag, so that they never use files of another version.
+// Handler serves the page at / and the page's files below /assets/. For any other path it answers "not
+// found". Browsers revalidate each file by its ETag, so they never use a file of another version.
 func Handler() http.Handler {
 	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,8 @@ func Handler() http.Handler {
 	})
 }
 
-// mediaTypes maps extensions to media types, because the tables of operating systems differ.
+// mediaTypes maps file extensions to media types. The tables of operating systems are not used because they
+// differ.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -67,7 +68,7 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// load returns the embedded files by name. It panics when a file cannot be read.
+// load returns the embedded files, keyed by name. It panics if a file cannot be read.
 func load() map[string]file {
 	files := map[string]file{}
 	for _, folder := range []embed.FS{report.Assets, assets} {

@@ -21,8 +21,8 @@ import (
 
 var screenshots = flag.Bool("screenshots", false, "write docs/screenshots")
 
-// TestScreenshots checks that a screenshot of every view is not blank, in both themes and at the width
-// of a phone. With -screenshots it writes them to docs/screenshots.
+// TestScreenshots checks that the screenshot of every view is not blank. It checks both colour themes, and
+// the width of a phone. With -screenshots it writes the screenshots to docs/screenshots.
 func TestScreenshots(t *testing.T) {
 	if !*screenshots {
 		testutil.NeedAllCases(t)
@@ -62,7 +62,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// drawn is a script that reports whether the view of a campaign is complete.
+// drawn is a JavaScript expression that is true when the view of a campaign is complete.
 const drawn = `document.querySelectorAll(".plot canvas").length === 2 && document.querySelectorAll("td.c[data-point]").length > 100 &&
 	document.querySelectorAll(".bars li").length > 2 && document.querySelectorAll(".log li").length > 20`
 
@@ -77,7 +77,7 @@ func media(feature, value string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// checkPicture checks that a picture has the width and at least 12 colours.
+// checkPicture checks that a screenshot has the given width and at least 12 colours.
 func checkPicture(t *testing.T, shot []byte, width int) {
 	t.Helper()
 	picture := testutil.Must(png.Decode(bytes.NewReader(shot)))(t)

@@ -16,20 +16,21 @@ import (
 	"tutti/service"
 )
 
-// problems are the problems of every script: two collectives of two libraries.
+// problems are the problems in every script: two collectives for each of two libraries.
 var problems = []journal.Problem{
 	{Library: "mpich", Collective: coll.Bcast}, {Library: "mpich", Collective: coll.Allreduce},
 	{Library: "openmpi", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allreduce},
 }
 
-// scripted is a line of a journal and the progress of the campaign after it.
+// scripted is one line of a journal, together with the campaign's progress after this line.
 type scripted struct {
 	kind     string
 	data     []byte
 	progress service.Progress
 }
 
-// script is the journal of a synthetic campaign. The times of its machine follow cost models.
+// script generates the journal of a synthetic campaign. The times of the campaign's machine follow cost
+// models.
 type script struct {
 	drift    float64 // factor of the time per byte
 	lines    []scripted
@@ -38,8 +39,8 @@ type script struct {
 	random   *rand.Rand
 }
 
-// times contains cost models like those of Thakur et al. (2005). Their arguments are p processes, n
-// bytes, a latency of a seconds and b seconds per byte.
+// times contains cost models like those of Thakur et al. (2005). A model's arguments are: p processes, n
+// bytes, a latency of a seconds, and b seconds for each byte.
 var times = map[coll.Collective]map[string]func(p, n, a, b float64) float64{
 	coll.Bcast: {
 		"binomial":                             func(p, n, a, b float64) float64 { return math.Log2(p) * (a + n*b) },
@@ -78,7 +79,7 @@ func (s *script) seconds(p journal.Problem, algorithm string, nodes, ppn int, by
 	return times[p.Collective][algorithm](max(all, 2), float64(bytes), a, b)
 }
 
-// defaultAlgorithm returns the algorithm of the library's default.
+// defaultAlgorithm returns the algorithm that the library's default runs.
 func defaultAlgorithm(p journal.Problem, processes int, bytes int64) string {
 	names := slices.Sorted(maps.Keys(times[p.Collective]))
 	if bytes >= 8<<10 && processes > 16 {
@@ -127,8 +128,8 @@ func (s *script) line(kind string, v any) {
 	s.lines = append(s.lines, scripted{kind, data, s.progress})
 }
 
-// round adds a round of a problem: a batch, its job, its trials, of which one in forty fails, and an
-// evaluation.
+// round adds the records of one round of a problem: a batch, its job, its trials and an evaluation. One in
+// forty trials fails.
 func (s *script) round(p journal.Problem, round, last int) {
 	const batch = 6
 	r := journal.Record{Problem: p, Round: round, Kind: journal.KindBatch}
@@ -206,8 +207,8 @@ func key(p journal.Problem, algorithm string, nodes, ppn int, bytes int64) strin
 	return fmt.Sprint(p, algorithm, nodes, ppn, bytes)
 }
 
-// predictions returns the exact time of every candidate. Candidates in the first lines of the journal
-// are marked as measured.
+// predictions returns predictions for all candidates, which equal the exact times. A candidate that occurs
+// in the first lines of the journal is marked as measured.
 func (s *script) predictions(p journal.Problem, lines int) (out []service.Prediction) {
 	for _, nodes := range nodeCounts {
 		for _, ppn := range ppns {
@@ -227,7 +228,7 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 	return out
 }
 
-// choices returns the fastest algorithm at every point.
+// choices returns the choice at every point: the fastest algorithm.
 func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 	all := s.predictions(p, lines)
 	n := len(algorithms(p))

@@ -17,7 +17,8 @@ import (
 	"tutti/service"
 )
 
-// serveIntercepted serves the fake. intercept sees every request first and may answer it.
+// serveIntercepted starts a server for the fake. The function intercept gets every request first, and may
+// answer it.
 func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter, *http.Request) (answered bool)) string {
 	t.Helper()
 	return serveWrapped(t, f, nil, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -27,7 +28,8 @@ func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter,
 	})
 }
 
-// holdRequests blocks the requests whose path matches, until the gate is closed or the client has gone.
+// holdRequests returns a function that blocks matching requests until the gate is closed or the client has
+// disconnected. The function match decides by the path.
 func holdRequests(gate <-chan struct{}, match func(path string) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(_ http.ResponseWriter, r *http.Request) bool {
 		if match(r.URL.Path) {
@@ -40,7 +42,8 @@ func holdRequests(gate <-chan struct{}, match func(path string) bool) func(http.
 	}
 }
 
-// gatedWriter blocks after a number of writes until the gate is closed or the client has disconnected.
+// gatedWriter is a ResponseWriter that blocks after some number of writes. It continues when the gate is
+// closed or the client has disconnected.
 type gatedWriter struct {
 	http.ResponseWriter
 	gate   <-chan struct{}
@@ -62,7 +65,7 @@ func (h *gatedWriter) Write(b []byte) (int, error) {
 
 func isStream(path string) bool { return strings.HasSuffix(path, "/events") }
 
-// textRecorder stores every status text that the page ever shows in window.shownTexts.
+// textRecorder is a script. It stores every status text that the page shows in window.shownTexts.
 const textRecorder = `(() => {
 	window.shownTexts = [];
 	const note = () => {
@@ -73,7 +76,7 @@ const textRecorder = `(() => {
 	new MutationObserver(note).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 })()`
 
-// recordTexts runs textRecorder in every document of the tab.
+// recordTexts runs the script textRecorder in every document of the tab.
 func recordTexts(t *testing.T, ctx context.Context) {
 	t.Helper()
 	pagetest.Do(t, ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -82,8 +85,8 @@ func recordTexts(t *testing.T, ctx context.Context) {
 	}))
 }
 
-// TestSlowList checks that the page shows a loading text on a slow link until the list arrives, and
-// never the text of an empty list.
+// TestSlowList checks the page on a slow link. It must show a loading text until the list arrives, and
+// never the text for an empty list.
 func TestSlowList(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
@@ -107,8 +110,8 @@ func TestSlowList(t *testing.T) {
 	}
 }
 
-// TestSlowJournal checks that the page shows a loading text until the whole journal has arrived, and
-// never the texts of an empty campaign.
+// TestSlowJournal checks the page while a journal arrives slowly. It must show a loading text until the
+// whole journal has arrived, and never the texts for an empty campaign.
 func TestSlowJournal(t *testing.T) {
 	for _, writes := range []int{0, 5} {
 		slowJournal(t, writes)
@@ -139,7 +142,7 @@ func slowJournal(t *testing.T, writes int) {
 	}
 }
 
-// TestQueuedCampaign checks that a queued campaign shows that it has not started.
+// TestQueuedCampaign checks that the page of a queued campaign says that the campaign has not started.
 func TestQueuedCampaign(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Queued, 1, 0)
@@ -147,7 +150,8 @@ func TestQueuedCampaign(t *testing.T) {
 	visit(t, ctx, home+"/#/campaigns/c1", `document.querySelector(".loading")?.textContent === "The campaign has not started yet."`)
 }
 
-// TestTryAgain checks that a failed request shows an error and a button that loads the view again.
+// TestTryAgain checks that the page shows an error after a failed request. A button must load the view
+// again.
 func TestTryAgain(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
@@ -176,7 +180,7 @@ func TestTryAgain(t *testing.T) {
 		pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("main .again")))
 		pagetest.Until(t, ctx, view.ready+` && document.querySelector("main .again") === null`)
 	}
-	// Requests fail without an answer.
+	// From here on, requests fail without an answer.
 	pagetest.Eval[any](t, ctx, `(() => { window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError("no")); location.hash = "#/"; })()`)
 	pagetest.Until(t, ctx, `document.querySelector("main [role=alert]")?.textContent === "The service cannot be reached."`)
 	pagetest.Eval[any](t, ctx, `(() => { window.fetch = window.real; })()`)

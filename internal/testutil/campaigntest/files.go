@@ -12,8 +12,7 @@ import (
 var files embed.FS
 
 // Small writes a campaign into the folder dir: the file small.yaml, and recorded data in the subfolder
-// data. It returns the path of small.yaml. The campaign tunes allreduce for MPICH and Open MPI, and its
-// models converge.
+// data. It returns the path of small.yaml. The campaign tunes allreduce for MPICH and Open MPI, and converges.
 func Small(t testing.TB, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "small.yaml")

@@ -21,7 +21,7 @@ import (
 	"tutti/coll"
 )
 
-// Case is one runner under test, with the trials to run on it.
+// Case is one runner under test, with candidates for its trials.
 type Case struct {
 	New  func(t *testing.T) benchrunner.Runner
 	Good []coll.Candidate // at least two that the runner can measure
