@@ -19,7 +19,7 @@ func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }
 
-// FailedAll returns the same failure for every case of a launch.
+// FailedAll returns one failed outcome for each case of a launch, all with the same phase and error.
 func FailedAll(s Launch, phase, text string) []Outcome {
 	out := make([]Outcome, len(s.Cases))
 	for i := range out {
@@ -28,14 +28,13 @@ func FailedAll(s Launch, phase, text string) []Outcome {
 	return out
 }
 
-// Outcomes returns the outcomes of a program that measures the cases of a launch in order.
-// found returns the outcome of a case that the output contains. If the launch crashed or hung,
-// the first case without an outcome fails and the later ones were not reached. If the job
-// ended during the launch, all cases without an outcome were not reached. If the launch ended
-// normally, they all fail.
+// Outcomes returns the outcomes for a program that measures the cases of a launch in order. found returns
+// the outcome of a case if the output contains it. If the launch crashed or hung, the first case without an
+// outcome fails, and the later ones were not reached. If the job ended during the launch, all cases without
+// an outcome were not reached. If the launch ended normally, all cases without an outcome fail.
 //
-// begun reports whether the program had begun to measure. If it had not, the launch failed as
-// a whole, unless the job ended meanwhile or the launcher got no nodes.
+// begun says whether the program had begun to measure. If it had not, the launch failed as a whole, unless
+// the job ended during the launch or the launcher got no nodes.
 func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
@@ -63,8 +62,8 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
-// fault returns why the launch ended too early, "" if it ended normally. blame reports whether
-// one of the cases is the cause.
+// fault returns why the launch did not end normally, "" if it did. blame reports whether one of the cases
+// is the cause.
 func (o Output) fault() (text string, blame bool) {
 	switch {
 	case o.TimedOut:
@@ -81,7 +80,7 @@ func (o Output) fault() (text string, blame bool) {
 	return "", false
 }
 
-// srun prints this message if it could not get the nodes of its job, for example because the
+// srun prints one of these messages if it could not get the nodes of its job, for example because the
 // controller is down or the job has just ended.
 var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
 
@@ -90,6 +89,6 @@ func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
 
 var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
 
-// Parted reports whether the output of a node was lost because its connection to srun broke,
-// although the launch ended normally. A missing line of output is then no failure of its case.
+// Parted reports whether the output of a node was lost because its connection to srun broke, although the
+// launch ended normally. A case whose output is missing then counts as not reached, not as failed.
 func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }

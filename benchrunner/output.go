@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Lines returns the complete lines of standard output without the tags and time stamps that
-// launchers add. It omits a last line without line end, which a crash or a full disk has cut
-// off.
+// Lines returns the complete lines of standard output, without the tags and time stamps that launchers add.
+// It omits a last line without line end, because a crash or a full disk has truncated this line.
 func (o Output) Lines() []string {
 	lines := strings.Split(string(o.Stdout), "\n")
 	lines = lines[:len(lines)-1]
@@ -19,11 +18,10 @@ func (o Output) Lines() []string {
 }
 
 var (
-	// Open MPI: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text, possibly with a time
-	// stamp.
+	// Tags of Open MPI, possibly with a time stamp: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text.
 	openMPITag = regexp.MustCompile(`^[^<>]*<std(out|err|diag)>: ?`)
-	// MPICH's -l prints [0] before a line, and again wherever the rank wrote a part of the
-	// line.
+	// With the option -l, MPICH prints [0] before a line, and also before every later part of a line that a
+	// rank writes.
 	hydraTag = regexp.MustCompile(`\[[0-9]+\] `)
 	// Slurm's -l: 0: text.
 	srunTag = regexp.MustCompile(`^ *[0-9]+: `)
@@ -48,9 +46,8 @@ func untagged(line string) string {
 	return line
 }
 
-// LastMessage returns the last non-empty line of standard error, else of standard output, ""
-// if both are empty. It ignores Slurm's comments on the program's end if there is any other
-// line.
+// LastMessage returns the last non-empty line of standard error or, if there is none, of standard output.
+// It returns "" if both are empty. It prefers other lines to Slurm's messages about the end of the program.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -72,8 +69,8 @@ func (o Output) LastMessage() string {
 	return ""
 }
 
-// FirstMessage returns the first non-empty line of standard error, "" if there is none. Later
-// lines are often messages of the launcher.
+// FirstMessage returns the first non-empty line of standard error, "" if there is none. Later lines often
+// come from the launcher.
 func (o Output) FirstMessage() string {
 	for line := range strings.Lines(string(o.Stderr)) {
 		line = strings.TrimSpace(untagged(strings.TrimSpace(line)))
@@ -90,18 +87,18 @@ var refusals = []struct {
 	form *regexp.Regexp
 	text string // the message; $1 and $2 are groups of the form
 }{
-	// Open MPI prints this message, chooses an algorithm itself and returns exit code 0.
+	// Open MPI prints this message, chooses another algorithm and ends with exit code 0.
 	{regexp.MustCompile(`(?s)An invalid value was supplied for an enum variable.*?Variable\s*: (\S+).*?Value\s*: ([^\n]*)`), "Open MPI has no value $2 for $1 and ran its own choice"},
 	{regexp.MustCompile(`An invalid value was supplied for an enum variable`), "Open MPI refused an algorithm and ran its own choice"},
-	// MPICH prints this message and fails. If MPIR_CVAR_COLLECTIVE_FALLBACK is print, it
-	// chooses an algorithm itself.
+	// MPICH prints this message and fails. If MPIR_CVAR_COLLECTIVE_FALLBACK is print, MPICH does not fail
+	// and chooses another algorithm.
 	{regexp.MustCompile(`([A-Z][a-z_]+ [a-z_]+ cannot be applied)`), "MPICH: $1"},
 	{regexp.MustCompile(`(User set collective algorithm is not usable)`), "MPICH: $1"},
 	{regexp.MustCompile(`(Invalid MPIR_CVAR_\w+ value \([^)\n]*\))`), "MPICH: $1"},
 }
 
-// Refusal returns the library's message that it cannot run the requested algorithm, "" if
-// there is none. Both streams are searched. The exit code does not show this.
+// Refusal returns the message with which the library refused to run the requested algorithm, "" if there is
+// none. It searches standard error and standard output, because the exit code may be 0.
 func (o Output) Refusal() string {
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} {
 		for _, r := range refusals {

@@ -40,7 +40,7 @@ func BenchmarkLastMessage(b *testing.B) {
 	}
 }
 
-// BenchmarkPlacementError finds a misplaced rank among 1024 nodes of 64 ranks.
+// BenchmarkPlacementError finds one misplaced rank on 1024 nodes with 64 ranks each.
 func BenchmarkPlacementError(b *testing.B) {
 	layout := coll.Layout{Nodes: 1024, PPN: 64}
 	var text bytes.Buffer

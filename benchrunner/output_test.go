@@ -122,7 +122,7 @@ func TestPlacementError(t *testing.T) {
 	}
 }
 
-// TestReportHosts checks that the wrapped command prints its host once and then runs the
+// TestReportHosts checks that the command which ReportHosts returns prints its host once, then runs the
 // program with unchanged arguments.
 func TestReportHosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b's")

@@ -13,12 +13,12 @@ type Load struct {
 	Seconds float64 // upper bound of its duration
 }
 
-// NodePool is the nodes of a job on which launches run concurrently.
+// NodePool describes the nodes of a job on which launches run concurrently.
 type NodePool struct {
 	Nodes int
-	// Groups is the number of nodes of each switch. A launch then has its groups exclusively.
-	// Only one launch at a time spans several groups, since its messages share the links above
-	// the switches. If Groups is nil, each node is a group, and launches run on any disjoint
+	// Groups has the number of nodes of each switch. Each launch then uses whole groups, which it shares
+	// with no other launch. Only one launch at a time spans several groups, since its messages share the
+	// links between switches. If Groups is nil, each node is a group, and launches run on any disjoint
 	// nodes.
 	Groups []int
 }
@@ -29,7 +29,7 @@ type Packing struct {
 	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// Place is when and on which groups a load runs.
+// Place says when and on which groups a load runs.
 type Place struct {
 	Load   int     // index of the load
 	Begin  float64 // seconds after the begin of the job; an upper bound
@@ -37,8 +37,8 @@ type Place struct {
 	After  []int   // indices of Places, ascending: loads that must end before this load begins
 }
 
-// Utilisation returns the fraction of the node-seconds of a job with the given number of
-// nodes that the loads use.
+// Utilisation returns the fraction of a job's node-seconds that the loads use. nodes is the number of nodes
+// of the job.
 func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	used := 0.0
 	for _, l := range loads {
@@ -50,14 +50,14 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	return 1
 }
 
-// Pack schedules loads, each as early as possible. It uses the better of two orders: longest
-// first and widest first. Without groups the makespan is at most twice the shortest possible
-// one (Garey and Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load
-// that never fits. O(n²) steps for n loads.
+// Pack schedules loads, each as early as possible. It tries two orders, longest load first and widest load
+// first, and returns the better schedule. Without groups the makespan is at most twice the shortest
+// possible one (Garey and Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load that
+// never fits. It takes O(n²) steps for n loads.
 //
-// Each load keeps its groups and begins when the earlier loads on them have ended. So it never
-// begins later than planned, however early other loads end. If loads took any free nodes, some
-// could begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
+// Each load keeps its planned groups and begins when the earlier loads on these groups have ended. So no
+// load begins later than planned if other loads end early. If loads used any free nodes instead, some could
+// begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
 func (r NodePool) Pack(loads []Load) (Packing, error) {
 	order := make([]int, len(loads))
 	if err := r.validate(); err != nil {
@@ -97,8 +97,8 @@ func (r NodePool) validate() error {
 	return nil
 }
 
-// list schedules loads by list scheduling: when groups become free, the first load of the
-// order that fits begins.
+// list schedules the loads by list scheduling. Whenever groups become free, it starts the first load in the
+// order that fits.
 func (r NodePool) list(loads []Load, order []int) Packing {
 	p := Packing{Places: make([]Place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }

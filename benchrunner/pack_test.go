@@ -42,7 +42,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// begins returns when each load begins.
+// begins returns the time at which each load begins.
 func begins(p benchrunner.Packing) []float64 {
 	out := make([]float64, len(p.Places))
 	for _, at := range p.Places {
@@ -76,9 +76,9 @@ func TestPackPlaces(t *testing.T) {
 	}
 }
 
-// TestPackRandom packs random loads, which may end early. No group is used twice at a time, and
-// spanning loads never overlap. No load begins later than planned. Without groups the makespan
-// is at most twice its lower bound.
+// TestPackRandom packs random loads, which may end earlier than planned. It checks that no group has two
+// loads at the same time, that loads that span switches never overlap, and that no load begins later than
+// planned. Without groups, the makespan must be at most twice its lower bound.
 func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -123,8 +123,8 @@ func checkMakespan(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.
 	}
 }
 
-// checkSimulated simulates the schedule with the given durations: each load begins when the
-// loads before it have ended.
+// checkSimulated simulates the schedule with the given durations. Each load begins when the loads that the
+// schedule names have ended.
 func checkSimulated(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
 	t.Helper()
 	sizes := pool.Groups
@@ -195,7 +195,7 @@ func ExampleNodePool_Pack() {
 	// 50 s, 0.7 busy
 }
 
-// BenchmarkPack packs a thousand loads on 256 nodes, with and without 16 switches.
+// BenchmarkPack packs a thousand loads on 256 nodes, once without switches and once with 16 switches.
 func BenchmarkPack(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	loads := make([]benchrunner.Load, 1000)

@@ -15,16 +15,15 @@ const (
 	placementFile = "placed.sh"
 )
 
-// placementScript makes each rank print its host before it becomes the program. Benchmark
-// programs do not print their hosts, and launchers do not report that all ranks are on one
-// node.
+// placementScript makes each rank print its host before it runs the program. Benchmark programs do not
+// print their hosts, and launchers do not report if they start all ranks on one node.
 const placementScript = `#!/bin/sh
 echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// ReportHosts returns the command with a wrapper that prints the host of each rank, for
-// PlacementError. dir is the folder of the launch.
+// ReportHosts wraps a command so that each rank prints its host, which PlacementError reads. dir is the
+// folder of the launch.
 func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
 	for name, text := range cmd.Files {
@@ -35,7 +34,7 @@ func ReportHosts(dir string, cmd Command) Command {
 	return cmd
 }
 
-// Executable returns the program that a command runs, without the wrapper of ReportHosts. It
+// Executable returns the program that a command runs, even if ReportHosts has wrapped the command. It
 // returns "" for a command without arguments.
 func (c Command) Executable() string {
 	switch {
@@ -49,10 +48,10 @@ func (c Command) Executable() string {
 
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
-// PlacementError returns how the hosts of the ranks differ from the layout, "" if they agree.
-// If ranks are missing, the text contains the launcher's message. With oneHost only the number
-// of ranks counts, because all nodes of a layout are on one host. The command must come from
-// ReportHosts.
+// PlacementError returns how the hosts of the ranks differ from the layout, "" if they agree. The command
+// must come from ReportHosts. If ranks are missing, the text contains the launcher's message. If oneHost is
+// true, PlacementError checks only the number of ranks, because all nodes of a layout are simulated on one
+// host.
 func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them

@@ -7,13 +7,13 @@ import (
 	"tutti/coll"
 )
 
-// ErrUnavailable reports that the machine cannot run anything now. Nothing is known about
-// the candidates, and the same batch may be run again later.
+// ErrUnavailable reports that the machine cannot run anything at the moment. The error says nothing about
+// the candidates, and the same batch can be run again later.
 var ErrUnavailable = errors.New("machine unavailable")
 
-// ErrNoStart reports that no program of a whole job started, and that none had started before:
-// the campaign's settings do not fit the machine. The candidates have no trial. Run the same
-// batch again after fixing the cause.
+// ErrNoStart reports that a job started no program, and that no job before it started one. The campaign's
+// settings probably do not fit the machine. The candidates have no trial. Run the same batch again after
+// fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
 // Request asks for one trial.
@@ -21,12 +21,12 @@ type Request struct {
 	coll.Candidate
 	Attempt int  // 1 for the first attempt
 	Ended   bool // has a trial from an earlier run: shares a launch of the batch, but is not measured again
-	// Independent asks for a time whose noise is independent of the campaign's other times.
-	// Only recorded data use this field.
+	// Independent asks for a time whose noise is independent of the other times of the campaign. Only
+	// replay uses this field.
 	Independent bool
 }
 
-// Batch is what one round measures.
+// Batch contains the requests of one round.
 type Batch struct {
 	Label    string // of the problem, part of job names: letters, digits, ._-
 	Round    int
@@ -34,8 +34,8 @@ type Batch struct {
 	Jobs     []coll.Job // last record of each job that an earlier run began for this round
 }
 
-// Log records the jobs and trials of a batch. A record is on disk when a method returns
-// nil. Calls of one batch never overlap.
+// Log records the jobs and trials of a batch. When a method returns nil, its record is on disk. The calls
+// for one batch never overlap.
 type Log interface {
 	Job(coll.Job) error
 	Trial(coll.Trial) error
@@ -43,18 +43,18 @@ type Log interface {
 
 // Runner measures batches on one machine with one MPI build.
 type Runner interface {
-	// Run measures every request that has not ended and logs exactly one trial for each, in
-	// any order. A candidate that could not be measured is a failed trial, not an error.
+	// Run measures every request that has not ended. It logs exactly one trial for each, in any order. If a
+	// candidate cannot be measured, Run logs a failed trial and returns no error for it.
 	//
-	// Run returns early with the error of the log, with ctx.Err() once ctx is cancelled, or
-	// with an error matching ErrUnavailable or ErrNoStart. Requests without a trial may be
-	// requested again. A runner whose jobs outlive it logs each job before it is submitted,
-	// when it has an ID, and after its trials. If Run gets these Jobs again, it resumes
-	// them instead of submitting them twice.
+	// Run returns early with the error of the log, with ctx.Err() once ctx is cancelled, or with an error
+	// matching ErrUnavailable or ErrNoStart. Requests without a trial may then be requested again. A runner
+	// whose jobs can outlive tutti logs each job three times: before its submission, when it has an ID, and
+	// after its trials. If Batch.Jobs contains such jobs, Run resumes them instead of submitting them
+	// again.
 	Run(ctx context.Context, batch Batch, log Log) error
 }
 
-// TrialLog is a Log of trials for runners without jobs.
+// TrialLog is a function that implements Log, for runners without jobs. It gets each trial.
 type TrialLog func(coll.Trial) error
 
 // Job implements Log. It ignores the job.

@@ -15,7 +15,7 @@ type Case struct {
 	mpi.Forcing
 }
 
-// Launch is one run of a parallel program: cases of one layout.
+// Launch is one run of a parallel program. It measures cases of one layout.
 type Launch struct {
 	Layout coll.Layout
 	Order  coll.Order `json:",omitzero"` // of the ranks over the nodes; empty for one node
@@ -23,14 +23,14 @@ type Launch struct {
 	Dir    string // absolute, used by this launch alone, visible on every node; contains the files of Command
 }
 
-// Command is what each rank of a launch runs.
+// Command is the command that each rank of a launch runs.
 type Command struct {
 	Args  []string          // program and arguments
 	Env   []mpi.Var         // files of variables are written to the folder of the launch
 	Files map[string][]byte // further files for that folder, by name
 }
 
-// Output is the output of a launch, which may be incomplete.
+// Output is the output of a launch. It may be incomplete.
 type Output struct {
 	Stdout, Stderr []byte
 	Exit           int           // exit code of the launcher; undefined unless Ended
@@ -53,14 +53,14 @@ type Outcome struct {
 // OutcomeState says whether a case was measured.
 type OutcomeState string
 
-// The outcomes. A case that was not reached is launched again.
+// Outcomes of a case. If a case was not reached, it is launched again.
 const (
 	OutcomeDone       OutcomeState = "done"
 	OutcomeFailed     OutcomeState = "failed"
 	OutcomeNotReached OutcomeState = "not reached"
 )
 
-// Reading is what a program read from its output.
+// Reading contains what a Program read from the output of a launch.
 type Reading struct {
 	Outcomes       []Outcome // one for each case of the launch, in order
 	WarmupSeconds  float64   // of the whole launch
@@ -69,18 +69,18 @@ type Reading struct {
 	Warnings       []string
 }
 
-// Program is a benchmark program: how it is called and how its output is read.
+// Program is a benchmark program. It knows how the program is called and how its output is read.
 type Program interface {
 	Name() string
-	// Group distributes the cases of one layout to launches, each case to one launch.
+	// Group distributes the cases of one layout to launches. Each case belongs to one launch.
 	Group(cases []Case) [][]Case
-	// Allowance returns a wall time, launch time excluded, that a launch exceeds only if it
-	// hangs.
+	// Allowance returns a wall time that a launch exceeds only if it hangs. The time to start the ranks is
+	// not included.
 	Allowance(s Launch) time.Duration
-	// Command returns the command to run. The error names a case that cannot be measured.
+	// Command returns the command to run. If a case cannot be measured, the error names it.
 	Command(s Launch) (Command, error)
-	// Read reads the output. It must detect a wrong number of ranks, an algorithm other
-	// than the requested one, damaged and missing lines; these are outcomes, not errors.
+	// Read reads the output. It must detect a wrong number of ranks, an algorithm other than the requested
+	// one, and damaged or missing lines. It reports them as outcomes of the cases.
 	Read(s Launch, out Output) Reading
 }
 
@@ -98,13 +98,13 @@ type Launcher interface {
 // Placer is a Launcher that can run a launch on given nodes of its job.
 type Placer interface {
 	Launcher
-	// On is Args for a launch on given nodes. The file has one line for each node of the
-	// layout: the node's name followed by suffix. The error names an argument of the site that
-	// also selects nodes.
+	// On returns the arguments for a launch on given nodes. file is the path of a file with one line for
+	// each node of the layout: the node's name followed by suffix. If an argument of the site also selects
+	// nodes, the error names it.
 	On(file string, l coll.Layout, cmd Command) (args []string, suffix string, err error)
 }
 
-// Submission is a job for the scheduler.
+// Submission describes a job for the scheduler.
 type Submission struct {
 	Name   string // never used before
 	Dir    string // absolute; the working directory
@@ -114,7 +114,7 @@ type Submission struct {
 	Limit  time.Duration
 }
 
-// JobPhase is the phase of a job as the scheduler reports it.
+// JobPhase says whether a job waits, runs or is over, as the scheduler reports it.
 type JobPhase string
 
 // The phases of a job.
@@ -135,11 +135,11 @@ type Status struct {
 	Ended       time.Time
 }
 
-// ErrRejected reports a submission that can never be accepted. The text contains the
+// ErrRejected reports that the scheduler can never accept a submission. The error text contains the
 // scheduler's message.
 var ErrRejected = errors.New("rejected")
 
-// Capacity describes the largest job that a scheduler takes, and how many jobs.
+// Capacity describes the largest job that a scheduler accepts, and how many jobs it accepts.
 type Capacity struct {
 	Nodes int           // of one job; zero when unknown
 	PPN   int           // ranks on a node; zero when unknown
@@ -157,20 +157,19 @@ type Capacity struct {
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)
-	// Submit returns the ID of the job called s.Name. If it is unknown whether an attempt
-	// arrived, Submit looks for the job before it tries again. The error matches
-	// ErrRejected if the job can never be accepted.
+	// Submit submits the job and returns its ID. If it is unknown whether an attempt reached the scheduler,
+	// Submit looks for a job called s.Name before it tries again. The error matches ErrRejected if the
+	// scheduler can never accept the job.
 	Submit(ctx context.Context, s Submission) (id string, err error)
-	// Find looks for a job by its name. An earlier tutti may have submitted it and ended
+	// Find looks for a job by its name. An earlier process of tutti may have submitted the job and ended
 	// before it received the ID.
 	Find(ctx context.Context, s Submission) (id string, found bool, err error)
-	// Status returns the status of jobs by ID. Name and Dir distinguish a job from older
-	// ones with the same ID. Unknown jobs are left out.
+	// Status returns the status of jobs by ID. The name and folder in a Submission distinguish its job from
+	// older jobs with the same ID. The result has no entry for an unknown job.
 	Status(ctx context.Context, jobs map[string]Submission) (map[string]Status, error)
-	// Cancel cancels a job. A job that is over or unknown is not an error.
+	// Cancel cancels a job. It returns no error if the job is over or unknown.
 	Cancel(ctx context.Context, id string, s Submission) error
-	// Show returns the command that Submit would run, quoted for a shell, to be read by
-	// people.
+	// Show returns the command that Submit would run, as text for people. It is quoted for a shell.
 	Show(s Submission) string
 }
 

@@ -69,7 +69,8 @@ type bounds struct {
 	leaving    bool          // the limit is the end of the allocation
 }
 
-// boundsOf returns the limits of the scheduler, with a limit of time that is at most jobTime.
+// boundsOf returns the scheduler's limits of one job. The time limit is at most jobTime, and at most the
+// remaining time of an allocation.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
 	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {

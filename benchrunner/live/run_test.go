@@ -255,7 +255,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
-// killFirst waits until one case of the first job waits, then kills the processes of this job.
+// killFirst kills the processes of the first job as soon as one of its cases has begun to wait.
 func killFirst(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "ledger.held"), "held")
 	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))

@@ -74,8 +74,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the nodes of a job of the given size. Before the job starts, its nodes are unknown. So pool
-// assumes whole switches, the largest ones first.
+// pool returns the nodes of a job of the given size. The nodes are unknown before the job starts. So pool
+// assumes that every switch is as large as the largest one and that the job gets whole switches.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {

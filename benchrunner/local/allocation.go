@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// ErrOutside reports that NewAllocation was called outside of an allocation.
+// ErrOutside reports that the environment given to NewAllocation is not that of a Slurm allocation.
 var ErrOutside = errors.New("not inside a Slurm allocation")
 
 // allocation is the Slurm job that tutti runs in.
@@ -24,9 +24,9 @@ type allocation struct {
 	ends    time.Time // zero if the environment does not contain it
 }
 
-// NewAllocation returns a scheduler for the nodes of the Slurm allocation in environ, which
-// has the form of os.Environ. Its jobs are processes on tutti's node; the launcher starts
-// ranks on the other nodes.
+// NewAllocation returns a scheduler for the nodes of the Slurm allocation that environ describes. environ
+// has the form of os.Environ. Jobs are processes on the node where tutti runs; the launcher starts ranks on
+// the other nodes.
 func NewAllocation(environ []string) (*Scheduler, error) {
 	env := map[string]string{}
 	for _, v := range environ {
@@ -61,8 +61,8 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	return &Scheduler{opt: opt, environ: without(environ, algorithmPrefixes), host: host, allocation: a}, nil
 }
 
-// leastCPUs returns the smallest number in a list like 32(x3),16: three nodes with 32 CPUs
-// and one with 16.
+// leastCPUs returns the smallest number of CPUs in a list such as 32(x3),16. This list means three nodes
+// with 32 CPUs and one with 16.
 func leastCPUs(list string) (int, error) {
 	least := math.MaxInt
 	for _, part := range strings.Split(list, ",") {
@@ -76,8 +76,8 @@ func leastCPUs(list string) (int, error) {
 	return least, nil
 }
 
-// end returns the end of the allocation, zero for none. It asks the controller, since older
-// releases of Slurm do not put it into the environment.
+// end returns the time when the allocation ends, zero if it has no limit. It asks Slurm's controller, since
+// older releases of Slurm do not put this time into the environment.
 func (a *allocation) end(ctx context.Context) (time.Time, error) {
 	if !a.ends.IsZero() {
 		return a.ends, nil

@@ -33,7 +33,7 @@ func ExampleNewAllocation() {
 	// Output: allocation 4 16 2033-05-18 03:33:20 +0000 UTC <nil>
 }
 
-// A job is a process on this machine. Its folder contains its state.
+// A job is a process on this machine. The folder of the job contains its state.
 func ExampleScheduler_Submit() {
 	dir, err := os.MkdirTemp("", "job")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 //go:embed run.sh
 var runText string
 
-// Options describe this machine. Zero means unknown.
+// Options describe this machine. A field that is zero means unknown.
 type Options struct {
 	Nodes int // of one job, for launchers that simulate several nodes
 	PPN   int // ranks on a node
@@ -39,9 +39,8 @@ type Scheduler struct {
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler for this machine. Jobs get the environment of this process,
-// without variables of other jobs that would confuse launchers and without variables that
-// select algorithms.
+// New returns a scheduler for this machine. Jobs get the environment of this process, except two kinds of
+// variables: those of other jobs, which would confuse launchers, and those that select algorithms.
 func New(opt Options) (*Scheduler, error) {
 	if opt.Nodes < 0 || opt.PPN < 0 {
 		return nil, fmt.Errorf("local: %d nodes, %d processes per node: want zero or more", opt.Nodes, opt.PPN)
@@ -62,7 +61,7 @@ var (
 	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
-// without returns the variables whose names have none of the prefixes.
+// without returns the variables of environ whose names begin with none of the prefixes.
 func without(environ, prefixes []string) []string {
 	var out []string
 	for _, v := range environ {
@@ -73,7 +72,7 @@ func without(environ, prefixes []string) []string {
 	return out
 }
 
-// Name returns local or allocation.
+// Name returns "allocation" inside a Slurm allocation, otherwise "local".
 func (s *Scheduler) Name() string {
 	if s.allocation != nil {
 		return "allocation"
@@ -81,7 +80,8 @@ func (s *Scheduler) Name() string {
 	return "local"
 }
 
-// Capacity allows one job at a time, inside an allocation until its end.
+// Capacity implements benchrunner.Scheduler. It allows one job at a time. In an allocation, jobs must end
+// before the allocation does.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	c := benchrunner.Capacity{Nodes: s.opt.Nodes, PPN: s.opt.PPN, Jobs: 1, Attached: true}
 	if s.allocation == nil {
@@ -93,8 +93,8 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// Switches returns the switches of the allocation's nodes, which the controller knows. Outside
-// of an allocation there are none.
+// Switches returns the nodes of each switch in the allocation. It asks Slurm's controller. Outside of an
+// allocation it returns nil.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if s.allocation == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	return files.LeafSwitches(out)
 }
 
-// Show returns the command as a person would type it.
+// Show returns a command that a person can type to run the job.
 func (s *Scheduler) Show(sub benchrunner.Submission) string {
 	return "setsid timeout " + limitOf(sub) + " bash " + shellescape.Quote(sub.Script)
 }
@@ -118,8 +118,8 @@ func limitOf(sub benchrunner.Submission) string {
 	return strconv.FormatFloat(max(sub.Limit.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// Submit starts the script in its own session. If the folder has a process already, that
-// one is the job.
+// Submit starts the script as a process in its own session. If the folder already belongs to a process,
+// Submit returns the ID of that process.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -147,9 +147,9 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return s.identify(ctx, sub, cmd.Process.Pid, gone)
 }
 
-// identify waits until the new process has written its identity, usually for a millisecond. It
-// also returns if the process has ended because the folder has another process. It ignores
-// ctx: the job runs already, and the caller can cancel it by its ID.
+// identify waits until the new process has written its ID, usually for a millisecond. If the folder belongs
+// to another process, the new one ends, and identify returns the ID of the other. It ignores ctx, because
+// the job already runs and the caller can cancel it by its ID.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
 	own := strconv.Itoa(pid) + "-"
 	for {
@@ -168,7 +168,7 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pi
 	}
 }
 
-// card is the content of the file in which the process of a job identifies itself.
+// card is the content of the file in which the process of a job writes its ID.
 type card struct{ id, host, allocation string }
 
 func readCard(dir string) (card, bool, error) {
@@ -235,7 +235,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	return st, true, err
 }
 
-// exited sets how the script ended, if it did.
+// exited reports whether the script has ended. If so, it sets in st how the script ended.
 func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	text, over, err := readFile(filepath.Join(dir, "exit"))
 	if err != nil || !over {
@@ -254,8 +254,8 @@ func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	return true, err
 }
 
-// running reports whether the process exists. A process on another machine cannot be
-// checked: it counts as running until its allocation has ended.
+// running reports whether the process of a job exists. A process on another machine cannot be checked. It
+// counts as running until its allocation has ended.
 func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 	p, err := parseID(c.id)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 	return false, fmt.Errorf("job %s runs on %s, this is %s: go on there", sub.Name, c.host, s.host)
 }
 
-// Cancel ends all processes of the job, first by TERM, then by KILL.
+// Cancel ends all processes of the job, first by the signal TERM, then by KILL.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	c, found, err := readCard(sub.Dir)
 	if err != nil || !found || c.id != id {

@@ -25,7 +25,7 @@ func scheduler(t *testing.T) *local.Scheduler {
 	return testutil.Must(local.New(local.Options{Nodes: 2, PPN: 4}))(t)
 }
 
-// submission returns a job whose script has the given lines.
+// submission returns a job whose script consists of the given lines.
 func submission(t *testing.T, lines string) benchrunner.Submission {
 	t.Helper()
 	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Nodes: 1, PPN: 1, Limit: time.Minute}
@@ -45,7 +45,7 @@ func status(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submiss
 	return answer[id]
 }
 
-// over waits for the end of a job.
+// over waits until a job has ended and returns its status.
 func over(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submission) benchrunner.Status {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
@@ -88,8 +88,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestFind checks that another scheduler finds the job by its folder, and that a second Submit
-// returns the same job.
+// TestFind checks that another scheduler finds a job by its folder, and that a second Submit of the job
+// returns the same ID.
 func TestFind(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "echo >>ran; until [ -e go ]; do sleep 0.05; done")
 	if id, found, err := s.Find(ctx, sub); found || err != nil {
@@ -143,8 +143,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestReusedProcessID checks that a process counts as the job only if its start time and boot ID
-// agree too.
+// TestReusedProcessID checks that a process counts as the job only if its start time and boot ID also
+// agree, not only its process ID.
 func TestReusedProcessID(t *testing.T) {
 	s, sub := scheduler(t), submission(t, "sleep 1000")
 	id := submit(t, s, sub)
@@ -170,15 +170,14 @@ func TestReusedProcessID(t *testing.T) {
 	}
 }
 
-// write writes another ID into the folder of a job.
+// write replaces the process ID in the folder of a job.
 func write(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
 	host := testutil.Must(os.Hostname())(t)
 	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\n"+host+"\n\n"), 0o666))
 }
 
-// TestCancel checks that Cancel ends child processes in their own sessions, and those that
-// ignore TERM.
+// TestCancel checks that Cancel ends child processes that have their own sessions or ignore TERM.
 func TestCancel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for processes that ignore TERM")
@@ -214,8 +213,8 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 	}
 }
 
-// TestUnreadableFiles checks that a file that cannot be read makes the status unavailable. It does
-// not mean that the job has ended.
+// TestUnreadableFiles checks that Status returns ErrUnavailable if a file of the job cannot be read. The
+// job must not count as ended.
 func TestUnreadableFiles(t *testing.T) {
 	for _, name := range []string{"process/id", "exit", "cancelled"} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +259,7 @@ func TestAllocation(t *testing.T) {
 	if st := over(t, s, id, sub); st.Outcome != coll.JobCompleted {
 		t.Errorf("status %+v: want the job to see the allocation", st)
 	}
-	// A job in an allocation that has ended is over, even if its machine is unknown.
+	// A job of an allocation that has ended is over, even if it ran on an unknown machine.
 	testutil.NoError(t, os.Remove(filepath.Join(sub.Dir, "exit")))
 	testutil.NoError(t, os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n11\n"), 0o666))
 	if st := status(t, s, id, sub); st.Outcome != coll.JobLost {

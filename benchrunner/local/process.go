@@ -16,11 +16,11 @@ import (
 	"tutti/benchrunner"
 )
 
-// termGrace is how long processes may run after TERM. Launchers need the time to end their
+// termGrace is how long processes may continue after the signal TERM. Launchers need this time to end their
 // remote ranks.
 const termGrace = 5 * time.Second
 
-// process identifies the leader of a job's session. No other process has the same identity.
+// process identifies the leader of a job's session. The combination of its fields is unique.
 type process struct {
 	id   string // pid-tick-boot
 	pid  int
@@ -39,14 +39,14 @@ func parseID(id string) (process, error) {
 	return process{}, fmt.Errorf("id %q: want PID-TICK-BOOT", id)
 }
 
-// stat is the content of /proc/PID/stat.
+// stat contains fields of the file /proc/PID/stat.
 type stat struct {
 	state   string
 	session string
 	tick    string
 }
 
-// readStat returns false if the process does not exist.
+// readStat reads the state of a process. It returns false if the process does not exist.
 func readStat(pid int) (stat, bool, error) {
 	text, found, err := readFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil || !found {
@@ -56,8 +56,8 @@ func readStat(pid int) (stat, bool, error) {
 	return s, ok, nil
 }
 
-// parseStat reads a file stat of /proc. The program's name, in parentheses, may contain any
-// character.
+// parseStat parses the content of /proc/PID/stat. The name of the program, which is in parentheses, may
+// contain any character.
 func parseStat(text []byte) (stat, bool) {
 	end := bytes.LastIndexByte(text, ')')
 	f := strings.Fields(string(text[end+1:]))
@@ -87,13 +87,13 @@ func (p process) alive() (bool, error) {
 	return p.sameBoot()
 }
 
-// members returns the processes of the job: all processes of its session, and others that have
-// the job's ID in their environment.
+// members returns the processes of the job: all processes of its session, and other processes that have the
+// job's ID in their environment.
 func (p process) members() ([]int, error) {
 	if same, err := p.sameBoot(); err != nil || !same {
 		return nil, err
 	}
-	// While a session has members, the kernel does not give its number to another process.
+	// The kernel gives the number of a session to no other process while the session has members.
 	leader, there, err := readStat(p.pid)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p process) members() ([]int, error) {
 	return out, nil
 }
 
-// has reports whether a process is alive and belongs to the job with the given session.
+// has reports whether the process pid is alive and belongs to the job, whose session is given.
 func (p process) has(pid int, session string) (bool, error) {
 	s, found, err := readStat(pid)
 	if err != nil || !found || s.dead() {
@@ -176,8 +176,8 @@ func readFile(path string) (text []byte, found bool, err error) {
 	return text, err == nil, unknown(err)
 }
 
-// modTime returns when a file was last written, zero if it does not exist. The error is
-// that of readFile.
+// modTime returns when a file was last written, the zero time if it does not exist. The error matches
+// benchrunner.ErrUnavailable.
 func modTime(dir, name string) (time.Time, error) {
 	stat, err := os.Stat(filepath.Join(dir, name))
 	if err != nil {
@@ -186,7 +186,8 @@ func modTime(dir, name string) (time.Time, error) {
 	return stat.ModTime(), nil
 }
 
-// unknown returns nil for an error that says that a file or a process does not exist.
+// unknown returns nil for an error that means that a file or process does not exist. Other errors become
+// errors matching benchrunner.ErrUnavailable.
 func unknown(err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil

@@ -23,8 +23,8 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestProcessUnknown checks that a process counts as unknown, not as ended, if /proc cannot be
-// read. Here the limit of open files prevents reading.
+// TestProcessUnknown checks that a process counts as unknown, not as ended, if /proc cannot be read. The
+// test lowers the limit of open files to prevent reading.
 func TestProcessUnknown(t *testing.T) {
 	pid := os.Getpid()
 	self, _, err := readStat(pid)

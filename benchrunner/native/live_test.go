@@ -68,7 +68,7 @@ func (s *site) compile() (string, error) {
 	if _, err := exec.LookPath(s.launcher); err != nil {
 		return "", err
 	}
-	// A compiler wrapper is not enough, because the headers may be missing.
+	// A compiler wrapper without MPI headers does not suffice.
 	probe := filepath.Join(buildDir, s.library+".c")
 	if err := os.WriteFile(probe, []byte("#include <mpi.h>\n"), 0o644); err != nil {
 		return "", err
@@ -98,7 +98,7 @@ func (s *site) program(t *testing.T) string {
 	return ""
 }
 
-// quick returns options for machines with fewer cores than ranks.
+// quick returns options for short measurements on machines with fewer cores than ranks.
 func quick(path string) native.Options {
 	o := options()
 	o.Path, o.Slice, o.MinSamples, o.Warmup, o.Precision = path, 20*time.Millisecond, 6, 2, 0.2
@@ -128,7 +128,7 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 	return out
 }
 
-// measure measures the cases in one launch.
+// measure measures the cases in one launch and returns what the program read.
 func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Case, environ ...string) (benchrunner.Reading, benchrunner.Output) {
 	t.Helper()
 	p := program(t, opt)
@@ -148,7 +148,7 @@ func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Cas
 	return p.Read(st, out), out
 }
 
-// forcedCase returns a case with the forcing of the library's release.
+// forcedCase returns a case with the settings that force the algorithm in this release of the library.
 func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes int64, algorithm string) benchrunner.Case {
 	t.Helper()
 	lib, cat, err := libraries.Release(s.library, s.version)
@@ -161,8 +161,8 @@ func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes 
 	return benchrunner.Case{Candidate: cand, Forcing: f}
 }
 
-// switchCase returns a case with the given switches, even if forcing would reject them. Its name is
-// that of the default, so any algorithm may run.
+// switchCase returns a case with the given switches, even if the library's forcing would reject them. Its
+// algorithm has the name of the library's default, so the check of the observed algorithm accepts any.
 func switchCase(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
 	out := one(c, bytes, coll.Default.Name, switches...)
 	out.Nodes, out.PPN, out.NewComm = l.Nodes, l.PPN, newComm
@@ -181,8 +181,8 @@ func checkAllDone(t *testing.T, cases []benchrunner.Case, r benchrunner.Reading,
 
 var pair = coll.Layout{Nodes: 1, PPN: 2}
 
-// TestLiveAlgorithms measures every algorithm that the catalogue can force on two ranks. Every
-// collective delivers the right data. Where the library shows which algorithm ran, it is the
+// TestLiveAlgorithms measures, on two ranks, every algorithm that the catalogue can force. It checks that
+// every collective delivers the right data. If the library shows which algorithm ran, it must be the
 // requested one.
 func TestLiveAlgorithms(t *testing.T) {
 	sizes := []int64{64, 4096}
@@ -229,8 +229,8 @@ func TestLiveAlgorithms(t *testing.T) {
 	}
 }
 
-// TestLiveProbe checks that observing the algorithm never blocks a rank, even if ranks forward
-// data, and that the observed algorithm is the requested one.
+// TestLiveProbe checks that the observation of the running algorithm never blocks a rank, even if ranks
+// forward data. The observed algorithm must be the requested one.
 func TestLiveProbe(t *testing.T) {
 	opt := quick(mpich.program(t))
 	lib, cat, err := libraries.Release(mpich.library, mpich.version)
@@ -255,8 +255,9 @@ func TestLiveProbe(t *testing.T) {
 	}
 }
 
-// TestLiveSwitchesOpenMPI checks that coll/tuned calls the functions of the given switches, in
-// their order. The log of the dynamic loader of rank 0 has the first call of each function.
+// TestLiveSwitchesOpenMPI checks that coll/tuned calls the functions of the given switches in the order of
+// the switches. It reads the log of the dynamic loader on rank 0, which has the first call of each
+// function.
 func TestLiveSwitchesOpenMPI(t *testing.T) {
 	prog := openmpi.program(t)
 	want := []string{"bcast_intra_pipeline", "bcast_intra_binomial", "bcast_intra_chain", "bcast_intra_basic_linear"}
@@ -284,8 +285,8 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 	}
 }
 
-// TestLiveRefused checks that an algorithm that the library cannot run fails with the
-// library's message, and that the next case is measured.
+// TestLiveRefused checks a case whose algorithm the library cannot run. The case fails with the library's
+// message, and the next case is measured.
 func TestLiveRefused(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	tuned := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
@@ -326,8 +327,8 @@ func TestLiveRefused(t *testing.T) {
 	}
 }
 
-// TestLiveCrash checks the outcomes when MPICH aborts in an algorithm that needs a power of
-// two as its number of ranks.
+// TestLiveCrash checks the outcomes after a crash of MPICH. The forced algorithm aborts unless the number
+// of ranks is a power of two.
 func TestLiveCrash(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	name := "MPIR_CVAR_REDUCE_SCATTER"
@@ -340,7 +341,7 @@ func TestLiveCrash(t *testing.T) {
 	}
 }
 
-// TestLiveHang checks that the program reports a case that hangs, and ends.
+// TestLiveHang checks that the program reports a case that hangs, and then ends by itself.
 func TestLiveHang(t *testing.T) {
 	prog := mpich.program(t)
 	text := strings.Join([]string{
@@ -375,8 +376,8 @@ func (s *site) preload(t *testing.T, code string) string {
 	return lib
 }
 
-// TestLiveWrongData checks that the data of every collective are checked. A library that
-// damages one element on one rank makes each case fail.
+// TestLiveWrongData checks that the program checks the data of every collective. The preloaded library
+// damages one element on one rank, so each case must fail.
 func TestLiveWrongData(t *testing.T) {
 	prog := mpich.program(t)
 	shim := mpich.preload(t, `
@@ -415,8 +416,8 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 	}
 }
 
-// TestLiveForms checks algorithms that are right for the timed call and wrong or crashing for
-// another form of the call. They fail with the name of the form. Without the check they are
+// TestLiveForms checks algorithms that are right for the timed call, but wrong or crashing for another form
+// of the call. Such cases fail, and the error names the form. Without the check of forms, they are
 // measured.
 func TestLiveForms(t *testing.T) {
 	const code = `
@@ -471,8 +472,7 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 	}
 }
 
-// TestLiveClocks checks the times of ranks whose clocks drift or differ by a quarter of an
-// hour.
+// TestLiveClocks checks the measured times if the clocks of ranks drift, or differ by a quarter of an hour.
 func TestLiveClocks(t *testing.T) {
 	prog := mpich.program(t)
 	shim := mpich.preload(t, `
@@ -539,7 +539,8 @@ int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm co
 	}
 }
 
-// helloNumber returns a number of the first event in the program's output.
+// helloNumber returns the number with the given key from the event hello, the first one in the program's
+// output.
 func helloNumber(t *testing.T, out benchrunner.Output, key string) float64 {
 	t.Helper()
 	first, _, _ := bytes.Cut(out.Stdout, []byte("\n"))
@@ -554,8 +555,8 @@ func helloNumber(t *testing.T, out benchrunner.Output, key string) float64 {
 	return v
 }
 
-// TestLiveWorld checks that a world that differs from the layout is reported, that nothing is
-// measured, and that the exit code is not 0.
+// TestLiveWorld checks an MPI world that differs from the layout. The program reports the difference,
+// measures nothing, and ends with an exit code other than 0.
 func TestLiveWorld(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -590,7 +591,7 @@ func TestLiveWorld(t *testing.T) {
 	}
 }
 
-// TestLivePlan checks that an invalid plan is an error with the number of its line.
+// TestLivePlan checks that an invalid plan leads to an error that states the number of the invalid line.
 func TestLivePlan(t *testing.T) {
 	prog := mpich.program(t)
 	const good = "tutti-native-plan 1\nnodes 1\nppn 1\nwarmup 1\nmin 6\nmax 20\nprecision 0.5\nslice 0.1\nhang 9\nabort_factor 0\ncheck no\ncase 0 bcast 64 same\nend\n"

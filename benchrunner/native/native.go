@@ -17,7 +17,7 @@ import (
 	"tutti/mpi"
 )
 
-// Options configure the program.
+// Options configure tutti's benchmark program, tutti-native.
 type Options struct {
 	Path        string        // absolute path of the program on the compute nodes
 	Warmup      int           // calls before the timed ones; fewer if they take more than a quarter of Slice
@@ -29,11 +29,11 @@ type Options struct {
 	Check       bool          // check the data that collectives deliver
 }
 
-// Program is the benchmark program. It implements benchrunner.Program.
+// Program is tutti's benchmark program, tutti-native. It implements benchrunner.Program.
 type Program struct{ opt Options }
 
-// New checks the options. It does not look for the program, which may exist on other
-// machines only.
+// New checks the options and returns the program. It does not look for the executable, which may exist on
+// other machines only.
 func New(opt Options) (*Program, error) {
 	switch {
 	case !path.IsAbs(opt.Path):
@@ -55,10 +55,9 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group puts all cases into one launch that can share the settings with which the library
-// starts. Small sizes come first, so that a crash at a large size loses little. For each
-// collective and size the library's default comes first, so that much slower algorithms are
-// aborted early.
+// Group puts all cases into one launch whose library can start with the same settings. Small sizes come
+// first, so that a crash at a large size loses few cases. For each collective and size, the library's
+// default comes first, so that much slower algorithms are aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
 	index := map[string]int{}
@@ -95,7 +94,7 @@ func rank(yes bool) int {
 	return 0
 }
 
-// keyOf returns a text that is equal for cases that can share a launch.
+// keyOf returns a text that is the same for all cases that can share a launch.
 func keyOf(c benchrunner.Case) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %t", c.Layout(), c.NewComm)
@@ -105,28 +104,28 @@ func keyOf(c benchrunner.Case) string {
 	return b.String()
 }
 
-// Times of a launch in addition to those of its cases. MPI_Finalize may hang for ten seconds
-// before the program gives up.
+// Times that a launch needs in addition to its cases. If MPI_Finalize hangs, the program gives up after ten
+// seconds.
 const (
 	startTime    = 10 * time.Second
 	finalizeTime = 15 * time.Second
 )
 
-// hang returns the time after which the program gives up a case. The limit of a slice is
-// checked only between calls. So a slow case may exceed it by one call each for check, warm-up
-// and timing.
+// hang returns the time after which the program gives up a case. The program checks the time limit of a
+// case, its slice, only between calls. So a slow case may exceed its slice by three calls: one each for
+// check, warm-up and timing.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
-// Allowance implements benchrunner.Program. It is one slice for every case plus the time by
-// which one slow case may exceed its slice.
+// Allowance implements benchrunner.Program. It contains one slice for every case. It adds the time by which
+// one slow case may exceed its slice, and the times to start and to end.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	return startTime + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + finalizeTime
 }
 
 const planName = "native.plan"
 
-// Command implements benchrunner.Program. The command contains the plan. All cases must be
-// of one group of Group.
+// Command implements benchrunner.Program. The command contains the plan, and its cases must be one of the
+// groups that Group returns.
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) == 0 {
 		return benchrunner.Command{}, fmt.Errorf("native: start without a case")
@@ -165,7 +164,7 @@ func (p *Program) head(l coll.Layout) []byte {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Limits of the program's plan.
+// Limits that the benchmark program sets for its plan.
 const (
 	maxSwitches = 64
 	maxName     = 127

@@ -25,7 +25,7 @@ func program(t *testing.T, opt native.Options) *native.Program {
 	return testutil.Must(native.New(opt))(t)
 }
 
-// one returns a case of a 2x1 layout. The algorithm may be library_default.
+// one returns a case of the layout 2x1. The algorithm may be library_default.
 func one(c coll.Collective, bytes int64, algorithm string, switches ...mpi.Switch) benchrunner.Case {
 	a, err := coll.ParseAlgorithm(algorithm)
 	if err != nil {

@@ -54,7 +54,8 @@ type event struct {
 	Error string `json:"error"` // the program's own report that the line is wrong
 }
 
-// anyOrder is the order if all orders place the ranks in the same way, as on one node.
+// anyOrder is the reported order of ranks if all orders place the ranks in the same way, for example on one
+// node.
 const anyOrder = "any"
 
 type node struct {
@@ -72,7 +73,7 @@ type caseOutput struct {
 	results []event // results and refusals
 }
 
-// listing is the content of an output.
+// listing is the parsed output of a launch.
 type listing struct {
 	hellos  []event
 	errors  []string
@@ -87,7 +88,7 @@ const (
 	maxDamaged = 5
 )
 
-// parse reads the lines of an output with n cases. It ignores lines of other programs.
+// parse parses the lines that a launch with n cases printed. It ignores lines of other programs.
 func parse(lines []string, n int) listing {
 	l := listing{cases: make([]caseOutput, n)}
 	last := -1 // the case that began last
@@ -107,8 +108,8 @@ func parse(lines []string, n int) listing {
 	return l
 }
 
-// decode reads one JSON object. Text after the object is ignored, since launchers and
-// libraries may write into the same line.
+// decode reads one JSON object. It ignores text after the object, since launchers and libraries may write
+// into the same line.
 func decode(text string) (event, error) {
 	var e event
 	d := json.NewDecoder(strings.NewReader(text))
@@ -154,14 +155,14 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass marks cases that have ended because the next case began.
+// pass marks the case that began last as ended if a later case has begun.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
 	}
 }
 
-// check returns an error if a result is not valid for the case.
+// check returns an error if the event is not a valid result of the case.
 func (e event) check(c benchrunner.Case) error {
 	switch {
 	case e.Error != "":
@@ -196,7 +197,7 @@ func (e event) checkTimes() error {
 	return nil
 }
 
-// checkManner returns an error if the case was measured in another way than requested.
+// checkManner returns an error if the event has an invalid value of stop, sync, verified or bytes.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):
@@ -214,7 +215,7 @@ func (e event) checkManner(c benchrunner.Case) error {
 // seconds reports whether v is a valid duration.
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
-// shortest is a lower bound of the time of a collective in seconds: light travels 30 cm in it.
+// shortest is a lower bound of the time of a collective in seconds. Light travels only 30 cm in this time.
 const shortest = 1e-9
 
 // Ways in which the program observed the algorithm that ran.
@@ -248,7 +249,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 	return fmt.Sprintf("the library ran %s instead", e.Seen)
 }
 
-// world returns how the ranks differ from the layout, "" if they do not.
+// world returns how the MPI world differs from the layout, "" if it agrees.
 func (l listing) world(s benchrunner.Launch) string {
 	if len(l.errors) > 0 {
 		return l.errors[0]

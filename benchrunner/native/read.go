@@ -8,7 +8,7 @@ import (
 	"tutti/csource"
 )
 
-// Read implements benchrunner.Program.
+// Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
 	r := benchrunner.Reading{Warnings: append(l.warnings(), l.starts()...)}
@@ -41,7 +41,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	return r
 }
 
-// outcome returns the outcome of one case, and whether the program printed one.
+// outcome returns the outcome of one case. It returns false if the program printed none.
 func outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
@@ -68,7 +68,7 @@ func outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benc
 	return o, true
 }
 
-// blame adds the time of a case that crashed or hung to the reading.
+// blame adds the time of a case that crashed or hung to the times of the reading.
 func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Reading) {
 	for i, c := range l.cases {
 		o := &r.Outcomes[i]
@@ -88,8 +88,8 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 	}
 }
 
-// starts warns if some cases began at agreed times and others after a barrier. The times of
-// the latter are longer, because they include the end of the barrier.
+// starts returns a warning if some cases began at agreed times and others after a barrier. The times of the
+// latter cases are longer, because they include the end of the barrier.
 func (l listing) starts() []string {
 	barriers, all := 0, 0
 	for _, c := range l.cases {
@@ -106,7 +106,7 @@ func (l listing) starts() []string {
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
-// warnings returns problems that do not change the outcome of a case.
+// warnings returns the problems that a launch reported but that do not change the outcome of a case.
 func (l listing) warnings() []string {
 	var out []string
 	for i, line := range l.damaged {
@@ -124,8 +124,8 @@ func (l listing) warnings() []string {
 	return out
 }
 
-// oneLine shortens a library's error message, whose stack has a line for every function, to
-// one line.
+// oneLine shortens a library's error message to one line. The message contains a stack with a line for
+// every function.
 func oneLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i, line := range lines {

@@ -24,7 +24,8 @@ func form(i int, name string) string {
 }
 func begin(i int) string { return fmt.Sprintf(`{"event":"begin","case":%d,"at":0.5}`, i) + "\n" }
 
-// result returns the result line of a case. more adds or replaces keys.
+// result returns the line that the program prints for the result of case i. more contains JSON keys to add
+// or to replace.
 func result(i int, more string) string {
 	return fmt.Sprintf(`{"event":"result","case":%d,"bytes":64,"median":2e-6,"low":1e-6,"high":3e-6,"min":1e-6,"samples":10,"late":0,"sync":"clock",`+
 		`"stop":"tight","verified":"no","seen":"","warmup":0.01,"measure":0.01,"wall":0.03%s}`, i, more) + "\n"
@@ -32,14 +33,14 @@ func result(i int, more string) string {
 
 func whole(i int) string { return begin(i) + result(i, "") }
 
-// three returns the launch of three cases that most tests read.
+// three returns a launch of three cases, which most tests use.
 func three() benchrunner.Launch {
 	s := start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
 	s.Order = coll.Cyclic
 	return s
 }
 
-// outcomesText writes each outcome as one line.
+// outcomesText returns a text with one line for each outcome.
 func outcomesText(outcomes []benchrunner.Outcome) string {
 	var b strings.Builder
 	for _, o := range outcomes {
@@ -192,8 +193,7 @@ func TestReadAlgorithm(t *testing.T) {
 	}
 }
 
-// TestReadRecorded reads recorded outputs of two ranks of MPICH 4.0.2 and Open MPI 4.1.4, with
-// their plans.
+// TestReadRecorded reads recorded outputs of MPICH 4.0.2 and Open MPI 4.1.4 on two ranks, with their plans.
 func TestReadRecorded(t *testing.T) {
 	for _, name := range []string{"mpich", "openmpi"} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,8 @@ func TestReadRecorded(t *testing.T) {
 	}
 }
 
-// planned returns the launch of a plan whose comments name the algorithms.
+// planned returns the launch that a plan describes. Comments in the plan contain the names of the
+// algorithms.
 func planned(t *testing.T, plan string) benchrunner.Launch {
 	t.Helper()
 	s := benchrunner.Launch{Layout: coll.Layout{Nodes: 1, PPN: 2}}

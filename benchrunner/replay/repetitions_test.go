@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// repeated returns recorded data with five repetitions of each candidate. Repetition k takes 1
-// + k/10 times the synthetic time and cost.
+// repeated returns recorded data with five repetitions of each candidate. The time and cost of repetition k
+// are 1 + k/10 times the synthetic ones.
 func repeated() []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range testutil.SyntheticMeasurements(points()) {
@@ -27,8 +27,8 @@ func repeated() []coll.Measurement {
 	return out
 }
 
-// TestRepetitionsAreDrawn checks that a trial is one of the repetitions without further noise,
-// and that the truth is their median. Further attempts use the other repetitions in turn.
+// TestRepetitionsAreDrawn checks that a trial has the time of one repetition without further noise, and
+// that Truth returns the median of the repetitions. Further attempts return the other repetitions in turn.
 func TestRepetitionsAreDrawn(t *testing.T) {
 	once := machine(t, replay.Options{})
 	m := testutil.Must(replay.New(repeated(), replay.Options{Seed: 4, Noise: replay.Noise{Sigma: 0.5, TailProbability: 1}}))(t)
@@ -79,7 +79,7 @@ func TestNewRejectsRepetitions(t *testing.T) {
 	}
 }
 
-// TestJobNoiseDisturbsWholeJobs checks that all times of a job have the same factor of noise.
+// TestJobNoiseDisturbsWholeJobs checks that the same noise factor applies to all times of a job.
 func TestJobNoiseDisturbsWholeJobs(t *testing.T) {
 	m := machine(t, replay.Options{Seed: 1, JobNoise: 0.1})
 	var factors []float64

@@ -14,20 +14,20 @@ import (
 	"tutti/coll"
 )
 
-// Noise is added to a recorded time.
+// Noise describes the random factor by which a replayed time differs from the recorded one.
 type Noise struct {
 	Sigma           float64 // relative, lognormal: time · exp(Sigma·z)
 	TailProbability float64 // probability of an outlier, which is TailLow to TailHigh times slower
 }
 
-// The bounds of the uniform factor by which an outlier is slower. Single runs on shared
+// An outlier is slower by a uniformly distributed factor between these bounds. Single runs on shared
 // clusters had outliers of this size.
 const (
 	TailLow  = 1.3
 	TailHigh = 3.0
 )
 
-// Options are the random effects and costs that a Machine adds to the recorded times.
+// Options describe the random effects and costs that a Machine adds to the recorded times.
 type Options struct {
 	Seed        uint64
 	Noise       Noise   // noise of candidates with one recorded time; other candidates use their repetitions
@@ -57,7 +57,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Machine answers from recorded measurements. It is safe for concurrent use.
+// Machine answers requests from recorded measurements. It is safe for concurrent use.
 type Machine struct {
 	opt         Options
 	recorded    map[coll.Candidate]coll.Measurement   // the median of repetitions
@@ -67,10 +67,9 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// New returns a machine with recorded measurements. A candidate may have several
-// repetitions, which differ in Rep. It returns an error for a time that is not positive, a
-// negative cost, a duplicate, and a candidate that needs more nodes than the allocation
-// has.
+// New returns a machine that replays the measurements. A candidate may have several repetitions, which
+// differ in Rep. The error reports a time that is not positive, a negative cost, a duplicate, or a
+// candidate that needs more nodes than the allocation has.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -116,7 +115,8 @@ func (m *Machine) add(r coll.Measurement) error {
 	return nil
 }
 
-// Candidates returns the recorded candidates in order. The caller must not change them.
+// Candidates returns the recorded candidates in the order of coll.CompareCandidates. The caller must not
+// change the slice.
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
 
 // Space returns the space of the recorded candidates.
@@ -134,8 +134,8 @@ func (m *Machine) Space() *coll.Space {
 	})
 }
 
-// Truth returns the recorded measurement of a candidate without noise. For repetitions it is
-// the median, the faster of the two middle ones if their number is even.
+// Truth returns the recorded measurement of a candidate, without noise. If there are several repetitions,
+// it returns their median; for an even number, the faster of the two middle ones.
 func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 	t, ok := m.recorded[c]
 	return t, ok
@@ -151,9 +151,9 @@ func (m *Machine) Truths() []coll.Measurement {
 	return out
 }
 
-// Costs returns the cost of measuring the candidates in one batch, launches included, in
-// seconds of the whole machine. For concurrent launches the makespan is divided among them.
-// A candidate without a record costs its launch.
+// Costs returns the cost of measuring each candidate of a batch, launches included, in seconds of the whole
+// machine. If launches run concurrently, the makespan is divided among the candidates. A candidate without
+// a record costs only its launch.
 func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	run := make([]float64, len(batch))
 	for i, c := range batch {
@@ -162,7 +162,8 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices returns Costs for the given run times in seconds, launches excluded.
+// prices returns what Costs returns if the candidates have the given run times. run is in seconds and
+// excludes launches.
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {
@@ -191,8 +192,8 @@ func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 	return sum
 }
 
-// Run implements benchrunner.Runner. It answers the requests that have not ended in the
-// order of the batch.
+// Run implements benchrunner.Runner. It answers, in the order of the batch, the requests that have not
+// ended.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	candidates := make([]coll.Candidate, len(batch.Requests))
 	run := make([]float64, len(batch.Requests))
@@ -217,7 +218,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	return nil
 }
 
-// job returns the noise factor that all times of a batch have.
+// job returns the noise factor that applies to all times of a batch.
 func (m *Machine) job(b benchrunner.Batch) float64 {
 	if m.opt.JobNoise == 0 {
 		return 1
@@ -227,9 +228,9 @@ func (m *Machine) job(b benchrunner.Batch) float64 {
 	return Noise{Sigma: m.opt.JobNoise}.factor(rand.New(rand.NewPCG(m.opt.Seed, h.Sum64())))
 }
 
-// drawn returns the recorded measurement that answers a request. With repetitions, attempts
-// use each of them in turn, in an order that depends on seed and candidate. Without a record
-// it returns the zero value.
+// drawn returns the recorded measurement that answers a request. If the candidate has repetitions,
+// successive attempts use them in turn, in an order that depends on the seed and the candidate. Without a
+// record, drawn returns the zero value.
 func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 	runs := m.repetitions[r.Candidate]
 	if len(runs) == 0 {

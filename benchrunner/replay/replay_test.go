@@ -172,8 +172,8 @@ func ExampleNew() {
 	// best: ring
 }
 
-// TestConcurrentLaunches checks that concurrent launches of a batch cost the time from the first begin
-// to the last end.
+// TestConcurrentLaunches checks that concurrent launches cost the time from the begin of the first to the
+// end of the last launch.
 func TestConcurrentLaunches(t *testing.T) {
 	one := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}})
 	concurrent := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})

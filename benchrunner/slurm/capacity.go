@@ -10,7 +10,7 @@ import (
 	"tutti/topology/files"
 )
 
-// node is a line of sinfo --Node.
+// node is one line of the output of sinfo --Node.
 type node struct {
 	name     string
 	cpus     int
@@ -41,7 +41,7 @@ func parseNode(line string) (node, error) {
 	return n, nil
 }
 
-// serves reports whether jobs can get the node without a repair.
+// serves reports whether jobs can get the node without a repair by an administrator.
 func (n node) serves() bool {
 	if strings.HasSuffix(n.state, "*") { // the node does not respond
 		return false
@@ -55,8 +55,8 @@ func (n node) serves() bool {
 	return true
 }
 
-// has reports whether the node has the features. It understands only expressions like a&b;
-// for others it returns true.
+// has reports whether the node has the features of the constraint. It understands only expressions such as
+// a&b, and returns true for others.
 func (n node) has(constraint string) bool {
 	if constraint == "" || strings.ContainsAny(constraint, "|[]()*!:") {
 		return true
@@ -73,9 +73,9 @@ func (n node) has(constraint string) bool {
 	return true
 }
 
-// Capacity counts the nodes of the partition that have the constraint and are not down or
-// drained. PPN and Bytes are those of the smallest of them. It ignores limits of accounts
-// and qualities of service.
+// Capacity counts the nodes of the partition that have the constraint's features and are not down or
+// drained. PPN and Bytes are the smallest numbers of cores and bytes among these nodes. Capacity ignores
+// limits of accounts and qualities of service.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	p, err := s.partition(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, nil
 }
 
-// Switches returns the switches that the controller knows, none without a topology plugin.
+// Switches returns the switches that the controller knows. Without a topology plugin it knows none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	out, err := retryQuery(ctx, s, func() (string, error) {
 		return s.query(ctx, "scontrol", "show", "topology")

@@ -19,7 +19,7 @@ const (
 	cancelGrace = 5 * time.Second // time for a running command to end after its context is cancelled
 )
 
-// failure is the error of a command.
+// failure is the error of a Slurm command that failed.
 type failure struct {
 	name     string
 	message  string // message from standard error
@@ -49,9 +49,9 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command and returns its standard output. The error is a *failure or that of ctx.
-// A terminal interrupt does not reach the command, which may finish within cancelGrace after ctx
-// ends. If sbatch were killed, tutti would not know whether the job was submitted.
+// run runs a command and returns its standard output. The error is a *failure or that of ctx. An interrupt
+// from the terminal does not reach the command, and after ctx ends the command may continue for
+// cancelGrace. If sbatch were killed, tutti would not know whether it had submitted the job.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	return stdout.String(), f
 }
 
-// query runs a command that changes nothing.
+// query runs a command that only reads Slurm's state.
 func (s *Scheduler) query(ctx context.Context, name string, args ...string) (string, error) {
 	return s.run(ctx, command{name, args, queryEnv(os.Environ()), "/", queryLimit})
 }
@@ -113,7 +113,7 @@ func errorText(stderr string) string {
 // identifying lists the variables of Slurm that identify the cluster and the user.
 var identifying = map[string]bool{"SLURM_CONF": true, "SLURM_CONF_SERVER": true, "SLURM_JWT": true}
 
-// isOption reports whether Slurm's commands read the variable as an option.
+// isOption reports whether Slurm's commands use the environment variable as an option.
 func isOption(name string) bool {
 	first, _, _ := strings.Cut(name, "_")
 	switch first {
@@ -123,8 +123,8 @@ func isOption(name string) bool {
 	return false
 }
 
-// queryEnv returns environ for query commands. Times are printed as seconds since 1970, or
-// in UTC where that is not possible.
+// queryEnv returns the environment for query commands, derived from environ. It makes Slurm print times as
+// seconds since 1970, or in UTC where seconds are not possible.
 func queryEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {
@@ -143,7 +143,7 @@ var inherited = []string{
 	"MODULEPATH", "MODULESHOME", "LMOD_*", "BASH_ENV",
 }
 
-// jobEnv returns the part of environ that a job gets.
+// jobEnv returns those variables of environ that a job gets.
 func jobEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {

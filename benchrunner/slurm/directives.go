@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// directive is one argument of sbatch: a long option, with an optional value after "=".
+// directive matches one argument of sbatch: a long option, optionally with "=" and a value.
 var directive = regexp.MustCompile(`^--([a-z][a-z0-9-]+)(=(.+))?$`)
 
-// reservedOptions lists the options that directives must not contain, with the reason.
+// reservedOptions lists the options that a site's directives must not contain, with the reason.
 var reservedOptions = []struct{ reason, names string }{
 	{"it has a key of its own", "account constraint exclusive partition qos reservation"},
 	{"it is set for each job", "chdir error export export-file input job-name no-requeue nodes ntasks ntasks-per-node " +
@@ -19,14 +19,14 @@ var reservedOptions = []struct{ reason, names string }{
 	{"it runs nothing", "help usage version"},
 }
 
-// flags lists the options without a value. For other options sbatch would take the next
+// flags lists the options that have no value. For any other option without "=", sbatch would take the next
 // argument as the value.
 var flags = map[string]bool{
 	"contiguous": true, "overcommit": true, "oversubscribe": true, "reboot": true, "spread-job": true, "use-min-nodes": true,
 }
 
-// CheckDirective returns an error unless d is a long option that a site may add to every job.
-// It also rejects abbreviated options, because sbatch would accept them.
+// CheckDirective returns an error unless d is a long option of sbatch that a site may add to every job. It
+// also rejects abbreviated options. sbatch would accept these, so a reserved option could be hidden.
 func CheckDirective(d string) error {
 	m := directive.FindStringSubmatch(d)
 	if m == nil {

@@ -44,7 +44,7 @@ func ExampleParsePartitions() {
 	// Output: bench: 32 nodes, at most 16 of a job for 01:00:00
 }
 
-// On a cluster, a job is submitted, its status is requested, and it is cancelled.
+// This example submits a job to a cluster, requests its status and cancels it.
 func ExampleScheduler_Submit() {
 	ctx := context.Background()
 	scheduler, err := slurm.New(slurm.Options{Partition: "bench"})

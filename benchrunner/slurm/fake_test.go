@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// clock is a clock that advances only by Sleep.
+// clock is a simulated clock that advances only in Sleep.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -32,8 +32,8 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// fake returns a scheduler whose commands are shell scripts in the folder dir. Each call is a
-// line of the file dir/calls. The scripts may use fakedir.
+// fake returns a scheduler whose commands are shell scripts in the folder dir. The file dir/calls has one
+// line for each call. The scripts may use the variable dir.
 func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -62,7 +62,7 @@ func calls(t *testing.T, dir, command string) []string {
 	return got
 }
 
-// job returns a submission whose script has the body.
+// job returns a submission with a name and the body of its script.
 func job(t *testing.T, name, body string) benchrunner.Submission {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,5 +71,5 @@ func job(t *testing.T, name, body string) benchrunner.Submission {
 	return benchrunner.Submission{Name: name, Dir: dir, Script: script, Nodes: 1, PPN: 1, Limit: 2 * time.Minute}
 }
 
-// columns returns a row as squeue or sacct prints it.
+// columns returns the fields as one row of the output of squeue or sacct.
 func columns(fields ...string) string { return strings.Join(fields, separator) + "\n" }

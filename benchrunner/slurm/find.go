@@ -14,16 +14,16 @@ import (
 	"tutti/benchrunner"
 )
 
-// accountDays is how many days back sacct looks for a job by its name.
+// accountDays is the number of past days in which sacct searches for a job by its name.
 const accountDays = 60
 
-// errNoAccounts reports a cluster without accounting. sacct prints noAccounts there.
+// errNoAccounts reports that the cluster has no accounting. On such a cluster sacct prints noAccounts.
 var errNoAccounts = errors.New("the cluster keeps no accounts")
 
 const noAccounts = "Slurm accounting storage is disabled"
 
-// queue returns all jobs of this user that the controller knows. It forgets a job some
-// minutes after its end.
+// queue returns all jobs of this user that the controller knows. The controller forgets a job some minutes
+// after its end.
 func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	args := append([]string{"--noheader", "--all", "--states=all", "--user=" + strconv.Itoa(os.Getuid()), "--format=" + squeueColumns}, more...)
 	out, err := s.query(ctx, "squeue", args...)
@@ -33,8 +33,8 @@ func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	return parseRows(out), nil
 }
 
-// accounts returns sacct's rows of jobs, oldest first. The error is errNoAccounts on a cluster
-// without accounting, which is checked only once.
+// accounts returns sacct's rows of jobs, oldest first. On a cluster without accounting it returns
+// errNoAccounts; it checks this only once.
 func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
 	s.mu.Lock()
 	known := s.ledger
@@ -61,13 +61,14 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	return parseRows(out), err
 }
 
-// same reports whether the row is the job of the submission.
+// same reports whether the row belongs to the job of the submission.
 func (r row) same(sub benchrunner.Submission) bool {
 	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
 }
 
-// named returns the rows of the job in the queue. There are several only if a submission
-// arrived twice. The first row is the job that most likely measures.
+// named returns the rows in the queue that belong to the submission. There are several rows only if an
+// attempt to submit was repeated although the first one had arrived. The first row is the job that most
+// likely measures.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {
@@ -86,9 +87,9 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	return rows, nil
 }
 
-// standing ranks jobs of one name: running jobs first, then jobs that ran, waiting jobs, and
-// jobs that ended at once. The last kind was rejected, cancelled before its start, or found
-// its folder taken.
+// standing returns the rank of a row among jobs with the same name. Running jobs come first, then jobs that
+// ran, waiting jobs, and jobs that ended at once. A job of the last kind was rejected, cancelled before its
+// start, or found its folder claimed by another job.
 func (r row) standing() int {
 	switch phaseOf(r.state) {
 	case benchrunner.JobRunning:
@@ -102,8 +103,7 @@ func (r row) standing() int {
 	return 3
 }
 
-// look looks for a job by its name without retries, first in the queue and then in the
-// accounts.
+// look searches for a job by its name, first in the queue and then in the accounts. It does not retry.
 func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, bool, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, 
 	return row{}, false, nil
 }
 
-// Find implements benchrunner.Scheduler.
+// Find implements benchrunner.Scheduler. It retries while Slurm does not answer.
 func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (string, bool, error) {
 	type answer struct {
 		row   row
@@ -138,8 +138,8 @@ func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (strin
 	return a.row.id, a.found, err
 }
 
-// Cancel implements benchrunner.Scheduler. It passes the job's name to scancel. So it does not
-// cancel another job that got the same ID after the cluster lost its state.
+// Cancel implements benchrunner.Scheduler. It passes the job's name to scancel as well as the ID. So it
+// cannot cancel another job that got the same ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	unknown := func(f *failure) bool { return strings.Contains(f.message, "Invalid job id specified") }
 	_, err := retryQuery(ctx, s, func() (string, error) {

@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Options say where and for which account jobs run. Slurm chooses values for empty fields.
+// Options say where jobs run and which account they are charged to. Slurm chooses values for empty fields.
 type Options struct {
 	Partition   string // a single one; the cluster's default when empty
 	Account     string
@@ -31,13 +31,12 @@ type Options struct {
 	Now   func() time.Time                                 // time.Now when nil
 	Sleep func(ctx context.Context, d time.Duration) error // when nil, waits or returns ctx.Err()
 
-	// Notice, if not nil, receives temporary errors of Slurm before they are retried, and
-	// reports commands that do not answer. Several goroutines may call it, every few
-	// seconds.
+	// Notice, if not nil, receives temporary errors of Slurm before tutti retries, and reports of commands
+	// that do not answer. Several goroutines may call it, every few seconds.
 	Notice func(error)
 }
 
-// Scheduler implements benchrunner.Scheduler and benchrunner.Mapper.
+// Scheduler submits jobs to Slurm. It implements benchrunner.Scheduler and benchrunner.Mapper.
 type Scheduler struct {
 	options Options
 	block   time.Duration // longest time for a call of sbatch
@@ -50,7 +49,7 @@ type Scheduler struct {
 	watched map[string]lastStatus // by ID
 }
 
-// ledger says whether the cluster keeps accounts that sacct can read.
+// ledger says whether the cluster has accounting, which sacct can read.
 type ledger int
 
 const (
@@ -59,7 +58,7 @@ const (
 	ledgerAbsent
 )
 
-// New checks the options. It runs no command of Slurm.
+// New checks the options and returns a scheduler. It runs no command of Slurm.
 func New(o Options) (*Scheduler, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -119,7 +118,7 @@ var _ benchrunner.Scheduler = (*Scheduler)(nil)
 // Name returns "slurm".
 func (s *Scheduler) Name() string { return "slurm" }
 
-// checkValue returns an error for text that cannot be the value of an option.
+// checkValue returns an error for text that cannot be the value of an sbatch option.
 func checkValue(v string) error {
 	for _, r := range v {
 		if !unicode.IsPrint(r) {

@@ -14,7 +14,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// recorded returns a file of testdata, in which "|" stands for the separator.
+// recorded returns the content of a file in testdata, with the separator in place of each "|".
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
@@ -90,7 +90,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// TestStatusOfQueue checks the status of jobs that squeue of Slurm 22.05.8 showed.
+// TestStatusOfQueue checks the status of jobs in recorded output of squeue from Slurm 22.05.8.
 func TestStatusOfQueue(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
 	want := map[string]benchrunner.Status{
@@ -119,8 +119,8 @@ func TestStatusOfQueue(t *testing.T) {
 	}
 }
 
-// TestStatusOfAccounts checks the outcomes of jobs that sacct shows. Some states name a user,
-// a timeout has exit code 0:0, some jobs were requeued, and an old job has the same ID.
+// TestStatusOfAccounts checks the outcomes of jobs in recorded output of sacct. In this output some states
+// name a user, a timeout has exit code 0:0, some jobs were requeued, and an old job has the same ID.
 func TestStatusOfAccounts(t *testing.T) {
 	got := map[string]coll.JobOutcome{}
 	for _, r := range parseRows(recorded(t, "sacct.txt")) {

@@ -11,7 +11,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Partition is a partition as scontrol shows it. Unknown fields are empty.
+// Partition contains the fields of a partition that scontrol shows. Unknown fields are empty.
 type Partition struct {
 	Name     string
 	Default  bool   // used by jobs that name no partition
@@ -23,8 +23,8 @@ type Partition struct {
 	CPUs     int    // of all nodes; zero when unknown
 }
 
-// ParsePartitions reads the output of scontrol --oneliner show partition. It ignores lines
-// without a partition.
+// ParsePartitions parses the output of scontrol --oneliner show partition. It ignores lines that describe
+// no partition.
 func ParsePartitions(text string) []Partition {
 	var out []Partition
 	for line := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func ParsePartitions(text string) []Partition {
 	return out
 }
 
-// count reads a number. It returns 0 for other text.
+// count parses a number. It returns 0 for text that is not a number.
 func count(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -55,14 +55,14 @@ func count(s string) int {
 	return int(n)
 }
 
-// limits are the limits of one job. Zero means no limit.
+// limits contains the limits of one job. A field that is zero means no limit.
 type limits struct {
 	nodes int
 	cpus  int // on one node
 	time  time.Duration
 }
 
-// limits returns the limits of a job in the partition.
+// limits returns the limits that the partition sets for one job.
 func (p Partition) limits() (limits, error) {
 	nodes, err := parseLimit(p.MaxNodes)
 	if err != nil {
@@ -93,7 +93,7 @@ func parseLimit(s string) (int, error) {
 	return int(n), nil
 }
 
-// partition returns the partition that jobs use.
+// partition returns the partition in which jobs will run.
 func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	args := []string{"--all", "--oneliner", "show", "partition"}
 	if s.options.Partition != "" {

@@ -21,7 +21,7 @@ import (
 // long enables the test cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
-// conf makes clients give up early.
+// conf is a line of slurm.conf that makes clients give up early.
 const conf = "MessageTimeout=2"
 
 // startCluster starts a cluster and returns it with a scheduler.
@@ -42,7 +42,7 @@ func submit(t *testing.T, s *Scheduler, sub benchrunner.Submission) string {
 	return id
 }
 
-// await requests the status of a job until done returns true.
+// await requests the status of a job repeatedly until done returns true.
 func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, done func(benchrunner.Status) bool) benchrunner.Status {
 	t.Helper()
 	var last benchrunner.Status
@@ -66,7 +66,7 @@ func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, do
 func over(st benchrunner.Status) bool    { return st.Phase == benchrunner.JobOver }
 func running(st benchrunner.Status) bool { return st.Phase == benchrunner.JobRunning }
 
-// jobsNamed returns the IDs of the jobs that Slurm has under a name.
+// jobsNamed returns the IDs of the jobs with the given name that Slurm knows.
 func jobsNamed(c *testutil.SlurmCluster, name string) []string {
 	return strings.Fields(c.Run("squeue", "-h", "-tall", "-n", name, "-o%i"))
 }
@@ -78,7 +78,7 @@ func wantOutcome(t *testing.T, st benchrunner.Status, outcome coll.JobOutcome, r
 	}
 }
 
-// TestSlurmJob runs a job with unusual variables, folder name and directives.
+// TestSlurmJob runs a job whose variables, folder name and directives are unusual.
 func TestSlurmJob(t *testing.T) {
 	c, s := startCluster(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
 	for name, value := range map[string]string{
@@ -116,7 +116,7 @@ func TestSlurmJob(t *testing.T) {
 	}
 }
 
-// wantOutput checks the variables and nodes in the output of TestSlurmJob's job.
+// wantOutput checks the output of the job of TestSlurmJob: its variables and nodes.
 func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join(sub.Dir, OutputFile)))(t)
@@ -140,7 +140,8 @@ func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 	}
 }
 
-// failures tests jobs that fail or are rejected, on a cluster of three nodes.
+// failures contains what tests of failed and rejected jobs share: a cluster of three nodes and its
+// scheduler.
 type failures struct {
 	*testutil.SlurmCluster
 	s *Scheduler
@@ -327,8 +328,8 @@ func (c failures) partitionDown(t *testing.T) {
 	c.Run("scontrol", "update", "partitionname=main", "state=up")
 }
 
-// TestSlurmFrozen checks that a job is found although sbatch timed out, because a frozen
-// controller accepts it later.
+// TestSlurmFrozen checks that a job is found if sbatch times out but a frozen controller accepts the job
+// later.
 func TestSlurmFrozen(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c, s := startCluster(t, 1, conf, Options{})
@@ -393,8 +394,7 @@ func TestSlurmControllerDown(t *testing.T) {
 	}
 }
 
-// TestSlurmForgets checks a cluster that removes ended jobs and then gives their IDs to other
-// jobs.
+// TestSlurmForgets checks a cluster that forgets ended jobs and then gives their IDs to other jobs.
 func TestSlurmForgets(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c, s := startCluster(t, 1, conf+"\nMinJobAge=2", Options{})
@@ -437,8 +437,8 @@ func TestSlurmForgets(t *testing.T) {
 	}
 }
 
-// TestSlurmWrappedSbatch checks that the job ID is found if a site's own sbatch prints other
-// lines or is killed after the submission.
+// TestSlurmWrappedSbatch checks that the job ID is found if a site has replaced sbatch by a wrapper. The
+// wrapper prints other lines or is killed after the submission.
 func TestSlurmWrappedSbatch(t *testing.T) {
 	c, _ := startCluster(t, 1, conf, Options{})
 	bin := t.TempDir()
@@ -511,8 +511,8 @@ func TestSlurmInterrupted(t *testing.T) {
 	}
 }
 
-// TestSlurmSlowEnds tests endings that Slurm notices late: a time limit takes more than a
-// minute, a lost node half a minute.
+// TestSlurmSlowEnds tests ends of jobs that Slurm notices late: a time limit after more than a minute, a
+// lost node after half a minute.
 func TestSlurmSlowEnds(t *testing.T) {
 	if !*long {
 		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")
@@ -531,8 +531,8 @@ func TestSlurmSlowEnds(t *testing.T) {
 	wantOutcome(t, await(t, s, timeoutID, timeout, over), coll.JobTimeout, "TIMEOUT")
 }
 
-// TestSlurmThousand checks that the status of a thousand jobs needs one command. It prints the
-// times.
+// TestSlurmThousand checks that one command returns the status of a thousand jobs. It prints the times that
+// the commands took.
 func TestSlurmThousand(t *testing.T) {
 	if !*long {
 		t.Skip("submits a thousand jobs: go test -run Thousand -v ./benchrunner/slurm -long")

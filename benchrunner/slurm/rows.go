@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// row is a job as squeue or sacct shows it. Unknown times are zero.
+// row contains the fields of a job that squeue or sacct shows. Unknown times are zero.
 type row struct {
 	id, state                 string
 	submitted, started, ended time.Time
@@ -15,18 +15,17 @@ type row struct {
 	last                      string // squeue: the reason; sacct: the highest exit code of a step, code:signal
 }
 
-// separator is the character between columns. Unlike "|" and blanks, it appears in no
-// column.
+// separator is the character between columns. Unlike "|" and spaces, it does not occur inside a column.
 const separator = "\x1f"
 
-// The columns of a row, for squeue -o and sacct -o.
+// Formats that print the columns of a row, for squeue --format and sacct --format.
 var (
 	squeueColumns = strings.Join([]string{"%i", "%T", "%V", "%S", "%e", "%j", "%Z", "%r"}, separator)
 	sacctColumns  = "JobID,State,Submit,Start,End,JobName,WorkDir,DerivedExitCode"
 )
 
-// parseRows reads rows, one for each line. It skips lines that are not rows: the names of
-// other jobs may contain line feeds.
+// parseRows parses rows, one for each line. It skips lines that are not rows, because the names of other
+// jobs may contain line feeds.
 func parseRows(text string) []row {
 	var rows []row
 	for line := range strings.Lines(text) {
@@ -55,15 +54,15 @@ func parseRow(line string) (row, error) {
 	return r, nil
 }
 
-// state returns the state without the user of "CANCELLED by 1000" and without the mark of a
-// shortened state.
+// state returns the state without the user, as in "CANCELLED by 1000", and without the character that marks
+// a truncated state.
 func state(s string) string {
 	s, _, _ = strings.Cut(s, " ")
 	return strings.TrimSuffix(s, "+")
 }
 
-// parseTime reads a time in seconds since 1970, which SLURM_TIME_FORMAT requests. Older Slurm
-// prints its default format, here in UTC.
+// parseTime parses a time in seconds since 1970, the format that SLURM_TIME_FORMAT requests. Older releases
+// of Slurm ignore this variable and print their default format, here in UTC.
 func parseTime(s string) (time.Time, error) {
 	switch s {
 	case "", "N/A", "Unknown", "None", "(null)", "0":
@@ -79,8 +78,8 @@ func parseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// parseDuration reads a time limit of Slurm, [days-][[hours:]minutes:]seconds. After days,
-// hours alone are valid too. It returns 0 for UNLIMITED.
+// parseDuration parses a time limit of Slurm: [days-][[hours:]minutes:]seconds. After days, the hours alone
+// are also valid. It returns 0 for UNLIMITED.
 func parseDuration(s string) (time.Duration, error) {
 	switch s {
 	case "UNLIMITED", "NONE", "INFINITE":

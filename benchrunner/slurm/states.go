@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// outcomes maps the final states of a job.
+// outcomes maps the final states of a Slurm job to the outcomes of a job.
 var outcomes = map[string]coll.JobOutcome{
 	"COMPLETED":     coll.JobCompleted,
 	"FAILED":        coll.JobFailed,
@@ -29,8 +29,8 @@ var waiting = map[string]bool{
 	"REQUEUE_HOLD": true, "RESV_DEL_HOLD": true, "SPECIAL_EXIT": true,
 }
 
-// phaseOf returns the phase of a job in a state. In states of neither table, such as
-// COMPLETING or SUSPENDED, the job holds nodes.
+// phaseOf returns the phase of a job in the given state. If the state is in neither table, such as
+// COMPLETING or SUSPENDED, the job counts as running because it still has its nodes.
 func phaseOf(state string) benchrunner.JobPhase {
 	switch {
 	case outcomes[state] != "":
@@ -41,8 +41,8 @@ func phaseOf(state string) benchrunner.JobPhase {
 	return benchrunner.JobRunning
 }
 
-// permanentPendReasons lists the reasons for waiting that end only if a person changes the
-// job, the partition or the account.
+// permanentPendReasons lists Slurm's reasons for waiting that do not end unless a person changes the job,
+// the partition or the account.
 var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
 	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,
@@ -52,9 +52,9 @@ var permanentPendReasons = map[string]bool{
 	"MaxMemPerLimit": true, "QOSTimeLimit": true, "AssociationTimeLimit": true,
 }
 
-// neverStarts reports whether a job with this state and reason will never start. Such a
-// reason is a limit of one job or of its nodes that the request exceeds. Limits of a group
-// or a user end when other jobs end, and nodes that are down or reserved come back.
+// neverStarts reports whether a job with this state and reason will never start. A permanent reason is a
+// limit of one job or one node that the request exceeds. Other reasons are temporary: limits of a group or
+// user end when other jobs end, and nodes that are down or reserved become available again.
 func neverStarts(state, reason string) bool {
 	switch state {
 	case "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":

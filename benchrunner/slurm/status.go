@@ -14,16 +14,16 @@ import (
 	"tutti/coll"
 )
 
-// lastStatus is the last known status of a job that Slurm no longer shows.
+// lastStatus is the last known status of a job, for the time in which Slurm does not show the job.
 type lastStatus struct {
 	name   string
 	status benchrunner.Status
 	since  time.Time // time since which Slurm does not show the job; zero while it does
 }
 
-// Status implements benchrunner.Scheduler. One squeue serves all jobs. Jobs that it does
-// not show are looked up in the accounts, if there are any. A job that neither shows keeps
-// its last status for a minute, since rows reach the accounts late.
+// Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue.
+// Status searches the accounts, if there are any, for jobs that are not in the queue. A job in neither of
+// them keeps its last status for a minute, since rows reach the accounts late.
 func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if len(jobs) == 0 {
 		return nil, nil
@@ -71,7 +71,7 @@ func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Sub
 }
 
 // inAccounts returns the outcomes of jobs that are not in the queue, from the rows of Slurm's accounting.
-// The error says why the accounting did not answer.
+// The error says why accounting did not answer.
 func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.Submission, missing []string) (map[string]benchrunner.Status, error) {
 	if len(missing) == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.
 	return answer, err
 }
 
-// remember keeps the status of jobs that are not over.
+// remember stores the status of the jobs that are not over.
 func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[string]benchrunner.Submission) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,8 @@ func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[stri
 }
 
 // missed returns the last status of a job that Slurm does not show. It returns false if the job has been
-// missing for too long. The allowed time is longer if the accounting did not answer than if it has no row
-// of the job.
+// missing for too long. The allowed time is longer if accounting did not answer than if accounting has no
+// row of the job.
 func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,8 +136,8 @@ func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submis
 	return statusOf(r, r.last, worst)
 }
 
-// statusOf translates a row. reason is Slurm's reason for waiting or for the end. worst is
-// the highest exit code of a step, code:signal, "" if unknown.
+// statusOf returns the status that a row describes. reason is Slurm's reason for waiting or for the end.
+// worst is the highest exit code of a step in the form code:signal, "" if unknown.
 func statusOf(r row, reason, worst string) benchrunner.Status {
 	status := benchrunner.Status{Phase: phaseOf(r.state), Submitted: r.submitted}
 	if reason == "" || reason == "None" {
@@ -164,8 +164,8 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 
 var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
 
-// derivedExitCode finds the highest exit code of the steps, code:signal, in the output of
-// scontrol show job. It returns "" if the job has another name.
+// derivedExitCode returns the highest exit code of a job's steps in the form code:signal. text is the
+// output of scontrol show job. It returns "" if the job in the text has another name.
 func derivedExitCode(text, name string) string {
 	m := derived.FindStringSubmatch(text)
 	if m == nil || m[1] != name {

@@ -14,7 +14,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestStatusOfThousand checks that the status of a thousand jobs needs one command.
+// TestStatusOfThousand checks that one call of squeue returns the status of a thousand jobs.
 func TestStatusOfThousand(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue"})
 	jobs := map[string]benchrunner.Submission{}
@@ -83,8 +83,8 @@ func TestLateAccounts(t *testing.T) {
 	}
 }
 
-// TestLost checks that a job without any row is lost after a minute, or after ten minutes if
-// the accounts do not answer.
+// TestLost checks that a job without any row counts as lost after a minute, or after ten minutes if
+// accounting does not answer.
 func TestLost(t *testing.T) {
 	s, dir := fake(t, map[string]string{
 		"squeue": "exit 0",
@@ -159,8 +159,7 @@ func TestFindInAccounts(t *testing.T) {
 	}
 }
 
-// TestFindDoubled checks that Find returns the job that measures, if several have the same
-// name.
+// TestFindDoubled checks that Find returns the job that measures if several jobs have the same name.
 func TestFindDoubled(t *testing.T) {
 	sub := job(t, "job", "true")
 	r := func(id, state, submitted, started, ended string) string {

@@ -16,7 +16,8 @@ import (
 	"tutti/benchrunner"
 )
 
-// OutputFile is the output of the script and of Slurm, in the folder of the job.
+// OutputFile is the name of the file with the output of the script and of Slurm. It is in the folder of the
+// job.
 const OutputFile = "slurm.out"
 
 // arguments returns the options of sbatch for a job.
@@ -52,7 +53,7 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 	return append(args, sub.Script)
 }
 
-// minutes rounds up to whole minutes, Slurm's unit of limits.
+// minutes returns a duration in minutes, the unit of Slurm's time limits. It rounds up.
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }
@@ -83,9 +84,8 @@ func check(sub benchrunner.Submission) error {
 	return nil
 }
 
-// Submit implements benchrunner.Scheduler. After an attempt with an unknown outcome it
-// looks for the job by its name. It submits again only when the controller answers for a
-// while without the job.
+// Submit implements benchrunner.Scheduler. If the outcome of an attempt is unknown, it looks for the job by
+// its name. It submits again only if the controller has answered for some time and did not know the job.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	if err := check(sub); err != nil {
 		return "", err
@@ -140,9 +140,9 @@ func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (str
 	return "", unknownOutcome, &failure{name: "sbatch", message: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
 }
 
-// arrived looks for a job that the controller may have accepted. It ends when it finds the
-// job, or when the controller has answered without the job for a while. A shorter time is not
-// enough, because the controller may still have the submission in its queue.
+// arrived looks for a job that the controller may have accepted. It returns when it finds the job, or when
+// the controller has answered for some time and did not know the job. One answer is not enough, because the
+// submission may still wait in the controller.
 func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
 	var answered time.Time // time of the first of the consecutive answers
 	for {
@@ -166,8 +166,8 @@ func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, las
 	}
 }
 
-// single returns the job called sub.Name that remains after two attempts: one with an unknown
-// outcome, and one that was accepted as id. If both jobs exist, it cancels one of them.
+// single handles two attempts to submit a job: the outcome of one is unknown, and the other was accepted as
+// id. If both jobs exist, single cancels one of them. It returns the ID of the remaining job.
 func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil || len(rows) == 0 {
@@ -187,8 +187,8 @@ func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id s
 
 var parsableID = regexp.MustCompile(`^([0-9]+)(;[^;\s]+)?$`)
 
-// parseID finds the job ID in the output of sbatch --parsable: the last line that is an ID.
-// The sbatch of some sites prints other lines as well.
+// parseID returns the job ID from the output of sbatch --parsable. It takes the last line that is an ID,
+// because sbatch prints further lines at some sites.
 func parseID(stdout string) (string, bool) {
 	id := ""
 	for line := range strings.Lines(stdout) {

@@ -108,8 +108,8 @@ func TestSubmitRejects(t *testing.T) {
 	}
 }
 
-// TestSubmitAttempts checks Submit for different answers of sbatch and squeue: the ID, the
-// error and the number of calls. In the scripts, %d is the folder of the job.
+// TestSubmitAttempts runs Submit with different answers of sbatch and squeue. It checks the ID, the error
+// and the number of calls. In the scripts, %d stands for the folder of the job.
 func TestSubmitAttempts(t *testing.T) {
 	const (
 		nobody     = `exit 0`
@@ -248,7 +248,7 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// TestEnvironments checks which variables jobs and queries get.
+// TestEnvironments checks which environment variables jobs and query commands get.
 func TestEnvironments(t *testing.T) {
 	given := []string{
 		"HOME=/h", "PATH=/p", "LD_LIBRARY_PATH=/l", "MODULEPATH=/m", "LMOD_DIR=/d", "LANG=de_DE", "LC_ALL=de_DE", "TZ=Asia/Tokyo", "TERM=x",

@@ -13,9 +13,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// transient lists the errors of sbatch that a retry may fix. All others are rejections. Errors
-// marked notReceived guarantee that the controller has not received the job. The texts are from Slurm
-// 22.05, src/common/slurm_errno.c and sbatch.c.
+// transient lists the errors of sbatch after which a retry may succeed. All other errors are rejections.
+// After an error that is marked notReceived, the controller has certainly not received the job. The texts
+// are from Slurm 22.05, src/common/slurm_errno.c and sbatch.c.
 var transient = []struct {
 	text        string
 	notReceived bool
@@ -50,7 +50,7 @@ var transient = []struct {
 	{"Cannot allocate memory", false},
 }
 
-// submitOutcome is how a failed attempt to submit ended.
+// submitOutcome says how a failed attempt to submit a job ended.
 type submitOutcome int
 
 const (
@@ -85,8 +85,8 @@ func submitOutcomeOf(f *failure, stdout string) submitOutcome {
 	return neverAccepted
 }
 
-// pauses returns a function that waits with growing intervals. After Options.Patience it
-// returns an error matching ErrUnavailable with the last failure.
+// pauses returns a function that waits between attempts, with growing intervals. After Options.Patience has
+// passed, this function returns an error that matches ErrUnavailable and contains the last failure.
 func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 	intervals := backoff.NewExponentialBackOff()
 	intervals.InitialInterval = 500 * time.Millisecond
@@ -102,8 +102,8 @@ func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 	}
 }
 
-// retryQuery calls ask until it succeeds. It returns at once if the command cannot be run, or
-// after a failure for which final returns true.
+// retryQuery calls ask until it succeeds. It returns at once if the command cannot be run, or if final
+// returns true for the failure.
 func retryQuery[T any](ctx context.Context, s *Scheduler, ask func() (T, error), final func(*failure) bool) (T, error) {
 	pause := s.pauses()
 	for {

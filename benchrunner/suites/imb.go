@@ -16,18 +16,18 @@ import (
 	"tutti/coll"
 )
 
-// IMBOptions configure IMB-MPI1.
+// IMBOptions configure the program IMB-MPI1 of the Intel MPI Benchmarks.
 type IMBOptions struct {
 	Path       string // absolute path of IMB-MPI1 on the nodes
 	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
 	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
-// IMB is IMB-MPI1. It implements benchrunner.Program.
+// IMB is the program IMB-MPI1 of the Intel MPI Benchmarks. It implements benchrunner.Program.
 type IMB struct{ opt IMBOptions }
 
-// NewIMB checks the options. It does not look for the program, which may exist on other
-// machines only.
+// NewIMB checks the options and returns the program. It does not look for the executable, which may exist
+// on other machines only.
 func NewIMB(opt IMBOptions) (*IMB, error) {
 	if !path.IsAbs(opt.Path) {
 		return nil, fmt.Errorf("imb: path %q of IMB-MPI1: want an absolute path", opt.Path)
@@ -41,16 +41,16 @@ func NewIMB(opt IMBOptions) (*IMB, error) {
 // Name returns imb.
 func (*IMB) Name() string { return "imb" }
 
-// imbName returns IMB's name of a collective, "" if IMB cannot measure it.
+// imbName returns IMB's name for a collective, "" if IMB cannot measure it.
 func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
-// Group implements benchrunner.Program. A group has all sizes of a collective and
-// algorithm; duplicates get their own launch.
+// Group implements benchrunner.Program. A group contains all sizes of one collective and algorithm. A
+// duplicate case gets its own launch.
 func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the timeouts of all calls and as many barriers, at least
+// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
 // benchrunner.MinAllowance. IMB spends at most 10 s on each size.
 func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
@@ -62,7 +62,7 @@ func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 
 const imbLengthsFile = "lengths"
 
-// Command implements benchrunner.Program. The cases must be one group of Group.
+// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
 func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("imb", s, checkIMB, benchrunner.Ascending); err != nil {
 		return benchrunner.Command{}, err
@@ -85,7 +85,7 @@ func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, cmd), nil
 }
 
-// checkIMB returns why IMB cannot measure a case.
+// checkIMB returns an error that says why IMB cannot measure a case, nil if it can.
 func checkIMB(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	ranks := int64(c.Ranks())
@@ -102,8 +102,8 @@ func checkIMB(c benchrunner.Case) error {
 	return nil
 }
 
-// imbLength returns IMB's size of a case. For Reduce_scatter_block it is the part of one
-// rank.
+// imbLength returns the size that IMB prints for a case. For Reduce_scatter_block it is the size of one
+// rank's part.
 func imbLength(c benchrunner.Case) int64 {
 	if c.Collective == coll.ReduceScatterBlock {
 		return c.MsgBytes / int64(c.Ranks())
@@ -111,7 +111,7 @@ func imbLength(c benchrunner.Case) int64 {
 	return c.MsgBytes
 }
 
-// Read implements benchrunner.Program.
+// Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parseIMB(out.Lines())
 	want := s.Layout.Ranks()
@@ -140,14 +140,14 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// imbSection has the results of one benchmark with one number of ranks.
+// imbSection contains the results of one IMB benchmark with one number of ranks.
 type imbSection struct {
 	benchmark string
 	ranks     int
 	rows      []row
 }
 
-// imbListing is the content of an output.
+// imbListing is the parsed output of IMB.
 type imbListing struct {
 	worlds   int // number of banners; each MPI world prints one
 	version  string
@@ -161,8 +161,8 @@ var (
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
 
-// parseIMB reads the lines of an output. A section begins with its benchmark and a header with
-// the names of the columns. Lines of libraries and launchers are skipped.
+// parseIMB parses the output of IMB. A section begins with the name of its benchmark and a header with the
+// names of the columns. Lines of libraries and launchers are skipped.
 func parseIMB(lines []string) imbListing {
 	var l imbListing
 	var columns []string
@@ -194,9 +194,9 @@ func parseIMB(lines []string) imbListing {
 	return l
 }
 
-// parseIMBRow reads a row. It returns false if the number of fields is wrong or a field is not
-// a number. A size that IMB skips has a reason instead of times, such as "4194304 out-of-mem.;
-// needed X=  4.003 GB".
+// parseIMBRow parses a row. It returns false if the number of fields is wrong or a field is not a number.
+// For a size that IMB skips, the row has a reason instead of times, such as "4194304 out-of-mem.; needed X=
+// 4.003 GB".
 func parseIMBRow(columns, fields []string) (row, bool) {
 	if len(fields) > 1 && columns[0] == "#bytes" && strings.HasSuffix(fields[1], ".;") {
 		n, err := strconv.ParseInt(fields[0], 10, 64)

@@ -12,7 +12,7 @@ import (
 
 const imbSampleName = "imb-mpi1_np2_bcast_allreduce_barrier"
 
-// TestIMBSample checks what is read from an output of IMB 2021.11.
+// TestIMBSample checks what parseIMB reads from an output of IMB 2021.11.
 func TestIMBSample(t *testing.T) {
 	checkSamples(t, "imb*.txt", 1, func(lines []string) (string, error) {
 		l := parseIMB(lines)
@@ -55,8 +55,8 @@ func TestIMBRead(t *testing.T) {
 	}
 }
 
-// TestIMBReadWaiting checks that a benchmark with fewer ranks fails, while the others wait in a
-// barrier.
+// TestIMBReadWaiting checks that a case fails if IMB ran its benchmark on fewer ranks while the other ranks
+// waited in a barrier.
 func TestIMBReadWaiting(t *testing.T) {
 	text := strings.ReplaceAll(sample(t, imbSampleName+".txt"), "# #processes = 2 \n", "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)\n")
 	four := strings.Repeat(twoHosts, 2)
@@ -66,7 +66,8 @@ func TestIMBReadWaiting(t *testing.T) {
 	}
 }
 
-// TestIMBReadParts checks that IMB's size of Reduce_scatter_block is the part of one rank.
+// TestIMBReadParts checks that the size in IMB's output of Reduce_scatter_block counts as the size of one
+// rank's part.
 func TestIMBReadParts(t *testing.T) {
 	const text = `#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
 # Benchmarking Reduce_scatter_block

@@ -33,23 +33,23 @@ type OSU struct {
 	release osuRelease
 }
 
-// osuRelease is a major and minor version; zero when unknown.
+// osuRelease is the release of the OSU Micro-Benchmarks: major and minor version, zero if unknown.
 type osuRelease struct{ major, minor int }
 
-// from reports whether the release is known and at least the given one.
+// from reports whether the release is known and not older than the given one.
 func (r osuRelease) from(major, minor int) bool {
 	return r.major > major || r.major == major && r.minor >= minor
 }
 
-// The first releases that have a feature.
+// The first releases of OSU that have a feature.
 var (
 	anySizeSince = osuRelease{5, 6} // sizes that are not powers of two; older releases round them up
 	typesSince   = osuRelease{7, 1} // -T
 	tailSince    = osuRelease{7, 3} // -z
 )
 
-// NewOSU checks the options. It does not look for the programs, which may exist on other
-// machines only.
+// NewOSU checks the options and returns the programs. It does not look for the executables, which may exist
+// on other machines only.
 func NewOSU(opt OSUOptions) (*OSU, error) {
 	if !path.IsAbs(opt.Dir) {
 		return nil, fmt.Errorf("osu: folder %q of the programs: want an absolute path", opt.Dir)
@@ -74,8 +74,8 @@ func NewOSU(opt OSUOptions) (*OSU, error) {
 	return p, nil
 }
 
-// OSUHasTail reports whether a release can print the median of the calls. It returns false
-// for an unknown release.
+// OSUHasTail reports whether a release of OSU can print the median over the calls. It returns false for an
+// unknown release.
 func OSUHasTail(version string) bool {
 	r, err := parseOSURelease(version)
 	return err == nil && r.from(tailSince.major, tailSince.minor)
@@ -92,7 +92,8 @@ func parseOSURelease(s string) (osuRelease, error) {
 // Name returns osu.
 func (*OSU) Name() string { return "osu" }
 
-// osuTitle returns the title that OSU's program for a collective prints, "" if there is none.
+// osuTitle returns the title in the output of OSU's program for a collective. It returns "" if there is no
+// such program.
 func osuTitle(c coll.Collective) string {
 	switch c {
 	case coll.Alltoall:
@@ -105,18 +106,18 @@ func osuTitle(c coll.Collective) string {
 	return mpiName(c, coll.Exscan, coll.Scan)
 }
 
-// Group implements benchrunner.Program. A group has one collective and algorithm, and its
-// sizes double: OSU measures no sizes between them.
+// Group implements benchrunner.Program. A group has one collective and one algorithm. Each size in it is
+// twice the size before, because OSU measures no other sizes.
 func (*OSU) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, doubles)
 }
 
-// doubles reports whether b follows a in the sweep of OSU.
+// doubles reports whether OSU measures case b directly after case a.
 func doubles(a, b benchrunner.Case) bool {
 	return benchrunner.Ascending(a, b) && a.Collective.Sized() && b.MsgBytes == 2*a.MsgBytes
 }
 
-// Allowance returns the timeouts of all calls and as many barriers, at least
+// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
 // benchrunner.MinAllowance.
 func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
@@ -125,7 +126,7 @@ func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	})
 }
 
-// calls returns how many timed and warm-up calls OSU makes.
+// calls returns the numbers of timed calls and of warm-up calls that OSU makes for a case.
 func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	timed, warmup = 1000, 200
 	if c.MsgBytes > 8192 {
@@ -134,7 +135,7 @@ func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 	return cmp.Or(p.opt.Iterations, timed), cmp.Or(p.opt.Warmup, warmup)
 }
 
-// Command implements benchrunner.Program. The cases must be one group of Group.
+// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
 func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("osu", s, p.check, doubles); err != nil {
 		return benchrunner.Command{}, err
@@ -162,7 +163,7 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// check returns why OSU cannot measure a case.
+// check returns an error that says why OSU cannot measure a case, nil if it can.
 func (p *OSU) check(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	switch {
@@ -182,10 +183,10 @@ func (p *OSU) check(c benchrunner.Case) error {
 	return nil
 }
 
-// osuOneRank is OSU's error message if MPI_COMM_WORLD has only one rank.
+// osuOneRank is the error message that OSU prints if MPI_COMM_WORLD has only one rank.
 const osuOneRank = "This test requires at least two processes"
 
-// Read implements benchrunner.Program.
+// Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
 	phase, text := checkWorld(s, out, p.opt.OneHost, l.headers, 0, err)
@@ -210,8 +211,8 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// chooseDatatype returns the section of the datatype that Command requests, or the only
-// section.
+// chooseDatatype returns the section of the datatype that Command requests. If there is only one section,
+// it returns that one.
 func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 	want := "MPI_CHAR"
 	if c.Reduces() {
@@ -228,7 +229,7 @@ func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 	return osuSection{}
 }
 
-// outcome returns the outcome of a row and adds its time to the reading.
+// outcome returns the outcome of a row and adds the row's time to the reading.
 func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
 	_, warmup := p.calls(c)
 	timed := float64(r.calls) * r.max
@@ -242,13 +243,13 @@ func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) b
 	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: timed + before}
 }
 
-// osuSection has the results for one datatype.
+// osuSection contains the results for one MPI datatype.
 type osuSection struct {
 	datatype string // such as MPI_CHAR; empty before 7.1
 	rows     []row
 }
 
-// osuListing is the content of an output.
+// osuListing is the parsed output of an OSU program.
 type osuListing struct {
 	title    string // such as Allreduce
 	version  string // such as 7.4
@@ -257,15 +258,15 @@ type osuListing struct {
 	damaged  []string // lines that look like rows but cannot be read
 }
 
-// Releases for accelerators print -CUDA or a similar suffix after MPI.
+// Releases of OSU for accelerators print a suffix after MPI, such as -CUDA.
 var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
-// parseOSU reads the lines of an output. It skips lines of libraries and launchers.
+// parseOSU parses the output of an OSU program. It skips lines of libraries and launchers.
 func parseOSU(lines []string) (osuListing, error) {
 	var l osuListing
 	var columns []string
 	for _, line := range lines {
-		// A warning about memory has no line end, so the title may follow in the same line.
+		// OSU's warning about memory has no line end, so the title may follow in the same line.
 		if m := osuHeader.FindStringSubmatch(line); m != nil {
 			l.headers++
 			l.title, l.version, columns = m[1], m[2], nil
@@ -300,8 +301,8 @@ func parseOSU(lines []string) (osuListing, error) {
 
 var osuColumnGap = regexp.MustCompile(`\s{2,}`)
 
-// osuColumns returns the names of the columns, which contain single spaces only. It fails
-// for listings of non-blocking collectives and other programs.
+// osuColumns returns the names of the columns. A name contains single spaces only; more spaces separate
+// names. It returns an error for the output of non-blocking collectives and of other programs.
 func osuColumns(text string) ([]string, error) {
 	names := osuColumnGap.Split(strings.TrimSpace(strings.TrimPrefix(text, "#")), -1)
 	for _, n := range names {
@@ -315,8 +316,7 @@ func osuColumns(text string) ([]string, error) {
 	return nil, fmt.Errorf("columns %q: want Avg Latency(us) among them", strings.Join(names, ", "))
 }
 
-// parseOSURow reads a row. It returns false if the number of fields is wrong or a field is
-// not a number.
+// parseOSURow parses a row. It returns false if the number of fields is wrong or a field is not a number.
 func parseOSURow(columns []string, text string) (row, bool) {
 	fields := strings.Fields(text)
 	var r row

@@ -75,8 +75,8 @@ func TestOSURead(t *testing.T) {
 	}
 }
 
-// TestOSUReadSamples reads a barrier, which has no size, a reduction of several datatypes, and a
-// mean far above its median, which gives a warning.
+// TestOSUReadSamples reads three recorded outputs: a barrier, which has no size; a reduction of several
+// datatypes; and a mean far above its median, which gives a warning.
 func TestOSUReadSamples(t *testing.T) {
 	read := func(name string, s benchrunner.Launch) benchrunner.Reading {
 		out := benchrunner.Output{Stdout: []byte(sample(t, name)), Stderr: []byte(twoHosts), Ended: true}
@@ -125,7 +125,7 @@ func TestOSUHasTail(t *testing.T) {
 	}
 }
 
-// TestOSUSamples checks what is read from outputs of OSU 5.3 to 7.4 with MPICH and Open MPI.
+// TestOSUSamples checks what parseOSU reads from outputs of OSU 5.3 to 7.4 with MPICH and Open MPI.
 func TestOSUSamples(t *testing.T) {
 	checkSamples(t, "osu*.txt", 30, func(lines []string) (string, error) {
 		l, err := parseOSU(lines)

@@ -14,7 +14,7 @@ import (
 	"tutti/metrics"
 )
 
-// ReproMPIOptions configure mpibenchmark.
+// ReproMPIOptions configure mpibenchmark, the program of ReproMPI.
 type ReproMPIOptions struct {
 	Path        string // absolute path of mpibenchmark on the nodes
 	Repetitions int    // timed calls of each size; 100 when zero
@@ -25,8 +25,8 @@ type ReproMPIOptions struct {
 // ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
 type ReproMPI struct{ opt ReproMPIOptions }
 
-// NewReproMPI checks the options. It does not look for the program, which may exist on
-// other machines only.
+// NewReproMPI checks the options and returns the program. It does not look for the executable, which may
+// exist on other machines only.
 func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 	if !path.IsAbs(opt.Path) {
 		return nil, fmt.Errorf("reprompi: path %q of mpibenchmark: want an absolute path", opt.Path)
@@ -43,7 +43,7 @@ func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
 
-// reproName returns ReproMPI's name of a collective, "" if ReproMPI cannot measure it.
+// reproName returns ReproMPI's name for a collective, "" if ReproMPI cannot measure it.
 func reproName(c coll.Collective) string {
 	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
 		return "MPI_" + name
@@ -51,19 +51,19 @@ func reproName(c coll.Collective) string {
 	return ""
 }
 
-// Group implements benchrunner.Program. A group has all sizes of a collective and
-// algorithm; duplicates get their own launch.
+// Group implements benchrunner.Program. A group contains all sizes of one collective and algorithm. A
+// duplicate case gets its own launch.
 func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the timeouts of all calls and as many barriers, at least
+// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
 // benchrunner.MinAllowance.
 func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Repetitions) })
 }
 
-// Command implements benchrunner.Program. The cases must be one group of Group.
+// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
 func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	check := func(c benchrunner.Case) error { _, err := reproSize(c); return err }
 	if err := checkLaunch("reprompi", s, check, benchrunner.Ascending); err != nil {
@@ -86,8 +86,8 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// reproSize returns ReproMPI's size of a case. The error says why ReproMPI cannot measure
-// the case.
+// reproSize returns the size of a case in ReproMPI's terms. The error says why ReproMPI cannot measure the
+// case.
 func reproSize(c benchrunner.Case) (int64, error) {
 	element, size := c.Collective.ElementBytes(), c.MsgBytes
 	switch {
@@ -110,7 +110,7 @@ func reproSize(c benchrunner.Case) (int64, error) {
 	return size, nil
 }
 
-// Read implements benchrunner.Program. It reads raw, verbose and summary listings.
+// Read implements benchrunner.Program. It reads ReproMPI's raw, verbose and summary formats.
 func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseReproMPI(out.Lines())
 	if phase, text := checkWorld(s, out, p.opt.OneHost, l.worlds, l.ranks, err); text != "" {
@@ -151,7 +151,7 @@ func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	return nil
 }
 
-// medianConfidence is the confidence level of the interval of the median.
+// medianConfidence is the confidence level of the interval that bounds the median.
 const medianConfidence = 0.95
 
 func reproOutcome(r *reproResult) benchrunner.Outcome {
@@ -181,14 +181,14 @@ func sumSeconds(values []float64) float64 {
 	return total
 }
 
-// reproKey identifies a result by ReproMPI's name of the collective and the number in the
-// column count.
+// reproKey identifies a result: by ReproMPI's name of the collective and by the value in the column
+// "count".
 type reproKey struct {
 	call  string
 	count int64
 }
 
-// reproResult has the results of a key.
+// reproResult contains the results for one reproKey.
 type reproResult struct {
 	seconds []float64 // time of each valid call on the rank that took longest; in raw listings
 	median  float64   // in summaries
@@ -196,7 +196,7 @@ type reproResult struct {
 	invalid int       // number of calls that the synchronisation found invalid
 }
 
-// reproListing is the content of an output. typeBytes converts counts to bytes.
+// reproListing is the parsed output of ReproMPI. typeBytes is the factor that converts counts to bytes.
 type reproListing struct {
 	worlds    int // number of lines "nprocs"; each MPI world prints one
 	ranks     int
@@ -207,12 +207,11 @@ type reproListing struct {
 	damaged   []string // lines that look like rows but cannot be read
 }
 
-// maxDamaged limits the number of damaged lines that are kept, since raw listings have many
-// lines.
+// maxDamaged is the largest number of damaged lines that are kept. A raw output can have very many lines.
 const maxDamaged = 10
 
-// parseReproMPI reads the lines of an output: lines "#@key=value", a header, and rows whose
-// columns are separated by white space.
+// parseReproMPI parses the output of ReproMPI: lines "#@key=value", a header, and rows whose columns are
+// separated by white space.
 func parseReproMPI(lines []string) (reproListing, error) {
 	l := reproListing{typeBytes: 1, results: map[reproKey]*reproResult{}}
 	spans := map[reproCall]*reproSpan{}
@@ -246,7 +245,7 @@ func hasCallName(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
 }
 
-// setting reads one line key=value.
+// setting parses one setting, key=value.
 func (l *reproListing) setting(text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	switch name {
@@ -267,7 +266,7 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// bytes converts a number in the column of sizes to bytes.
+// bytes converts a value of the size column to bytes.
 func (l *reproListing) bytes(count int64) int64 {
 	if l.inBytes {
 		return count
@@ -275,7 +274,7 @@ func (l *reproListing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// reproCall identifies one call of a verbose listing. reproSpan has the times of its ranks.
+// reproCall identifies one call of a verbose output. reproSpan contains the times of its ranks.
 type reproCall struct {
 	reproKey
 	nrep int
@@ -285,8 +284,8 @@ type reproSpan struct {
 	ranks   int
 }
 
-// row reads one row of results. It returns false if the number of fields is wrong or a
-// field is not a number.
+// row parses one row of results. It returns false if the number of fields is wrong or a field is not a
+// number.
 func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproSpan) bool {
 	if len(fields) != len(columns) {
 		return false
@@ -349,7 +348,7 @@ func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSp
 	return true
 }
 
-// join computes the time of each call in a verbose listing from the times of its ranks.
+// join computes the time of each call of a verbose output from the times of its ranks.
 func (l *reproListing) join(spans map[reproCall]*reproSpan) {
 	keys := make([]reproCall, 0, len(spans))
 	for k := range spans {

@@ -13,7 +13,8 @@ import (
 	"tutti/coll"
 )
 
-// TestReproMPISamples checks what is read from outputs of 1.0.1 and the development version.
+// TestReproMPISamples checks what parseReproMPI reads from outputs of ReproMPI 1.0.1 and its development
+// version.
 func TestReproMPISamples(t *testing.T) {
 	checkSamples(t, "reprompi*.txt", 10, func(lines []string) (string, error) {
 		l, err := parseReproMPI(lines)
@@ -62,8 +63,8 @@ func TestReproMPIRead(t *testing.T) {
 	}...))
 }
 
-// TestReproMPIReadInterval checks that the interval of the median of ten samples is given by the
-// second and ninth sample.
+// TestReproMPIReadInterval checks the interval of the median of ten samples: its bounds are the second and
+// the ninth sample.
 func TestReproMPIReadInterval(t *testing.T) {
 	text := "#@nprocs=2\n test nrep count runtime_sec\n"
 	for i := range 10 {

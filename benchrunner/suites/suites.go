@@ -77,8 +77,8 @@ var mpiNames = map[coll.Collective]string{
 	coll.Scatter:            "Scatter",
 }
 
-// mpiName returns the name of a collective, "" if a suite cannot measure it. missing lists the
-// collectives that the suite lacks.
+// mpiName returns the MPI name of a collective, "" if a suite cannot measure it. missing lists the
+// collectives that the suite does not support.
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	if slices.Contains(missing, c) {
 		return ""
@@ -86,7 +86,7 @@ func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	return mpiNames[c]
 }
 
-// sumAllowance returns the allowance of a launch: the sum of the times of its cases, at least
+// sumAllowance returns the allowance of a launch. It is the sum of timeOf over the cases, at least
 // benchrunner.MinAllowance.
 func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Duration) time.Duration {
 	total := time.Duration(0)
@@ -96,8 +96,8 @@ func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Durat
 	return max(benchrunner.MinAllowance, total)
 }
 
-// checkLaunch returns an error unless a program can measure the cases of a launch in their
-// order: check accepts each case, and follows accepts each pair of neighbours.
+// checkLaunch returns an error unless a program can measure the cases of a launch in their order. check
+// must return nil for each case, and follows must return true for each case and the next one.
 func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
 	if len(s.Cases) == 0 {
 		return fmt.Errorf("%s: launch without a case", program)
@@ -113,10 +113,9 @@ func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Ca
 	return nil
 }
 
-// checkWorld returns why no result of a launch can be used, with the phase that failed. text is
-// empty if the results can be used. worlds is the number of MPI worlds that printed a header.
-// ranks is the number of ranks in the header, 0 if the suite does not print one. err is the
-// error of the parser.
+// checkWorld returns why all results of a launch are unusable, and the phase that failed. text is empty if
+// the results are usable. worlds is the number of MPI worlds that printed a header. ranks is the number of
+// ranks in the header, 0 if the suite prints none. err is the error of the parser.
 func checkWorld(s benchrunner.Launch, out benchrunner.Output, oneHost bool, worlds, ranks int, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	switch {
@@ -148,12 +147,12 @@ func damagedLines(program string, lines []string) []string {
 	return out
 }
 
-// severalWorlds is the error of a program that started as several parallel programs.
+// severalWorlds returns the error text for a launch that started several MPI worlds instead of one.
 func severalWorlds(worlds, want int) string {
 	return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", worlds, want)
 }
 
-// row is one row of results. Columns that a listing lacks are zero.
+// row is one row of results. Columns that the output does not have are zero.
 type row struct {
 	bytes         int64 // message size; zero for a barrier
 	calls         int
@@ -163,8 +162,8 @@ type row struct {
 	skipped       string  // reason for which the suite did not measure the size
 }
 
-// outcomeOf returns the outcome of a size and whether the rows contain the size. done returns
-// the outcome of a valid row.
+// outcomeOf returns the outcome for a message size. It returns false if the rows do not contain this size.
+// done returns the outcome of a valid row.
 func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.Outcome) (benchrunner.Outcome, bool) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.bytes != size })
 	if len(rows) != 1 {
@@ -176,8 +175,8 @@ func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.
 	return done(rows[0]), true
 }
 
-// fault returns why a row has no valid result, with the phase that failed. text is empty for a
-// valid row. Times in a wrong order mean that the columns of the listing have another order.
+// fault returns why the result in a row is invalid, and the phase that failed. text is empty for a valid
+// row. If the minimum, mean and maximum are in a wrong order, the columns probably have another order.
 func (r row) fault(suite string) (phase, text string) {
 	switch {
 	case r.skipped != "":
@@ -194,9 +193,9 @@ func (r row) fault(suite string) (phase, text string) {
 	return "", ""
 }
 
-// parseFields reads the fields of a row into variables by the names of the columns. Pointers to
-// float64 get seconds. It returns false if the number of fields is wrong or a field is not a
-// number.
+// parseFields parses the fields of a row into the variables with the names of the columns. A variable of
+// type *float64 gets a time in seconds. It returns false if the number of fields is wrong or a field is not
+// a number.
 func parseFields(columns, fields []string, variables map[string]any) bool {
 	if len(fields) != len(columns) {
 		return false
@@ -218,10 +217,11 @@ func parseFields(columns, fields []string, variables map[string]any) bool {
 	return true
 }
 
-// decimal is a time as the suites print it. The user's locale may use a comma.
+// decimal matches a time as the suites print it. The decimal separator may be a comma, depending on the
+// locale.
 var decimal = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?$`)
 
-// parseMicros reads a time in microseconds and returns seconds.
+// parseMicros parses a time in microseconds and returns it in seconds.
 func parseMicros(text string) (float64, error) {
 	if !decimal.MatchString(text) {
 		return 0, fmt.Errorf("%q: want a time in microseconds", text)
@@ -230,5 +230,5 @@ func parseMicros(text string) (float64, error) {
 	return us * 1e-6, err
 }
 
-// beginsWithDigit reports whether a line may be a row of results.
+// beginsWithDigit reports whether a line begins with a digit, as every row of results does.
 func beginsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }

@@ -33,7 +33,7 @@ func launchOf(collective coll.Collective, nodes, ppn int, algorithm string, size
 	return s
 }
 
-// hosts returns the output in which ranks report their hosts.
+// hosts returns the text that ranks on the named hosts print to report their hosts.
 func hosts(names ...string) string {
 	var b strings.Builder
 	for _, h := range names {
@@ -42,10 +42,10 @@ func hosts(names ...string) string {
 	return b.String()
 }
 
-// twoHosts is the output of two ranks on two hosts.
+// twoHosts is the text that two ranks on two hosts print to report their hosts.
 var twoHosts = hosts("n1", "n2")
 
-// sample returns a recorded output.
+// sample returns a recorded output from testdata.
 func sample(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile("testdata/" + name))(t)
@@ -175,8 +175,8 @@ func TestCommandRejects(t *testing.T) {
 	}
 }
 
-// TestGroup checks which cases share a launch, and that Command accepts every group. OSU needs
-// sizes that double; the others take any ascending sizes.
+// TestGroup checks which cases share a launch, and that Command accepts every group. For OSU each size must
+// be twice the size before; the other suites accept any ascending sizes.
 func TestGroup(t *testing.T) {
 	var cases []benchrunner.Case
 	for _, s := range []benchrunner.Launch{
@@ -230,8 +230,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// readTest is an output with the expected outcomes. want has the beginning of each outcome as
-// text: its state, then calls and seconds or phase and error.
+// readTest is an output with the expected outcomes. want has the beginning of the text of each outcome. The
+// text contains the state, then calls and seconds, or phase and error.
 type readTest struct {
 	name, stdout, stderr string
 	out                  benchrunner.Output
@@ -246,7 +246,7 @@ var (
 
 func crashed(exit int) benchrunner.Output { return benchrunner.Output{Ended: true, Exit: exit} }
 
-// checkRead reads outputs and compares the outcomes with the expected ones.
+// checkRead reads the outputs of several tests and compares the outcomes with the expected ones.
 func checkRead(t *testing.T, p benchrunner.Program, s benchrunner.Launch, tests []readTest) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -267,7 +267,8 @@ func checkRead(t *testing.T, p benchrunner.Program, s benchrunner.Launch, tests 
 	}
 }
 
-// unknownID is what Open MPI 4.1.4 printed for the unknown algorithm 99 before it ran another.
+// unknownID is the text that Open MPI 4.1.4 printed for the unknown algorithm 99. Then it ran another
+// algorithm.
 const unknownID = `--------------------------------------------------------------------------
 An invalid value was supplied for an enum variable.
 
@@ -277,8 +278,8 @@ An invalid value was supplied for an enum variable.
 --------------------------------------------------------------------------
 `
 
-// commonReadTests returns the tests that all suites share. complete is an output whose outcomes
-// are done, and good is what its ranks on n1 and n2 print to standard error.
+// commonReadTests returns the tests that all suites share. complete is an output with one result for each
+// case. done has the expected outcomes. good is the text that ranks on n1 and n2 print to standard error.
 func commonReadTests(complete, good string, done []string) []readTest {
 	all := func(text string) []string { return slices.Repeat([]string{text}, len(done)) }
 	oneNode := strings.ReplaceAll(good, "n2", "n1")
@@ -297,8 +298,7 @@ func commonReadTests(complete, good string, done []string) []readTest {
 	}
 }
 
-// checkSamples parses the recorded outputs of a suite and compares what was read with golden
-// files.
+// checkSamples parses the recorded outputs of a suite and compares the results with golden files.
 func checkSamples(t *testing.T, pattern string, least int, read func(lines []string) (string, error)) {
 	names, err := filepath.Glob("testdata/" + pattern)
 	if err != nil || len(names) < least {
@@ -316,7 +316,7 @@ func checkSamples(t *testing.T, pattern string, least int, read func(lines []str
 	}
 }
 
-// fuzzRead checks that any output gives one valid outcome for each case.
+// fuzzRead checks that Read returns one valid outcome for each case, whatever the output is.
 func fuzzRead(f *testing.F, pattern string, p benchrunner.Program, s benchrunner.Launch) {
 	names := testutil.Must(filepath.Glob("testdata/" + pattern))(f)
 	for _, name := range names {
