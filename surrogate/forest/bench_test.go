@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// costRows returns n random rows on a grid of benchmark points: (log2 nodes)+1 up to 10, (log2
-// processes per node)+1 up to 6 and (log2 bytes)+1 up to 21. The target is log10 of a cost model
-// with jumps and 2 % noise. Timings of other implementations use the same distribution.
+// costRows returns n random rows on a grid of benchmark points. The features are (log2 nodes)+1 up to 10,
+// (log2 processes per node)+1 up to 6 and (log2 bytes)+1 up to 21. The target is log10 of a cost model with
+// jumps and 2 % noise. The same distribution was used to time other implementations.
 func costRows(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range n {
@@ -28,8 +28,8 @@ func costRows(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// denseRows returns the rows of costRows with random offsets added to every feature, so that few values
-// occur twice.
+// denseRows returns the rows of costRows with a random offset added to every feature. As a result, hardly
+// any value occurs twice.
 func denseRows(n int, seed uint64) (x [][]float64, y []float64) {
 	x, y = costRows(n, seed)
 	rng := rand.New(rand.NewPCG(seed, 1))

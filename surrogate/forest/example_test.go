@@ -28,7 +28,7 @@ func ExampleFit() {
 	// 0.87, variance 0.015
 }
 
-// Out-of-bag predictions show how good a forest is without separate test rows.
+// Out-of-bag predictions show how accurate a forest is. They need no separate test rows.
 func ExampleForest_OutOfBag() {
 	var rows [][]float64
 	var targets []float64

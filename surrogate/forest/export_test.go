@@ -9,11 +9,11 @@ func (f *Forest) Nodes() []int {
 	return n
 }
 
-// Options returns the options of the forest, with defaults in place of zeros.
+// Options returns the options of the forest. Fields that were zero hold their defaults.
 func (f *Forest) Options() Options { return f.opt }
 
-// PredictTrees returns the prediction of every tree: one slice for each row of x, one value for
-// each tree. Its errors are those of Predict.
+// PredictTrees returns the predictions of the single trees. The result has a slice for each row of x, with
+// one value for each tree. The errors are those of Predict.
 func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
 	flat, err := f.checkRows(x)
 	if err != nil {

@@ -21,10 +21,10 @@ type Forest struct {
 // x is n×d with 1 <= n <= 2²² and 1 <= d <= 256; y has one target for each row. Both are copied.
 // Rows may repeat, and targets may be constant.
 //
-// It returns an error matching ErrOptions, ErrShape for no rows, rows of different lengths or too
-// many rows, and ErrValue for NaN, infinities, targets beyond ±1e150 and, under Poisson, targets
-// below 0. It takes O(Trees·d·n·depth) time on Workers goroutines; AbsoluteError takes log n times
-// as long.
+// The error matches ErrOptions for invalid options. It matches ErrShape if there are no rows, too many
+// rows, or rows of different lengths. It matches ErrValue for NaN, for infinities, for targets beyond
+// ±1e150 and, under Poisson, for targets below 0. Fit takes O(Trees·d·n·depth) time on Workers goroutines;
+// AbsoluteError takes log n times as long.
 func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -46,8 +46,9 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	return f, nil
 }
 
-// grow grows all trees and then replaces their thresholds by ranks. Each worker numbers thresholds
-// in the order of their first occurrence. The final ranks do not depend on this order.
+// grow grows all trees and then replaces the thresholds by their ranks. While trees grow, each worker
+// numbers its thresholds in the order of their first occurrence. The final ranks do not depend on this
+// order.
 func (f *Forest) grow() {
 	f.trees = make([]tree, f.opt.Trees)
 	owner := make([]int, f.opt.Trees)
@@ -67,8 +68,8 @@ func (f *Forest) grow() {
 	})
 }
 
-// rankCuts sets cuts to the thresholds of all workers. It returns the rank of each threshold
-// number, for each worker and feature.
+// rankCuts sets cuts to the thresholds of all workers, sorted by value. It returns a table that maps each
+// threshold number to its rank, for each worker and feature.
 func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 	f.cuts = make([][]float64, f.train.dim)
 	ranks := make([][][]uint32, len(numbers))
@@ -92,7 +93,7 @@ func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
 }
 
 // parallel calls work(0) … work(n-1) on at most the given number of workers. Each worker calls start once.
-// start returns the work function of that worker, with its own scratch space.
+// start returns the worker's work function, which uses the worker's own scratch space.
 func parallel(workers, n int, start func(worker int) (work func(k int))) {
 	workers = min(workers, n)
 	if workers <= 1 {

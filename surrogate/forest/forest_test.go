@@ -119,8 +119,8 @@ func TestPredictErrors(t *testing.T) {
 	}
 }
 
-// Forests accept degenerate input, for example a single row, constant features or repeated rows.
-// Each case has exactly one right prediction at the training rows.
+// TestFitsDegenerateRows checks that forests accept degenerate input, for example a single row, constant
+// features or repeated rows. In each case only one prediction at the training rows is right.
 func TestFitsDegenerateRows(t *testing.T) {
 	const (
 		zeros  = "poisson refuses a child whose targets are all 0"
@@ -186,7 +186,7 @@ func TestLimitsHold(t *testing.T) {
 			}
 		}
 	}
-	// Without bootstrap, training rows with equal predictions are in the same leaf.
+	// In a tree without bootstrap, training rows with equal predictions are in the same leaf.
 	for _, c := range criteria {
 		f := fit(t, x, y, forest.Options{Trees: 1, NoBootstrap: true, MinLeaf: 7, Criterion: c})
 		size := map[float64]int{}
@@ -205,8 +205,8 @@ func TestLimitsHold(t *testing.T) {
 	}
 }
 
-// Forests learn with one random feature for each split, and differ from forests that try all
-// features.
+// TestMaxFeatures checks that forests can learn with one random feature for each split. Such forests differ
+// from forests that try all features.
 func TestMaxFeatures(t *testing.T) {
 	x, y := costRows(1000, 4)
 	q, yq := costRows(500, 5)
@@ -220,7 +220,7 @@ func TestMaxFeatures(t *testing.T) {
 	}
 }
 
-// A feature may have more distinct values than 16 bits can number.
+// TestManyDistinctValues checks a feature with more distinct values than a 16-bit number can count.
 func TestManyDistinctValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits many rows")

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// stat holds sums over the rows of a group, a bucket or a node.
+// stat holds sums over rows: the rows of a group, a bucket or a node.
 type stat struct {
 	sum float64 // of weight times z
 	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32
@@ -14,8 +14,8 @@ type stat struct {
 func (s stat) weight() float64 { return float64(uint32(s.wn)) }
 func (s stat) rows() int       { return int(s.wn >> 32) }
 
-// split is the best split of a node so far. Ranks up to a go left, ranks from b on go right; no row
-// of the node lies in between.
+// split is the best split of a node that was found so far. Rows with a rank of at most a go left, and rows
+// with a rank of at least b go right. No row of the node has a rank in between.
 type split struct {
 	feature  int // -1 for none
 	a, b     uint32
@@ -25,14 +25,14 @@ type split struct {
 // noSplit returns a split that is worse than any valid one.
 func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
 
-// node holds the sums of a node that the scores of its splits need.
+// node holds those sums over a node's rows from which its splits are scored.
 type node struct {
 	weight, mean, sum float64
 	rows, minLeaf     int
 }
 
-// allows reports whether a split with the given number of rows on one side leaves enough rows on
-// both sides.
+// allows reports whether a split leaves enough rows on both sides. The parameter is the number of rows on
+// one side.
 func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
 
 // grownNode is a node of a finished tree: a leaf with its value, or a split with its threshold.
@@ -42,7 +42,7 @@ type grownNode struct {
 	left    int32 // the right child is left+1; 0 for a leaf
 }
 
-// openNode is a node that still needs a split.
+// openNode is a node that may still be split.
 type openNode struct {
 	lo, hi      int // its groups are grower.idx[lo:hi]
 	node, depth int32
@@ -87,7 +87,7 @@ func newGrower(t *table, opt Options) *grower {
 	return g
 }
 
-// grow returns the nodes of tree n. The next call overwrites the result.
+// grow grows tree n and returns its nodes. The next call overwrites them.
 func (g *grower) grow(n int) []grownNode {
 	g.sample(n)
 	for f := range g.order {
@@ -114,7 +114,7 @@ func (g *grower) grow(n int) []grownNode {
 	return g.nodes
 }
 
-// child adds a node: a leaf if its rows are all equal, otherwise an open node.
+// child adds a node to the tree. It adds a leaf if all rows of the node are equal, otherwise an open node.
 func (g *grower) child(p openNode) {
 	if p.hi-p.lo == 1 {
 		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
@@ -123,7 +123,7 @@ func (g *grower) child(p openNode) {
 	g.stack = append(g.stack, p)
 }
 
-// between returns a threshold t with a <= t < b. It is the middle, as in scikit-learn.
+// between returns a threshold t with a <= t < b: the mean of a and b, as in scikit-learn.
 func between(a, b float64) float64 {
 	if m := a/2 + b/2; a < m && m < b {
 		return m
@@ -131,7 +131,7 @@ func between(a, b float64) float64 {
 	return a
 }
 
-// sample draws the tree's bootstrap sample and sums its rows by group.
+// sample draws the bootstrap sample of tree n and computes the sums of each group.
 func (g *grower) sample(n int) {
 	g.src = treeSource(g.opt.Seed, n)
 	if g.opt.NoBootstrap {
@@ -158,8 +158,9 @@ func (g *grower) sample(n int) {
 	}
 }
 
-// partition moves the groups of idx[lo:hi] with rank at most a to the front and returns the start
-// of the second part. It keeps the order within both parts and has no data-dependent branch.
+// partition reorders the groups idx[lo:hi] so that those with a rank of at most a come first. It returns
+// the start of the second part. The order within each part stays the same. The loop has no branch that
+// depends on the data.
 func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	groups := g.idx[lo:hi]
 	spare := g.spare[:len(groups)]
@@ -174,7 +175,8 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	return lo + l
 }
 
-// leafValue returns the prediction of a leaf: the mean of its rows, for AbsoluteError their median.
+// leafValue returns the prediction of a leaf. It is the mean of the leaf's targets, or their median for
+// AbsoluteError.
 func (g *grower) leafValue(groups []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
 		return g.t.unscale(g.medians.median(g.t, g.stats, groups))
@@ -189,9 +191,9 @@ func (g *grower) leafValue(groups []uint32) float64 {
 
 // bestSplit returns the best split of a node, or noSplit if the node must be a leaf.
 //
-// Features are tried in random order, so that no feature is preferred in ties. A feature that is
-// constant in the node counts as tried, but the search continues until some feature varies, as in
-// scikit-learn.
+// Features are tried in random order, so that no feature is preferred if splits are equally good. A feature
+// that is constant in the node counts towards MaxFeatures. But the search continues until some feature
+// varies, as in scikit-learn.
 func (g *grower) bestSplit(p openNode) split {
 	groups := g.idx[p.lo:p.hi]
 	best := noSplit()
@@ -221,8 +223,8 @@ func (g *grower) bestSplit(p openNode) split {
 	return best
 }
 
-// scan updates best with the best split by feature f. It reports whether the feature varies in the
-// node.
+// scan searches for splits by feature f, and replaces *best by a better one. It reports whether the feature
+// varies in the node.
 func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
@@ -240,8 +242,9 @@ func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 	return true
 }
 
-// splitPair returns the same as bestSplit, for a node of two groups and a squared error. Such nodes are a
-// third of all nodes. Every feature that varies gives the same split, so one of these features is drawn.
+// splitPair is a faster version of bestSplit for a node that has two groups and a squared error. A third of
+// all nodes are of this kind. Every feature that varies gives the same split, so splitPair draws one of
+// these features.
 func (g *grower) splitPair(groups []uint32, n *node) split {
 	c, d := groups[0], groups[1]
 	if !n.allows(g.stats[c].rows()) {
@@ -269,8 +272,8 @@ func (g *grower) splitPair(groups []uint32, n *node) split {
 	return noSplit()
 }
 
-// sameMeans reports whether all groups of a node have the same mean, up to rounding. Then no split
-// changes a prediction. The loop usually ends at the second group.
+// sameMeans reports whether all groups of a node have the same mean target, up to rounding errors. If they
+// do, no split changes a prediction. The loop usually ends at the second group.
 func (g *grower) sameMeans(groups []uint32) bool {
 	// rounding is 2⁻⁴⁴ of the targets' scale: a few hundred rounding errors of a float64.
 	const rounding = 0x1p-44
@@ -295,13 +298,13 @@ func (g *grower) total(groups []uint32) node {
 	return node{weight: w, mean: s.sum / w, sum: s.sum, rows: s.rows(), minLeaf: g.opt.MinLeaf}
 }
 
-// treeSource returns the random generator of tree t. The generator first draws the bootstrap
-// sample, then the features of each node in the order of growth.
+// treeSource returns the random number generator of tree t. The tree first draws its bootstrap sample, and
+// then the order of the features for each node.
 func treeSource(seed uint64, t int) *rand.PCG { return rand.NewPCG(seed, uint64(t)) }
 
-// drawCounts sets counts to the number of times each row is in the tree's bootstrap sample, which
-// has as many draws as rows. Each 64-bit number is used for two draws. The bias of the 32-bit
-// multiply-shift is at most n/2³², below 0.2 % at the largest n.
+// drawCounts draws the bootstrap sample of a tree. It sets counts to the number of times that each row is
+// drawn; there are as many draws as rows. A 64-bit random number gives two draws. The bias of the 32-bit
+// multiply-shift is at most n/2³², which is below 0.2 % for the largest n.
 func drawCounts(src *rand.PCG, counts []uint32) {
 	clear(counts)
 	n := uint64(len(counts))

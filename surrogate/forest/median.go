@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// medians scores splits by absolute error. Every row is a group of its own.
+// medians scores splits by absolute error. For this error every row is a group of its own.
 //
-// enter ranks a node's rows by target. scan then adds rows in feature order to a Fenwick tree over
-// these ranks, first from the left end and then from the right. For a node of m rows, the error of
-// a split around its two medians thus costs only O(log m).
+// enter sorts the rows of a node by their targets. scan then adds rows in the order of a feature to a
+// Fenwick tree over the sorted targets. It does so once from the left end and once from the right end. The
+// error of a split around its two medians thus costs only O(log m) for a node of m rows.
 type medians struct {
 	byZ    []uint32  // the node's rows by target
 	place  []uint32  // per row: its place in byZ
@@ -28,7 +28,7 @@ func (m *medians) init(rows int) {
 	m.tree.nodes = make([]stat, rows+1)
 }
 
-// enter prepares a scan of one node's rows.
+// enter prepares medians to scan the rows of a node.
 func (m *medians) enter(t *table, rows []uint32) {
 	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {
@@ -36,8 +36,8 @@ func (m *medians) enter(t *table, rows []uint32) {
 	}
 }
 
-// sort copies rows to the start of the slice to, sorts them by rank and then by row, and returns that part
-// of the slice.
+// sort sorts rows by rank, and rows of equal rank by index. It stores the sorted rows at the start of the
+// slice `to` and returns that part of it.
 func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	keys := m.keys[:len(rows)]
 	for k, c := range rows {
@@ -50,8 +50,8 @@ func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	return to[:len(rows)]
 }
 
-// scan updates best with the best split of the entered node by feature f: the smallest absolute
-// error around the two medians. It reports whether the feature varies in the node.
+// scan searches for splits of the entered node by feature f, and replaces *best by a better one. A split is
+// scored by the absolute error around its two medians. scan reports whether the feature varies in the node.
 func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
 	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1
@@ -72,8 +72,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 		if col[s[k]] == col[s[k+1]] || !n.allows(k+1) {
 			continue
 		}
-		// The loop runs downwards, so among equal cuts of a feature the last one found is the first
-		// in order.
+		// The loop runs downwards. If several cuts of a feature are equally good, the last one found has
+		// the lowest rank and is taken.
 		if e := -(m.left[k] + m.tree.deviation()); e > score || cut >= 0 && e == score {
 			cut, score = k, e
 		}
@@ -84,8 +84,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 	return true
 }
 
-// median returns the weighted median target of some rows. If two targets split the weight exactly
-// in half, it returns their middle.
+// median returns the weighted median of the targets of some rows. If two targets divide the weight exactly
+// in half, it returns their mean.
 func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 	byZ, z := m.sort(m.byZ, t.targets, rows), t.z
 	var total uint64
@@ -105,7 +105,7 @@ func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 	panic("forest: median of no rows")
 }
 
-// fenwick holds prefix sums over a node's rows, ordered by target.
+// fenwick is a Fenwick tree. It holds prefix sums over the rows of a node, which are ordered by target.
 //
 // Source: Fenwick, A new data structure for cumulative frequency tables (1994).
 type fenwick struct {
@@ -130,7 +130,8 @@ func (f *fenwick) add(place uint32, s stat) {
 	}
 }
 
-// deviation returns the weighted sum of the distances of all added rows from their median.
+// deviation returns the weighted sum of the absolute differences between the targets of all added rows and
+// their median.
 func (f *fenwick) deviation() float64 {
 	half := f.all.weight() / 2
 	var below stat

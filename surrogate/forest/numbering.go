@@ -7,16 +7,16 @@ import (
 )
 
 // numbering assigns numbers to distinct values in the order of their first occurrence. It is a hash table
-// with open addressing. It suits features and thresholds: a grid has many rows but few distinct values of a
-// feature, and a forest many nodes but few distinct thresholds.
+// with open addressing. It is efficient for many values of which few are distinct, such as the features of
+// a grid or the thresholds of a forest.
 type numbering struct {
 	values []float64
 	slots  []uint32 // 1 + a number, or 0; 2^(64-shift) of them, at most half used
 	shift  int
 }
 
-// number returns the number of v, and assigns the next number to a new value. -0 and 0 are the same
-// value.
+// number returns the number of the value v. A new value gets the next free number. -0 and 0 count as the
+// same value.
 func (c *numbering) number(v float64) uint32 {
 	if v == 0 {
 		v = 0 // replaces -0, which has other bits
@@ -32,7 +32,7 @@ func (c *numbering) number(v float64) uint32 {
 	return c.slots[s] - 1
 }
 
-// find returns the slot that holds v, or the free slot where v belongs.
+// find returns the slot that holds the value v. If v is not in the table, it returns the free slot for v.
 func (c *numbering) find(v float64) uint64 {
 	// Fibonacci hashing: the product with 2⁶⁴/φ mixes all bits into the highest ones.
 	mask := uint64(len(c.slots) - 1)
@@ -51,8 +51,8 @@ func (c *numbering) enlarge() {
 	}
 }
 
-// ranked returns the distinct values of n rows in ascending order, and the rank of each row's
-// value.
+// ranked returns the distinct values that n rows have, in ascending order. It also returns the rank of each
+// row's value.
 func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) {
 	var seen numbering
 	ranks = make([]uint32, n)
@@ -66,8 +66,8 @@ func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) 
 	return values, ranks
 }
 
-// merge returns the distinct values of several numberings in ascending order. For each numbering it
-// also returns the rank of each number.
+// merge returns the distinct values of several numberings in ascending order. For each numbering it also
+// returns a slice that maps numbers to ranks.
 func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	for _, p := range parts {
 		values = append(values, p.values...)
@@ -84,7 +84,7 @@ func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
 	return values, ranks
 }
 
-// lowerBound returns the number of values that are less than v. The values are in ascending order.
+// lowerBound returns how many of the values are less than v. The values must be in ascending order.
 func lowerBound(values []float64, v float64) uint32 {
 	k, _ := slices.BinarySearch(values, v)
 	return uint32(k)

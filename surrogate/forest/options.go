@@ -89,7 +89,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// filled returns the options with defaults in place of zeros, except MaxFeatures.
+// filled returns the options with zeros replaced by the defaults. It does not change MaxFeatures.
 func (o Options) filled() Options {
 	if o.Trees == 0 {
 		o.Trees = defaultTrees

@@ -2,18 +2,18 @@ package forest
 
 import "fmt"
 
-// blockRows is the number of rows predicted together, a multiple of lanes. Their ranks and sums fit
-// in the first-level cache together with one tree.
+// blockRows is the number of rows that are predicted together, a multiple of lanes. The ranks and sums of
+// these rows fit into the first-level cache together with one tree.
 const blockRows = 512
 
-// query holds the ranks of the rows to predict.
+// query holds the rows to predict, with each feature replaced by its rank.
 type query struct {
 	rows  int
 	ranks []laneRanks // one laneRanks per feature for each group of eight rows, then padding for walk
 }
 
-// newQuery computes the ranks of row-major rows among the forest's thresholds. It takes
-// O(rows·d·log thresholds) time.
+// newQuery computes the rank of each feature among the forest's thresholds. The rows are in one slice, row
+// after row. It takes O(rows·d·log thresholds) time.
 func (f *Forest) newQuery(flat []float64, rows int) query {
 	d := f.train.dim
 	groups := (rows + lanes - 1) / lanes
@@ -22,7 +22,7 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 		var last float64
 		var rank uint32
 		for i := range rows {
-			// Consecutive points of a grid often have equal values, whose rank is computed once.
+			// Consecutive points of a grid often have the same value. Its rank is computed only once.
 			if v := flat[i*d+j]; i == 0 || v != last {
 				last, rank = v, lowerBound(cuts, v)
 			}
@@ -37,7 +37,8 @@ func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
 }
 
-// blocks calls work for every block of rows of q, on at most Workers goroutines.
+// blocks calls work for every block of rows of the query, on at most Workers goroutines. Each goroutine
+// first calls start to get its work function.
 func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
 	parallel(f.opt.Workers, (q.rows+blockRows-1)/blockRows, func(int) func(int) {
 		work := start()
@@ -45,7 +46,7 @@ func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
 	})
 }
 
-// checkRows checks rows to predict and copies them into one slice. Zero rows are valid.
+// checkRows checks the rows to predict and copies them into one slice. An empty x is valid.
 func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
 	if len(x) == 0 {
 		return nil, nil
@@ -60,8 +61,8 @@ func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
 
 // Predict returns the mean of all trees at each row of x.
 //
-// x is q×d with the columns of Fit; q may be 0. The means are in the units of the targets and lie
-// between the smallest and the largest target. It returns errors matching ErrShape and ErrValue. It
+// x has q rows with the d columns that Fit had; q may be 0. The means are in the units of the targets and
+// lie between the smallest and the largest target. It returns errors matching ErrShape and ErrValue. It
 // takes O(q·Trees·depth) time.
 func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	flat, err := f.checkRows(x)
@@ -85,13 +86,13 @@ func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	return mean, nil
 }
 
-// mean returns the mean of all trees from their sum.
+// mean returns the mean prediction of all trees, given the sum of their predictions.
 func (f *Forest) mean(sum float64) float64 { return f.inRange(sum / float64(len(f.trees))) }
 
-// inRange limits a mean to the range of the targets, which rounding may exceed.
+// inRange limits a mean to the range of the targets, because rounding errors can move it outside.
 func (f *Forest) inRange(v float64) float64 { return min(max(v, f.train.yMin), f.train.yMax) }
 
-// addTree adds the predictions of tree k for rows lo to hi-1 to sums. The length of sums is a
+// addTree adds the predictions of tree k for the rows from lo to hi-1 to sums. The length of sums must be a
 // multiple of lanes.
 func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	t := &f.trees[k]
@@ -104,8 +105,8 @@ func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	}
 }
 
-// perTree writes the predictions of all trees for rows lo to hi-1 to out, a row-major rows×trees
-// matrix.
+// perTree computes the predictions of all trees for the rows from lo to hi-1. It writes them to out, a
+// matrix with one row for each row of the query and one column for each tree.
 func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	trees := len(f.trees)
 	for k := range f.trees {
@@ -119,11 +120,11 @@ func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	}
 }
 
-// OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. rows
-// holds the indices, in ascending order, of the rows with at least one such tree, and mean the mean
-// prediction of these trees. About (1-1/n)ⁿ, or 37 %, of the trees do not contain a given row, so
-// 100 trees predict almost every row. Without bootstrap, or with one row, no row is predicted. It
-// takes O(n·Trees·depth) time.
+// OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. The result
+// rows lists, in ascending order, the rows for which there is such a tree. mean holds the mean prediction
+// of these trees for each listed row. A sample lacks a given row with the probability (1-1/n)ⁿ, about 37 %.
+// With 100 trees almost every row is therefore predicted. Without bootstrap, or with one row, no row is
+// predicted. It takes O(n·Trees·depth) time.
 func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	if f.opt.NoBootstrap {
 		return nil, nil
@@ -140,8 +141,8 @@ func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	return rows, mean
 }
 
-// sumOutOfBag adds up, for each training row, the predictions of the trees whose sample does not
-// contain it, and counts these trees in votes.
+// sumOutOfBag computes two numbers for each training row, from the trees whose sample does not contain the
+// row. These are the sum of the trees' predictions, in sums, and the number of these trees, in votes.
 func (f *Forest) sumOutOfBag(sums []float64, votes []int) {
 	n := f.train.rows
 	q := f.newQuery(f.train.x, n)

@@ -14,7 +14,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// The same seed gives the same forest, bit for bit, on any number of workers and in every run.
+// TestWorkersDoNotChangeAForest checks that a seed gives the same forest, bit for bit, in every run and
+// with any number of workers.
 func TestWorkersDoNotChangeAForest(t *testing.T) {
 	q, _ := costRows(1300, 9)
 	for _, shape := range shapes {
@@ -42,7 +43,7 @@ func TestWorkersDoNotChangeAForest(t *testing.T) {
 	}
 }
 
-// everything returns the bits of all results that a forest can give.
+// everything returns the bits of every number that a forest can compute for q.
 func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	t.Helper()
 	mean, variance, err := f.PredictVariance(q)
@@ -60,7 +61,8 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	return out
 }
 
-// Predict is the mean of PredictTrees, and PredictVariance has the same mean.
+// TestMeansAgree checks that Predict returns the mean of PredictTrees, and that PredictVariance returns the
+// same mean.
 func TestMeansAgree(t *testing.T) {
 	x, y := denseRows(80, 1)
 	q, _ := denseRows(37, 2) // 37 is not a multiple of the rows that are predicted together
@@ -87,7 +89,8 @@ func TestMeansAgree(t *testing.T) {
 	}
 }
 
-// One full tree on all rows reproduces the targets of distinct rows.
+// TestFullTreeReproducesTargets checks that a single full tree, trained on all rows, predicts the targets
+// of distinct rows exactly.
 func TestFullTreeReproducesTargets(t *testing.T) {
 	for _, shape := range shapes {
 		for _, c := range criteria {
@@ -114,8 +117,8 @@ func distinct(x [][]float64, y []float64) (ux [][]float64, uy []float64) {
 	return ux, uy
 }
 
-// Repeated rows are one point with several targets. Without bootstrap, repeating every row changes
-// no prediction, and a full tree predicts each point's mean.
+// TestRepeatedRows checks rows that occur several times, with different targets. Without bootstrap, another
+// copy of every row changes no prediction. A full tree predicts the mean target of equal rows.
 func TestRepeatedRows(t *testing.T) {
 	x, y := distinct(costRows(120, 7))
 	noisy := slices.Clone(y)
@@ -139,7 +142,7 @@ func TestRepeatedRows(t *testing.T) {
 	}
 }
 
-// The order of the features carries no information: a permuted table gives an equally good forest
+// TestFeatureOrderDoesNotMatter checks a table whose columns are permuted. It gives an equally good forest
 // and, if no two features tie, the same tree.
 func TestFeatureOrderDoesNotMatter(t *testing.T) {
 	x, y := denseRows(400, 1)
@@ -165,8 +168,8 @@ func TestFeatureOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Trees use only the order of a feature's values: a monotone transformation keeps the predictions
-// at the training rows.
+// TestMonotoneFeaturesAreEquivalent checks that trees use only the order of a feature's values. A monotone
+// transformation of a feature must not change the predictions at the training rows.
 func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
 	x, y := denseRows(200, 3)
 	warped := make([][]float64, len(x))
@@ -180,8 +183,8 @@ func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
 	}
 }
 
-// FuzzForest grows forests of any shape on coarse random rows. Every prediction lies between the
-// smallest and the largest target, also far from the rows.
+// FuzzForest grows forests of any shape on random rows with few distinct values. Every prediction must lie
+// between the smallest and the largest target, also far from the rows.
 func FuzzForest(f *testing.F) {
 	f.Add(uint64(1), uint8(30), uint8(3), uint8(0), uint8(1), uint8(0), false, 1.0, 0.0)
 	f.Add(uint64(2), uint8(1), uint8(1), uint8(3), uint8(2), uint8(1), true, 1e-300, 1e9)

@@ -45,7 +45,7 @@ func loadRecorded(t *testing.T) recorded {
 	return r
 }
 
-// broadcastRows returns testdata/broadcast.csv in the order of the recording.
+// broadcastRows returns the rows of testdata/broadcast.csv, in the order in which record.py used them.
 func broadcastRows(t *testing.T, order []int) (x [][]float64, micros []float64) {
 	t.Helper()
 	file := testutil.Must(os.Open("testdata/broadcast.csv"))(t)
@@ -62,8 +62,8 @@ func broadcastRows(t *testing.T, order []int) (x [][]float64, micros []float64) 
 	return x, micros
 }
 
-// target scales times as record.py does: milliseconds for the poisson criterion, otherwise log10 of
-// microseconds.
+// target scales times in the same way as record.py: milliseconds for the Poisson criterion, otherwise log10
+// of microseconds.
 func target(c forest.Criterion, micros []float64) []float64 {
 	y := make([]float64, len(micros))
 	for i, v := range micros {
@@ -126,7 +126,8 @@ func TestForestsMatchScikitLearn(t *testing.T) {
 	}
 }
 
-// A single tree on all rows equals scikit-learn's tree. Only ties between features are random.
+// TestSingleTreesMatchScikitLearn checks that a single tree on all rows equals scikit-learn's tree. The two
+// may differ only where features are equally good.
 func TestSingleTreesMatchScikitLearn(t *testing.T) {
 	rec := loadRecorded(t)
 	x, micros := broadcastRows(t, rec.Order)

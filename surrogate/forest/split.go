@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// wordLen and the other constants describe the words of the bit masks in buckets.
+// These constants describe the words of the bit masks in buckets.
 const (
 	wordLen   = 64
 	wordShift = 6 // log2 of wordLen
@@ -13,14 +13,14 @@ const (
 	topMask   = wordLen*wordLen - 1 // ranks of a word of tops, minus one
 )
 
-// bin holds the groups of a node that have the same rank of one feature.
+// bin holds those groups of a node that have the same rank of one feature.
 type bin struct {
 	stat
 	rank uint32
 }
 
-// buckets sorts the groups of a node by the rank of a feature, and adds up the groups of equal rank. Nodes
-// share its memory. All sums and marks are zero when a node is begun.
+// buckets sorts the groups of a node by the rank of a feature, and adds up the groups of equal rank. All
+// nodes use the same memory. Before each node all sums and marks are zero.
 type buckets struct {
 	low   [64]stat // sums by rank, for features of at most 64 values
 	sums  []stat   // sums by rank, for wider features
@@ -30,9 +30,9 @@ type buckets struct {
 	bins  []bin
 }
 
-// sortBelow is a number of groups. Nodes with fewer groups are sorted by insertion, which is faster than
-// marks. The limit was measured on features of 500 to 20000 distinct values; values between 8 and 24 are
-// about equally fast.
+// A node with fewer than sortBelow groups is sorted by insertion, which is then faster than bit masks. The
+// limit was measured with features of 500 to 20000 distinct values. Limits between 8 and 24 are about
+// equally fast.
 const sortBelow = 16
 
 func (b *buckets) init(widest, groups int) {
@@ -45,8 +45,8 @@ func (b *buckets) init(widest, groups int) {
 	b.bins = make([]bin, groups)
 }
 
-// fill sorts the groups by one feature and returns their bins by ascending rank. values is the
-// number of distinct values of the feature. The next call overwrites the bins.
+// fill sorts the groups by one feature and returns their bins in ascending order of rank. The parameter
+// values is the number of the feature's distinct values. The next call overwrites the bins.
 func (b *buckets) fill(col []uint32, values int, stats []stat, groups []uint32) []bin {
 	switch {
 	case values <= len(b.low):
@@ -130,10 +130,11 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, groups []ui
 	return bins
 }
 
-// scanSquares updates best with the split that reduces the squared error most. The reduction is
-// wl·wr·(meanL-meanR)²/w; the constant factor 1/w is left out. The first of equal splits counts.
+// scanSquares replaces *best by the split that reduces the squared error most. The reduction is
+// wl·wr·(meanL-meanR)²/w; the score omits the constant factor 1/w. Of equally good splits the first one
+// counts.
 //
-// With d = sumL - mean·wl the score is d²/(wl·wr), up to the constant w². Scores are compared as
+// With d = sumL - mean·wl the score is d²/(wl·wr), up to the constant factor w². Scores are compared as
 // fractions, so the loop does not divide.
 func scanSquares(f int, bins []bin, n *node, best *split) {
 	found := -1
@@ -153,8 +154,8 @@ func scanSquares(f int, bins []bin, n *node, best *split) {
 	}
 }
 
-// scanPoisson updates best with the split of smallest Poisson deviance, which has the largest
-// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is not allowed, because
+// scanPoisson replaces *best by the split with the smallest Poisson deviance. This split has the largest
+// sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding errors is not allowed, because
 // its prediction would be 0.
 func scanPoisson(f int, bins []bin, n *node, best *split) {
 	zero := n.sum * 0x1p-52

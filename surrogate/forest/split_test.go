@@ -43,7 +43,8 @@ func TestBucketsAgree(t *testing.T) {
 	}
 }
 
-// Every criterion finds the same split as an exhaustive search over all cuts.
+// TestBestSplitIsTheBestSplit checks that every criterion finds the same split as an exhaustive search over
+// all cuts.
 func TestBestSplitIsTheBestSplit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for trial := range 300 {
@@ -83,8 +84,8 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 	}
 }
 
-// plainError returns the criterion's summed error of both sides, or +Inf for a cut that is not
-// allowed.
+// plainError returns the criterion's error, summed over both sides of a cut. For a cut that is not allowed
+// it returns +Inf.
 func plainError(g *grower, f int, a uint32) float64 {
 	var side [2][]float64
 	var rows [2]int
@@ -128,7 +129,8 @@ func sideError(c Criterion, y []float64) float64 {
 	return sum
 }
 
-// The draws are uniform, by a chi-square test over 101 rows and 2000 samples.
+// TestDrawCountsAreUniform checks with a chi-square test that all rows are drawn with equal probability.
+// The test draws 2000 samples of 101 rows.
 func TestDrawCountsAreUniform(t *testing.T) {
 	const n, samples = 101, 2000 // an odd n leaves one draw of the last 64-bit number unused
 	total := make([]float64, n)
@@ -148,8 +150,8 @@ func TestDrawCountsAreUniform(t *testing.T) {
 	for _, c := range total {
 		chi += (c - samples) * (c - samples) / samples
 	}
-	// With 100 degrees of freedom the mean is 100 and the standard deviation 14; the limits are
-	// five deviations away.
+	// With 100 degrees of freedom, chi-square has mean 100 and standard deviation 14. The limits are five
+	// standard deviations from the mean.
 	if chi < 30 || chi > 170 {
 		t.Errorf("chi-square = %.1f over %d rows", chi, n)
 	}

@@ -7,14 +7,16 @@ import (
 	"slices"
 )
 
-// Limits of the eight-byte node (see packed). The limit of targets keeps variances finite.
+// Limits that follow from the nodes of eight bytes; see packed. The limit on targets keeps variances
+// finite.
 const (
 	maxFeatures = 1 << 8
 	maxRows     = 1 << 22
 	maxTarget   = 1e150
 )
 
-// table holds the training set as ranks. All workers share it; it does not change after newTable.
+// table holds the training set, with features replaced by their ranks. All workers share it, because it is
+// constant after newTable.
 type table struct {
 	rows, dim int
 	x         []float64 // rows×dim, row-major: a copy of the rows
@@ -31,10 +33,10 @@ type table struct {
 	yMin, yMax   float64
 }
 
-// newTable checks and ranks a training set.
+// newTable checks a training set and computes its ranks.
 //
-// Rows with equal features share a group, except with AbsoluteError, since a median needs all rows.
-// It takes O(d·n·log n) time.
+// Rows with equal features form a group. With AbsoluteError every row is a group of its own, since a median
+// needs all rows. newTable takes O(d·n·log n) time.
 func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	flat, d, err := flatten(x)
 	if err != nil {
@@ -55,8 +57,8 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	return t, nil
 }
 
-// flatten copies rows into one row-major slice and returns their length. It reports each kind of
-// error once, for the first such row.
+// flatten copies rows into one slice, row after row, and returns the length of a row. Of each kind of error
+// it reports only the first one.
 func flatten(x [][]float64) (flat []float64, d int, err error) {
 	if len(x) == 0 {
 		return nil, 0, fmt.Errorf("%w: no rows", ErrShape)
@@ -101,9 +103,9 @@ func checkTargets(y []float64, n int, c Criterion) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// scaleTargets sets z so that sums of squares neither overflow nor cancel. It does not round,
-// because the scale is a power of two. It subtracts a shift only if all targets are within a factor
-// of two of each other, where differences are exact (Sterbenz' lemma).
+// scaleTargets sets z so that sums of squares neither overflow nor cancel. The scale is a power of two, so
+// scaling causes no rounding errors. It subtracts a shift only if no target is more than twice another one,
+// since differences are then exact (Sterbenz' lemma).
 func (t *table) scaleTargets(c Criterion) {
 	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
 	sameSign := t.yMin > 0 || t.yMax < 0
@@ -123,12 +125,14 @@ func (t *table) scaleTargets(c Criterion) {
 	}
 }
 
-// unscale returns the target for a scaled value z, limited to the range of the targets.
+// unscale converts a scaled value z to the unit of the targets. It limits the result to the range of the
+// targets.
 func (t *table) unscale(z float64) float64 {
 	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
 }
 
-// rank sets values and returns the ranks of all rows for each feature.
+// rank returns the rank of each row, for each feature. It also sets values to the distinct values of each
+// feature.
 func (t *table) rank(workers int) [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
@@ -148,8 +152,9 @@ func (t *table) groupPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupRows numbers the distinct rank vectors in lexicographic order. It sorts by each feature
-// from the last to the first with a counting sort, then starts a new group wherever a rank changes.
+// groupRows numbers the distinct rank vectors in lexicographic order. It sorts rows by counting sort, by
+// each feature from the last to the first. A new group then starts wherever a rank differs from that of the
+// previous row.
 func (t *table) groupRows(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	next := make([]uint32, t.rows)

@@ -2,10 +2,9 @@ package forest
 
 import "math"
 
-// packed is a node of a finished tree in eight bytes: the rank of its threshold in the low 32
-// bits, its feature in the next 8, its left child in the high 24. The right child follows the
-// left one. A leaf has rank leafRank, which no row exceeds, and is its own left child, so a walk
-// stays at the leaf.
+// packed is a node of a finished tree in eight bytes: the rank of its threshold in the low 32 bits, its
+// feature in the next 8, its left child in the high 24. The right child follows the left one. A leaf is its
+// own left child, and its rank leafRank exceeds the rank of any row. A row therefore stays at the leaf.
 type packed uint64
 
 const (
@@ -24,8 +23,8 @@ type tree struct {
 	values []float64 // of each node: the prediction of a leaf
 }
 
-// freeze returns the final form of a tree. Its thresholds are numbers, see numbering; renumber
-// replaces them by ranks.
+// freeze returns the final form of a tree. In this form, thresholds are represented by the numbers in
+// tables. renumber later replaces these numbers by ranks.
 func freeze(nodes []grownNode, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
 	for i := range nodes {
@@ -40,7 +39,7 @@ func freeze(nodes []grownNode, tables []numbering) tree {
 	return t
 }
 
-// renumber replaces the number of each threshold by its rank, ranks[feature][number].
+// renumber replaces the number of each threshold by the threshold's rank, which is ranks[feature][number].
 func (t tree) renumber(ranks [][]uint32) {
 	for i, n := range t.nodes {
 		if uint32(n) != leafRank {
@@ -49,12 +48,12 @@ func (t tree) renumber(ranks [][]uint32) {
 	}
 }
 
-// lanes is the number of rows that walk through a tree at the same time. A walk mostly waits for
-// memory, and the waits of eight rows overlap.
+// lanes is the number of rows that walk through a tree at the same time. Most of the time a row waits for
+// memory; with eight rows these waiting times overlap.
 const lanes = 8
 
-// laneRanks holds the ranks of eight rows for one feature: the number of thresholds below each value.
-// A row goes right at a threshold of rank r if its rank exceeds r.
+// laneRanks holds, for one feature, the rank of each of eight rows: the number of thresholds below the
+// row's value. A row goes right at a threshold whose rank is less than the row's rank.
 type laneRanks = [lanes]uint32
 
 // step returns the child of node n to which a row of rank x goes.
@@ -62,7 +61,7 @@ func step(n packed, x uint32) uint64 {
 	return uint64(n>>childShift) + (uint64(uint32(n))-uint64(x))>>63
 }
 
-// walk returns the leaves that eight rows reach.
+// walk returns the indices of the leaves that eight rows reach.
 func (t *tree) walk(r *[maxFeatures]laneRanks) (leaves [lanes]uint64) {
 	nodes := t.nodes
 	var i0, i1, i2, i3, i4, i5, i6, i7 uint64

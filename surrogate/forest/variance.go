@@ -9,13 +9,13 @@ import "fmt"
 //
 //	Σ_i cov_i² - n/B²·Σ_b (t_b - mean)²,   cov_i = 1/B·Σ_b (N_bi - 1)·(t_b - mean),
 //
-// for n training rows and B trees; t_b is the prediction of tree b and N_bi the number of times row
-// i is in its sample. The variance is in squared units of the targets and does not include the
-// noise of a new measurement. If the trees nearly agree, the estimate may be negative and is
-// returned as 0. With fewer trees than rows the estimate is noisy: use it to compare rows only.
+// for n training rows and B trees. t_b is the prediction of tree b, and N_bi is how often the sample of
+// tree b contains row i. The variance is in squared units of the targets and does not include the noise of
+// a new measurement. If the trees nearly agree, the estimate may be negative and is returned as 0. With
+// fewer trees than rows the estimate is noisy: use it to compare rows only.
 //
-// It returns ErrNoBootstrap for a forest without bootstrap, otherwise the errors of Predict. The
-// first call costs O(B²·n) time, each O(q·B²) after the prediction.
+// It returns ErrNoBootstrap for a forest without bootstrap, otherwise the errors of Predict. In addition to
+// the time of Predict, each call takes O(q·B²) time, and the first call O(B²·n) time more.
 //
 // Source: Wager, Hastie and Efron, Confidence Intervals for Random Forests, JMLR 15 (2014),
 // equations 5 and 7.
@@ -53,10 +53,9 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 	return mean, variance, nil
 }
 
-// gram returns the matrix K = ((N-1)·(N-1)ᵀ - n·I)/B² of the counts N. The corrected variance is
-// cᵀ·K·c, where c holds the predictions of the trees minus their mean. A prediction thus costs B²
-// products instead of B·n. Only the upper triangle is stored, row by row, with doubled off-diagonal
-// entries.
+// gram returns the matrix K = ((N-1)·(N-1)ᵀ - n·I)/B² of the counts N. The corrected variance is cᵀ·K·c,
+// where c holds the predictions of the trees minus their mean. One variance thus costs B² products instead
+// of B·n. The result has only the upper triangle of K, row by row. Its off-diagonal entries are doubled.
 func (f *Forest) gram() []float64 {
 	n, trees := f.train.rows, len(f.trees)
 	excess := make([][]float64, trees)
@@ -84,7 +83,7 @@ func (f *Forest) gram() []float64 {
 	return k
 }
 
-// center subtracts the mean from a row and returns the row's original sum.
+// center subtracts the mean of a row from all its numbers. It returns the sum of the original numbers.
 func center(row []float64) float64 {
 	var sum float64
 	for _, v := range row {
@@ -97,8 +96,8 @@ func center(row []float64) float64 {
 	return sum
 }
 
-// quadratic4 returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a for four vectors c. Each element of k is loaded
-// once. Two sums for each vector let additions overlap.
+// quadratic4 returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a for four vectors c. It loads each element of k only once.
+// With two partial sums for each vector, the processor can overlap additions.
 func quadratic4(k, c0, c1, c2, c3 []float64) (sum [4]float64) {
 	n := len(c0)
 	for b := range n {
@@ -131,7 +130,8 @@ func quadratic4(k, c0, c1, c2, c3 []float64) (sum [4]float64) {
 	return sum
 }
 
-// dot returns the inner product of two vectors. Four partial sums let additions overlap.
+// dot returns the inner product of two vectors. With four partial sums, the processor can overlap
+// additions.
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// hills returns n random rows with a smooth target plus noise.
+// hills returns n random rows. Their target is a smooth function plus noise.
 func hills(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range n {
@@ -20,7 +20,8 @@ func hills(n int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// PredictVariance equals the formula of the paper, summed directly.
+// TestVarianceIsTheInfinitesimalJackknife checks that PredictVariance equals the formula of the paper,
+// which the test sums directly.
 func TestVarianceIsTheInfinitesimalJackknife(t *testing.T) {
 	for _, n := range []int{1, 2, 17, 60} {
 		x, y := hills(n, 1)
@@ -48,7 +49,7 @@ func TestVarianceIsTheInfinitesimalJackknife(t *testing.T) {
 	}
 }
 
-// bruteForce returns the corrected variance of one row, which may be negative.
+// bruteForce returns the corrected variance for one row by direct summation. The result may be negative.
 func bruteForce(f *Forest, votes []float64) float64 {
 	n, trees := f.train.rows, float64(len(votes))
 	var mean, spread, sum float64
@@ -73,7 +74,8 @@ func bruteForce(f *Forest, votes []float64) float64 {
 	return sum - float64(n)/(trees*trees)*spread
 }
 
-// With many trees the estimate agrees with the variance of forests grown on new training sets.
+// TestVarianceMatchesNewForests checks that, with many trees, the estimate agrees with the variance of
+// forests that are grown on new training sets.
 func TestVarianceMatchesNewForests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("grows hundreds of forests")
@@ -92,7 +94,8 @@ func TestVarianceMatchesNewForests(t *testing.T) {
 		mean += m[0] / repeats
 		square += m[0] * m[0] / repeats
 	}
-	// 60 forests give the variance to about 18 %, and the jackknife is slightly too high.
+	// The variance of 60 forests has a relative standard error of about 18 %, and the jackknife is slightly
+	// too high.
 	if spread := square - mean*mean; estimate < 0.5*spread || estimate > 2.5*spread {
 		t.Errorf("mean variance %g, spread of forests %g", estimate, spread)
 	}
@@ -131,7 +134,7 @@ func TestOutOfBagIsTheMeanOfOtherTrees(t *testing.T) {
 	}
 }
 
-// The out-of-bag error agrees with the error on new rows.
+// TestOutOfBagErrorMatchesNewRows checks that the out-of-bag error agrees with the error on new rows.
 func TestOutOfBagErrorMatchesNewRows(t *testing.T) {
 	x, y := hills(500, 1)
 	q, yq := hills(2000, 2)

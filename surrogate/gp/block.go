@@ -1,20 +1,20 @@
 package gp
 
-// blockLen is the side of the square blocks of all cubic computations. It is a multiple of the 4×3
-// tile, and so small that diagonal blocks (blockLen³) cost little. tile_amd64.s uses it as its row
-// stride.
+// blockLen is the side length of the square blocks in all cubic computations. It is a multiple of the
+// tile's height and width. It is so small that diagonal blocks (blockLen³ operations) cost little.
+// tile_amd64.s uses it as its row stride.
 const blockLen = 48
 
-// tileRows and tileCols are the shape of a tile of dot products. vectorLen is the number of float64 values
-// in a vector register.
+// tileRows and tileCols are the height and width of a tile of dot products. vectorLen is the number of
+// float64 values in a vector register.
 const (
 	tileRows  = 4
 	tileCols  = 3
 	vectorLen = 4
 )
 
-// chunkLen limits the columns of one pass. The seven rows of a tile (7·512·8 = 28 kB) then fit in a
-// first-level cache of 32 kB.
+// chunkLen is the number of columns that one pass covers at most. The seven rows of a tile (7·512·8 = 28
+// kB) then fit into a first-level cache of 32 kB.
 const chunkLen = 512
 
 // newRows returns n rows of the given width that share one array.
@@ -45,9 +45,9 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds the products over a range of columns, whose length is a multiple of vectorLen. It
-// repeats the last row to fill a tile; the additional products go to entries that mul leaves
-// undefined.
+// addTiles adds to c the products over a range of columns, whose length is a multiple of vectorLen. If rows
+// are missing to fill a tile, it repeats the last row. The superfluous products go to entries that mul
+// leaves undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
 	var ra [tileRows][]float64
 	var rb [tileCols][]float64
@@ -65,7 +65,7 @@ func (c *block) addTiles(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTail adds the products over the last columns, at most three, which do not fill a vector
+// addTail adds to c the products over the last columns. They are at most three, too few for a vector
 // register.
 func (c *block) addTail(a, b [][]float64, from, to int) {
 	if from == to {
@@ -82,7 +82,7 @@ func (c *block) addTail(a, b [][]float64, from, to int) {
 	}
 }
 
-// tileGo does the same as tile, in Go instead of assembly.
+// tileGo is an implementation of tile in Go instead of assembly.
 func tileGo(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	b0, b1, b2 := b[0][:k], b[1][:k], b[2][:k]
 	for r, row := range a {

@@ -2,8 +2,8 @@ package gp
 
 import "math"
 
-// scaledRows holds rows divided by length scales: those of the function c, of g, and of the step function
-// in g (see GP). steps is nil without a step function.
+// scaledRows holds rows divided by length scales: those of the function c, of the functions g, and of the
+// step functions in g (see GP). steps is nil if g has no step function.
 type scaledRows struct{ common, own, steps columns }
 
 func (p Params) scaled(rows [][]float64) scaledRows {
@@ -14,8 +14,8 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// corrRow holds the correlations, or covariances, of one row with other rows, for the functions c
-// and g (see GP).
+// corrRow holds the correlations or covariances between one row and other rows. It has those of the
+// function c and those of the functions g (see GP).
 type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch
@@ -26,14 +26,14 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
 }
 
-// first returns the correlations with the first n rows only.
+// first returns the part of r that belongs to the first n rows.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations of x with the first len(r.common) of the rows. It also computes the
-// slopes (see matern) in each slope argument that is not nil. The slopes are valid only without steps and
-// split.
+// correlate sets r to the correlations between the row x and the first len(r.common) of the rows. It also
+// computes the slopes (see matern) in each slope argument that is not nil. The slopes are valid only if p
+// has neither steps nor split.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
@@ -56,7 +56,7 @@ func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, 
 }
 
 // covary sets r to the prior covariances between x and each row, for source 0. r.common is the covariance
-// of any two tasks. The covariance of a task with itself is r.common + r.own.
+// between any two different tasks. The covariance of a task with itself is r.common + r.own.
 func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {
@@ -70,7 +70,7 @@ func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	}
 }
 
-// scaledRow sets dst to x divided by the length scales and returns it.
+// scaledRow sets dst to x divided by the length scales, and returns dst.
 func scaledRow(dst, x, length []float64) []float64 {
 	for d, v := range x {
 		dst[d] = v / length[d]
@@ -78,7 +78,7 @@ func scaledRow(dst, x, length []float64) []float64 {
 	return dst
 }
 
-// manhattan sets dst to the Manhattan distances of the scaled row x to the first len(dst) rows.
+// manhattan sets dst to the Manhattan distances between the scaled row x and the first len(dst) rows.
 func (c columns) manhattan(dst, x []float64) {
 	clear(dst)
 	for d, col := range c {
@@ -89,8 +89,8 @@ func (c columns) manhattan(dst, x []float64) {
 	}
 }
 
-// corrMatrix holds the correlations of all pairs of rows, and the slopes of matern, as lower
-// triangles.
+// corrMatrix holds the correlations between all pairs of rows, and the slopes that matern returns for them.
+// Each field is a lower triangle.
 type corrMatrix struct {
 	common, own           [][]float64 // of c, of g
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split
@@ -101,13 +101,13 @@ func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: triangle(n), own: triangle(n)}
 }
 
-// withSlopes allocates the slopes of k and returns k.
+// withSlopes allocates memory for the slopes of k and returns k.
 func (k *corrMatrix) withSlopes() *corrMatrix {
 	k.commonSlope, k.ownSlope = triangle(len(k.common)), triangle(len(k.common))
 	return k
 }
 
-// triangle returns a lower triangle of n rows, including the diagonal.
+// triangle returns a lower triangular matrix of n rows, with its diagonal.
 func triangle(n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -116,7 +116,7 @@ func triangle(n int) [][]float64 {
 	return out
 }
 
-// compute sets the correlations of all pairs of rows. It takes O(len(rows)²) exponentials.
+// compute sets k to the correlations between all pairs of rows. It takes O(len(rows)²) exponentials.
 func (k *corrMatrix) compute(p Params, rows [][]float64) {
 	scaled, r := p.scaled(rows), newCorrRow(len(rows), len(rows[0]))
 	for i, x := range rows {
@@ -131,7 +131,7 @@ func (k *corrMatrix) compute(p Params, rows [][]float64) {
 	}
 }
 
-// fill sets row to the prior covariances of observation i with observations 0 to i, without noise.
+// fill sets row to the prior covariances between observation i and the observations 0 to i, without noise.
 func (k *corrMatrix) fill(p Params, obs Observations, i int, row []float64) {
 	ui, ai, si := obs.At[i], obs.Task[i], obs.source(i)
 	for j := range row[:i+1] {

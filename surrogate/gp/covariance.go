@@ -10,21 +10,21 @@ import (
 //
 //	K = Z·G·Zᵀ + J·Jᵀ + D,  G = R·Rᵀ,  D = L·Lᵀ
 //
-// G is the covariance of the common part. It has a row for each group: a row of X in one source. Z
-// assigns observations to groups. J has a column for each job, with the standard deviation of its
-// shift at the job's observations. D has one block for each task: its own part and the remaining
-// noise. This costs less than one factor of K, since the tasks are independent given the common
-// part. By the matrix inversion lemma (Rasmussen and Williams 2006, appendix A.3)
+// G is the covariance of the common part. It has a row and a column for each group. A group is a row of X
+// in one source. Z assigns observations to groups. J has a column for each job, with the standard deviation
+// of its shift at the job's observations. D has one block for each task: the covariance of the task's own
+// part, and the remaining noise. Given the common part the tasks are independent, so these factors cost
+// less than a factor of K. By the matrix inversion lemma (Rasmussen and Williams 2006, appendix A.3)
 //
 //	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·[Z·R J])ᵀ,  M·Mᵀ = B = I + T·Tᵀ
 //
-// No eigenvalue of B is below 1. O(u³ + u²·n + Σn_a³) operations for u groups and jobs and n
-// observations, n_a of them of task a.
+// No eigenvalue of B is below 1. The factors cost O(u³ + u²·n + Σn_a³) operations for u groups and jobs and
+// n observations, n_a of them of task a.
 //
-// R is triangular, so T has zeros for an observation in all groups after its own. The rows of T are
-// the groups, last first, then the jobs. The observations of a task are sorted by group. The zeros
-// therefore come first in the rows of T, by task, and in its columns, and remain in W. Two thirds
-// of the operations are skipped.
+// R is triangular, so an observation has zeros in T for all groups after its own group. The rows of T are
+// the groups in reverse order, followed by the jobs. The observations of a task are sorted by group.
+// Therefore the zeros come first in each column of T, and first within a task in each row. They remain
+// zeros in W, and two thirds of the operations are skipped.
 type covFactor struct {
 	group   []int              // of each observation
 	row     []int              // of each group, in X
@@ -38,8 +38,8 @@ type covFactor struct {
 	order   []int              // all observations by group
 }
 
-// newCovFactor returns the factored covariance and alpha = K⁻¹(y - mean). ok is false if a matrix
-// cannot be factored.
+// newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result ok is false if a
+// matrix cannot be factored.
 func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok bool) {
 	k := newCorrMatrix(len(obs.X))
 	k.compute(p, obs.X)
@@ -83,8 +83,8 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 	return t, alpha, true
 }
 
-// commonCov returns the covariance of the common part of two observations. c is the correlation of
-// the function c at their rows.
+// commonCov returns the covariance between the common parts of two observations. The parameter c is the
+// correlation of the function c between their rows.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
@@ -96,8 +96,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance of the own part of two observations of a task. o is the correlation
-// of the function g at their rows.
+// ownCov returns the covariance between the own parts of two observations of the same task. The parameter o
+// is the correlation of the function g between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -109,7 +109,7 @@ func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// arrangeGroups finds groups and tasks and returns the source of each group.
+// arrangeGroups assigns the observations to groups and tasks. It returns the source of each group.
 func (t *covFactor) arrangeGroups(obs Observations) (source []int) {
 	groupOf := map[[2]int]int{} // by row and source
 	t.group = make([]int, len(obs.Y))
@@ -144,7 +144,7 @@ func (t *covFactor) arrangeGroups(obs Observations) (source []int) {
 	return source
 }
 
-// lowRank returns the matrix T of covFactor.
+// lowRank returns the matrix T; see covFactor.
 func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	jobs, groups := 0, len(t.row)
 	if p.Job > 0 {
@@ -169,8 +169,8 @@ func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	return out
 }
 
-// leadingZeros returns the number of leading zeros in each row of T or W. The columns are the given
-// observations, sorted by group.
+// leadingZeros returns how many zeros each row of T or W begins with. The columns belong to the given
+// observations, which are sorted by group.
 func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	out := make([]int, rows)
 	i := len(some)
@@ -183,7 +183,7 @@ func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	return out
 }
 
-// factorJoint computes the factor M from T, see covFactor.
+// factorJoint computes the factor M from T; see covFactor. It reports whether B can be factored.
 func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	zeros := t.leadingZeros(t.order, len(lowRank))
 	sorted := newRows(len(lowRank), len(t.order))
@@ -200,7 +200,7 @@ func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	return ok
 }
 
-// reduce replaces T by W, see covFactor.
+// reduce computes W from T in place; see covFactor.
 func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 	across := newRows(len(t.group), len(lowRank))
 	transpose(across, lowRank)
@@ -216,8 +216,8 @@ func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 	return lowRank
 }
 
-// columns returns the columns of T or W that belong to task a. The result has a row for each group
-// and job.
+// columns returns those columns of T or W that belong to task a. The result has a row for each group and
+// each job.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {
@@ -226,7 +226,7 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	return out
 }
 
-// solve returns K⁻¹y, see covFactor.
+// solve returns K⁻¹y; see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	w := make([]float64, len(y))
 	for a, of := range t.tasks {
@@ -258,15 +258,15 @@ func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	return out
 }
 
-// products returns the matrix of dot products of the rows of a with the rows of b.
+// products returns the matrix of dot products between the rows of a and the rows of b.
 func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
 	addProducts(out, a, b, nil, 1)
 	return out
 }
 
-// squares returns the lower triangle of the dot products of rows with each other. It also fills the upper
-// half of the diagonal blocks. For zeros see addProducts.
+// squares returns the dot products of all pairs of rows, as a lower triangle. It also fills the upper half
+// of the diagonal blocks. For the parameter zeros see addProducts.
 func squares(rows [][]float64, zeros []int) [][]float64 {
 	out := newRows(len(rows), len(rows))
 	for first := 0; first < len(rows); first += blockLen {
@@ -276,8 +276,8 @@ func squares(rows [][]float64, zeros []int) [][]float64 {
 	return out
 }
 
-// addProducts adds to out the dot product of each row of a with each row of b, multiplied by sign. zeros
-// holds the number of leading zeros of each row of b, in descending order; nil means none.
+// addProducts adds to out the dot product of each row of a with each row of b, multiplied by sign. zeros[i]
+// is the number of zeros with which row i of b begins, in descending order; nil means none.
 func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {
@@ -299,7 +299,7 @@ func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	}
 }
 
-// transpose writes the transpose of its second argument to its first, in blocks that fit the cache.
+// transpose sets `to` to the transpose of `from`. It works in blocks that fit into the cache.
 func transpose(to, from [][]float64) {
 	for first := 0; first < len(from); first += blockLen {
 		last := min(first+blockLen, len(from))

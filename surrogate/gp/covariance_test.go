@@ -8,9 +8,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestCovFactorEqualsWholeFactor checks that covFactor gives the same results as a factor of the whole
-// covariance matrix. The cases have several sources, jobs, extra noise, pending entries and observations in
-// any order.
+// TestCovFactorEqualsWholeFactor checks that a covFactor gives the same results as a Cholesky factor of the
+// whole covariance matrix. The cases have several sources, jobs, extra noise, pending entries and
+// observations in any order.
 func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
@@ -53,7 +53,7 @@ func shuffled(o Observations) Observations {
 	return out
 }
 
-// wholeInverse returns K⁻¹, computed from a factor of the whole matrix K.
+// wholeInverse returns K⁻¹, computed from a Cholesky factor of the whole matrix K.
 func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	t.Helper()
 	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))

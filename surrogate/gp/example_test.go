@@ -7,8 +7,8 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// The example selects a batch: in each step the entry with the greatest variance. Each selected entry
-// counts as observed in the following steps.
+// This example selects a batch. Each step selects the entry with the greatest variance. In the following
+// steps this entry counts as observed.
 func ExamplePosterior_Condition() {
 	obs := gp.Observations{X: [][]float64{{0}, {0.5}, {1}}, At: []int{0, 1, 2}, Task: []int{0, 0, 0}, Y: []float64{0, 0.4, 0.6}}
 	g, err := gp.Fit(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})
@@ -42,7 +42,7 @@ func ExamplePosterior_Condition() {
 	// pick 3
 }
 
-// Task 1 has no observation at the last row. The observation of task 0 there predicts it.
+// Task 1 has no observation at the last row. It is predicted from the observation of task 0 at this row.
 func ExampleFit() {
 	var obs gp.Observations
 	observe := func(x float64, tasks ...int) {

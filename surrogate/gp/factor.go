@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// factor is the lower Cholesky factor L of a symmetric positive definite matrix. Rows have
-// increasing lengths, so appending a row costs O(n²) and moves no other row.
+// factor is the lower Cholesky factor L of a symmetric positive definite matrix. Row i has i+1 entries. A
+// new row is appended in O(n²) operations, and the other rows stay in place.
 //
 // It also stores the inverse of each diagonal block, which turns triangular solves into block
 // products.
@@ -17,10 +17,10 @@ type factor struct {
 	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero past the diagonal
 }
 
-// reset removes all rows and keeps the storage.
+// reset removes all rows but keeps their memory.
 func (f *factor) reset() { f.n = 0 }
 
-// storage allocates the first to rows: the row indices are less than the parameter to.
+// storage allocates the rows with an index below `to`.
 func (f *factor) storage(to int) {
 	for i := len(f.rows); i < to; i++ {
 		f.rows = append(f.rows, make([]float64, i+1))
@@ -28,9 +28,10 @@ func (f *factor) storage(to int) {
 	}
 }
 
-// extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function fill must
-// set the first i+1 entries of row i. extend reports whether every new pivot is finite and above rounding
-// errors. Otherwise the factor keeps the rows up to the last valid block. It takes O(to³-n³) operations.
+// extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function fill sets
+// the first i+1 entries of row i. extend returns false if a new pivot is not finite or not larger than
+// rounding errors. The factor then keeps the rows up to the last valid block. It takes O(to³-n³)
+// operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {
@@ -52,7 +53,8 @@ func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	return true
 }
 
-// pushRow turns row n of the matrix into a row of L. It takes O(n²) operations.
+// pushRow replaces row n of the matrix by row n of L and reports whether that succeeds. It takes O(n²)
+// operations.
 func (f *factor) pushRow() bool {
 	x := f.rows[f.n]
 	diagonal := x[f.n]
@@ -61,7 +63,8 @@ func (f *factor) pushRow() bool {
 	return f.pivot(f.n, diagonal)
 }
 
-// pushBlock turns rows n to last-1 of the matrix, at most one block, into rows of L.
+// pushBlock replaces the matrix rows n to last-1, at most one block, by rows of L and reports whether that
+// succeeds.
 func (f *factor) pushBlock(last int) bool {
 	first := f.n
 	x := f.rows[first:last]
@@ -87,13 +90,13 @@ func (f *factor) pushBlock(last int) bool {
 	return true
 }
 
-// minPivot is the smallest accepted square of a pivot, relative to the matrix entry. Smaller values
-// can be rounding errors, which are about n·2⁻⁵².
+// minPivot is the smallest accepted square of a pivot, relative to the diagonal entry of the matrix. A
+// smaller square may consist of rounding errors, which are about n·2⁻⁵².
 const minPivot = 1e-13
 
-// pivot completes row i, whose last entry is the square of the pivot, and appends a row to the
-// inverse of its diagonal block. diagonal is the matrix entry. pivot reports whether the pivot is
-// accepted.
+// pivot completes row i of L, whose last entry holds the square of the pivot. It also appends a row to the
+// inverse of the diagonal block. The parameter diagonal is the diagonal entry of the matrix. pivot reports
+// whether the pivot is accepted.
 func (f *factor) pivot(i int, diagonal float64) bool {
 	x := f.rows[i]
 	if !(x[i] > minPivot*diagonal) || !(diagonal > 0) || math.IsInf(x[i], 1) {
@@ -111,7 +114,7 @@ func (f *factor) pivot(i int, diagonal float64) bool {
 	return true
 }
 
-// solveRow replaces b by L⁻¹b, using the leading len(b) rows of L. It takes O(len(b)²) operations.
+// solveRow replaces b by L⁻¹b, with the first len(b) rows of L. It takes O(len(b)²) operations.
 func (f *factor) solveRow(b []float64) {
 	for j := range b {
 		row := f.rows[j]
@@ -119,8 +122,8 @@ func (f *factor) solveRow(b []float64) {
 	}
 }
 
-// solve replaces b by L⁻¹b, where b is the first n numbers of a row, for each row of xs. The columns with
-// an index below from are zero and remain zero. It takes O(len(xs)·n²) operations in block products.
+// solve replaces b by L⁻¹b for each row of xs, where b is the first n numbers of the row. The columns with
+// an index below `from` are zero and remain zero. It takes O(len(xs)·n²) operations in block products.
 func (f *factor) solve(xs [][]float64, from int) {
 	var c, remainder block
 	var lines [blockLen][]float64
@@ -149,7 +152,7 @@ func (f *factor) solve(xs [][]float64, from int) {
 	}
 }
 
-// inverseRoot sets u to L⁻ᵀ: row i of u is column i of L⁻¹. u has n rows of at least n numbers.
+// inverseRoot sets u to L⁻ᵀ: row i of u is column i of L⁻¹. u must have n rows of at least n numbers.
 func (f *factor) inverseRoot(u [][]float64) {
 	for first := 0; first < f.n; first += blockLen {
 		last := min(first+blockLen, f.n)
@@ -172,7 +175,7 @@ func (f *factor) solveBack(b []float64) {
 	}
 }
 
-// halfLogDet returns half the logarithm of the determinant of the matrix.
+// halfLogDet returns half the logarithm of the determinant of the factored matrix.
 func (f *factor) halfLogDet() float64 {
 	var s float64
 	for i, row := range f.rows[:f.n] {
@@ -183,16 +186,17 @@ func (f *factor) halfLogDet() float64 {
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// The jitters that build tries, relative to the diagonal. Rounding can make a matrix of close rows
-// indefinite by about n·2⁻⁵². A jitter of 1e-4 is 1 % of the signal's standard deviation.
+// The jitters that build tries, relative to the diagonal. If rows are close to each other, rounding errors
+// of about n·2⁻⁵² can make the matrix indefinite. A jitter of 1e-4 is 1 % of the signal's standard
+// deviation.
 const (
 	firstJitter = 1e-10
 	lastJitter  = 1.5e-4
 )
 
-// build factors an n×n matrix as extend does. If a pivot is not accepted, it adds a jitter to the diagonal.
-// The jitter is diagonal times the smallest of 1e-10, 1e-9, … 1e-4 with which all pivots are accepted.
-// build returns the jitter; ok is false if even the largest is too small.
+// build factors an n×n matrix like extend. If a pivot is not accepted, build adds a jitter to the diagonal.
+// The jitter is the parameter diagonal times the smallest of 1e-10, 1e-9, … 1e-4 with which all pivots are
+// accepted. build returns the jitter. ok is false if even the largest jitter is too small.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

@@ -5,39 +5,8 @@ import (
 	"math"
 )
 
-// GP is a Gaussian process of one or several related functions, called tasks, of the same rows:
-//
-//	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
-//
-// c is common to all tasks, g_a belongs to task a. Both have Matérn-5/2 covariances; c has its own
-// length scales, and all g_a share theirs. s and r_a are independent between rows: s is the effect
-// of a row on all tasks, r_a its effect on one task. o_a is the level of task a. The difference of
-// two tasks does not depend on mean, c and s, so an observation of one task at a row informs about
-// the others there.
-//
-// A part of the variance of g_a belongs to a step function with the correlation
-// exp(-Σ|a_d - b_d|/length_d): piecewise constant, with cuts at random places. Random forests
-// approximate it (Balog and others, The Mondrian Kernel, UAI 2016). Another part of both is
-// independent between the values of one column, the split column.
-//
-// Observations may come from several sources. Source 0 is the one that posteriors refer to. The
-// functions of another source i, for example an earlier year, differ from it by
-//
-//	d_i + e_i(x) + d_ia + e_ia(x)
-//
-// d_i is a level and e_i a smooth function, both common to all tasks; d_ia and e_ia are those of
-// one task. e_i is as smooth as c, and e_ia as g_a. The four variances are learned: a few
-// observations of source 0 determine how much the other sources count.
-//
-// Observations may be made by jobs. A job shifts all its observations by one normal number. Its
-// variance is learned, too. Posteriors are those of the functions without this shift.
-//
-// Source: Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction (NIPS
-// 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
-// and Rattray, BMC Bioinformatics 14, 2013); sources as in the co-kriging of Kennedy and
-// O'Hagan (Biometrika 87, 2000) with a factor of 1.
-//
-// A GP is immutable and safe for concurrent use.
+// GP is a Gaussian process for one or several related functions of the same rows. The functions are called
+// tasks:
 type GP struct {
 	params Params
 	obs    Observations
@@ -46,7 +15,7 @@ type GP struct {
 	alpha  []float64 // K⁻¹(y - mean)
 }
 
-// Fit returns the GP with the hyperparameters of Learn, conditioned on all observations.
+// Fit returns the GP with the hyperparameters that Learn returns, conditioned on all observations.
 func Fit(obs Observations, opt Options) (*GP, error) {
 	p, err := Learn(obs, opt)
 	if err != nil {
@@ -56,8 +25,9 @@ func Fit(obs Observations, opt Options) (*GP, error) {
 }
 
 // New returns the GP with the given hyperparameters, conditioned on the observations. The GP keeps the
-// slices of the observations. The error matches ErrShape or ErrValue for bad arguments, and ErrFactor for a
-// covariance that cannot be factored. New takes O(u²·n) operations for n observations at u rows.
+// slices of the observations. For invalid arguments the error matches ErrShape or ErrValue. It matches
+// ErrFactor if the covariance cannot be factored. New takes O(u²·n) operations for n observations at u
+// rows.
 func New(p Params, obs Observations) (*GP, error) {
 	if err := obs.validate(); err != nil {
 		return nil, err
@@ -78,8 +48,8 @@ func (m *GP) Params() Params { return m.params }
 // variance returns the prior variance of a task at a row.
 func (p Params) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
 
-// Means returns the posterior means of tasks 0 to tasks-1 at each row, as a tasks×rows matrix. A
-// task without observations has the mean of the common part. It takes O(rows·n) operations.
+// Means returns the posterior mean of each task at each row, as a tasks×rows matrix. The tasks are numbered
+// from 0. A task without observations has the mean of the common part. It takes O(rows·n) operations.
 func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	here, weight := newCorrRow(len(m.obs.X), len(m.obs.X[0])), m.weights()
 	observed := len(m.cov.tasks)
@@ -95,7 +65,7 @@ func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	return out
 }
 
-// weights returns one number for each row: the sum of alpha over the observations at the row.
+// weights returns one number for each row of X: the sum of alpha over the observations at this row.
 func (m *GP) weights() []float64 {
 	out := make([]float64, len(m.obs.X))
 	for j, a := range m.alpha {
@@ -104,8 +74,8 @@ func (m *GP) weights() []float64 {
 	return out
 }
 
-// meansAt sets means to the posterior means of the observed tasks at one row. The last element is
-// the mean of a task without observations.
+// meansAt sets means to the posterior means of the observed tasks at one row. The last element is the
+// posterior mean of a task without observations.
 func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	common := m.params.Mean + dot(here.common, weight)
 	for a := range means {

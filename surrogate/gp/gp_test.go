@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// related returns observations of tasks that differ in level and phase. Some observations are
-// missing.
+// related returns observations of several tasks. The tasks differ in level and phase, and some observations
+// are missing.
 func related(n, tasks int) Observations {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var o Observations
@@ -69,7 +69,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// jobs returns job numbers for n observations. Every fifth observation has no job, the others
+// jobs returns the job number of each of n observations. Every fifth observation has no job; the others
 // belong to six jobs.
 func jobs(n int) []int {
 	out := make([]int, n)
@@ -81,7 +81,7 @@ func jobs(n int) []int {
 	return out
 }
 
-// TestSample checks that a sample has all observations of the selected rows, and that these rows are
+// TestSample checks that a sample has all observations at the selected rows, and that the selected rows are
 // distributed evenly.
 func TestSample(t *testing.T) {
 	o := related(100, 4)
@@ -107,7 +107,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A pending entry changes the covariances exactly as an observation does.
+// TestPosteriorCondition checks that a pending entry changes the covariances exactly as an observation of
+// the entry does.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
 	m := testutil.Must(Fit(o, relatedOptions))(t)
@@ -153,7 +154,8 @@ func TestPosteriorCondition(t *testing.T) {
 	}
 }
 
-// The covariance matrix is positive semidefinite.
+// TestPosteriorCovarianceIsPositive checks that the covariance matrix of a posterior is positive
+// semidefinite.
 func TestPosteriorCovarianceIsPositive(t *testing.T) {
 	m := testutil.Must(Fit(related(20, 3), relatedOptions))(t)
 	for seed := range uint64(5) {
@@ -187,7 +189,8 @@ func TestPosteriorCovarianceIsPositive(t *testing.T) {
 	}
 }
 
-// An observation of one task at a distant row predicts the other task there.
+// TestTasksInformEachOther checks that at a distant row an observation of one task improves the prediction
+// of the other task.
 func TestTasksInformEachOther(t *testing.T) {
 	var o Observations
 	at := func(x float64, tasks ...int) {
@@ -206,8 +209,8 @@ func TestTasksInformEachOther(t *testing.T) {
 	}
 }
 
-// The step function in a task's own part decreases its correlation at once; the smooth part remains
-// correlated.
+// TestSteps checks the step function in a task's own part. It makes the correlation fall at once with the
+// distance; without it the correlation stays close to 1 at first.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
@@ -286,7 +289,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Constant targets, a single target, and more observations than Learn samples are valid.
+// TestExtremes checks that constant targets, a single target, and more observations than Learn samples are
+// valid.
 func TestExtremes(t *testing.T) {
 	many := related(200, 3)
 	constant := related(5, 2)
@@ -303,7 +307,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// An observation with large extra noise has less effect on the means and the hyperparameters.
+// TestExtraNoise checks that an observation with large extra noise has less effect on the means and the
+// hyperparameters.
 func TestExtraNoise(t *testing.T) {
 	good := related(30, 3)
 	wrong := good
@@ -323,7 +328,7 @@ func TestExtraNoise(t *testing.T) {
 	}
 }
 
-// The residuals equal those of a GP that lacks the observation.
+// TestLOOResiduals checks that each residual equals that of a GP without the observation.
 func TestLOOResiduals(t *testing.T) {
 	o := related(30, 4)
 	o.Y[7] += 1

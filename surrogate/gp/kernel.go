@@ -2,13 +2,13 @@ package gp
 
 import "math"
 
-// maxSquaredDistance is the squared distance beyond which a correlation counts as zero. At this
-// distance it is about e^-690 = 1e-300, since √(5·1e5) = 707.
+// maxSquaredDistance is a squared distance. Correlations at larger distances count as zero. At this
+// distance the correlation is about e^-690 = 1e-300, since √(5·1e5) = 707.
 const maxSquaredDistance = 1e5
 
-// matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation
-// (1 + √5·r + 5r²/3)·exp(-√5·r). If slope is not nil, it is set to the factor s of the derivatives:
-// the derivative with respect to log length_d is s·((a_d - b_d)/length_d)².
+// matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation (1 + √5·r +
+// 5r²/3)·exp(-√5·r). If slope is not nil, matern sets it to factors s of derivatives. The derivative with
+// respect to log length_d is s·((a_d - b_d)/length_d)² for the rows a and b.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
 func matern(r2, slope []float64, signal float64) {
@@ -29,11 +29,11 @@ func matern(r2, slope []float64, signal float64) {
 	}
 }
 
-// columns holds rows divided by the length scales, one slice per column. Distances from one row to
-// many are summed column by column.
+// columns holds rows divided by the length scales, stored by column. The distances between one row and many
+// others are summed column by column.
 type columns [][]float64
 
-// newColumns returns the rows divided by length.
+// newColumns returns the rows, divided by the length scales.
 func newColumns(rows [][]float64, length []float64) columns {
 	c := make(columns, len(length))
 	for d := range c {
@@ -52,7 +52,7 @@ func (c columns) push(row, length []float64) {
 	}
 }
 
-// distances sets dst to the squared distances of the scaled row x to the first len(dst) rows.
+// distances sets dst to the squared distances between the scaled row x and the first len(dst) rows.
 func (c columns) distances(dst, x []float64) {
 	clear(dst)
 	for d, col := range c {
@@ -64,7 +64,7 @@ func (c columns) distances(dst, x []float64) {
 	}
 }
 
-// decaySteps is the number of tabulated powers of two between 1/2 and 1.
+// decaySteps is the number of powers of two between 1/2 and 1 in the table powers.
 const decaySteps = 64
 
 // powers holds 2^(-k/decaySteps).
@@ -75,7 +75,8 @@ var powers = func() (t [decaySteps]float64) {
 	return t
 }()
 
-// decayMax is the argument beyond which decay calls math.Exp: e⁻⁷⁰⁰ is 1e-304.
+// decayMax is the largest argument for which decay uses its table; e⁻⁷⁰⁰ is 1e-304. For larger arguments it
+// calls math.Exp.
 const decayMax = 700
 
 // ln2High and ln2Low add up to ln 2 / decaySteps. ln2High has 32 bits, so that its product with a
@@ -85,9 +86,9 @@ const (
 	ln2Low  = math.Ln2/decaySteps - ln2High
 )
 
-// decay returns exp(-x) for x ≥ 0 with an error of at most two units in the last place, four times
-// as fast as math.Exp. It writes -x as r - k·ln 2/64 with |r| ≤ ln 2/128, looks up the power of two
-// and evaluates a Taylor polynomial of exp(r).
+// decay returns exp(-x) for x ≥ 0 with an error of at most two units in the last place, four times as fast
+// as math.Exp. It splits -x into r - k·ln 2/64 with |r| ≤ ln 2/128. It then looks up the power of two and
+// multiplies it by a Taylor polynomial of exp(r).
 func decay(x float64) float64 {
 	if !(x <= decayMax) {
 		return math.Exp(-x) // 0, or not a number

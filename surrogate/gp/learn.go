@@ -16,12 +16,13 @@ type Options struct {
 	Start       *Params // start of the search; nil: the prior medians
 }
 
-// variancePrior is a log-normal prior of a variance, and the bounds of its search. The values are
-// relative to the variance of the targets.
+// variancePrior is a log-normal prior of a variance, together with the bounds of the search for it. The
+// values are relative to the variance of the targets.
 type variancePrior struct{ median, sd, low, high float64 }
 
-// variancePriors holds the priors in the order of Params.variances. The values are our choice: the common
-// part has most of the variance, a task's own part 5 %. A standard deviation of 1.5 is a factor of 4.5.
+// variancePriors holds the priors in the order of Params.variances. The values are our choice. The common
+// part has most of the variance, and a task's own part has 5 %. A standard deviation of 1.5 corresponds to
+// a factor of 4.5.
 var variancePriors = []variancePrior{
 	{1, 1.5, 1e-3, 1e3},    // common
 	{0.05, 1.5, 1e-5, 1e2}, // own
@@ -30,14 +31,14 @@ var variancePriors = []variancePrior{
 	{3e-4, 1.5, 1e-6, 1},   // rough
 }
 
-// changePrior is the prior of each variance between sources. Its median is 1 % of the targets'
-// standard deviation.
+// changePrior is the prior of each variance between sources. Its median corresponds to a change of 1 % of
+// the targets' standard deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
 
 // jobPrior is the prior of the variance between jobs, relative to the measurement noise.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
 
-// Constants of the search; all are our choice. Differences below 0.01 nats do not matter for
+// Constants of the search, which are our choice. Differences of less than 0.01 nats do not matter for
 // predictions.
 const (
 	jobStart          = 10.0 // start for the variance between jobs, relative to the noise; a small one may stay a local optimum
@@ -52,13 +53,13 @@ const (
 	maxLearned        = 240 // greatest size of the sample to learn from; more cost n³ and change little
 )
 
-// Learn learns the hyperparameters from the observations. With more than 240 observations it uses
-// an even sample of the rows.
+// Learn learns the hyperparameters from the observations. If there are more than 240 observations, it uses
+// those at an evenly distributed sample of the rows.
 //
-// Mean is the mean of the targets. The other hyperparameters maximize the log marginal likelihood
-// under log-normal priors, with analytic gradients. The likelihood is that of a GP without steps
-// and split, since steps alone explain so much that the smooth parts would be underestimated. The
-// result depends on the arguments only. Errors are those of New.
+// Mean is the mean of the targets. The other hyperparameters maximize the log marginal likelihood under
+// log-normal priors, with analytic gradients. The likelihood is that of a GP without steps and split. With
+// steps, the smooth parts would be underestimated, since steps alone explain so much. The result depends
+// only on the arguments. The errors are those of New.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), chapter 5.
 func Learn(obs Observations, opt Options) (Params, error) {
@@ -83,7 +84,7 @@ func Learn(obs Observations, opt Options) (Params, error) {
 	return learn(obs.Sample(maxLearned), opt)
 }
 
-// learn does the same as Learn with all observations, in a single search.
+// learn works like Learn, but uses all observations and a single search.
 func learn(obs Observations, opt Options) (Params, error) {
 	y, mean, scale, err := standardise(obs.Y)
 	if err != nil {
@@ -113,7 +114,7 @@ func learn(obs Observations, opt Options) (Params, error) {
 	return p, nil
 }
 
-// hyperprior returns the prior of theta, see paramsOf. unit is the variance of the targets.
+// hyperprior returns the prior of theta; see paramsOf. The parameter unit is the variance of the targets.
 func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	h := &hyperprior{}
 	for range 2 {
@@ -134,11 +135,11 @@ func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	return h
 }
 
-// sourceVariances is the number of variances between sources. They are the last ones of
+// sourceVariances is the number of variances between sources. They come last in the result of
 // Params.variances.
 const sourceVariances = 4
 
-// variances returns the learned variances in the order of theta.
+// variances returns pointers to the variances that are learned, in the order in which theta has them.
 func (p *Params) variances() []*float64 {
 	return []*float64{
 		&p.Job, &p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
@@ -146,9 +147,9 @@ func (p *Params) variances() []*float64 {
 	}
 }
 
-// paramsOf is the inverse of theta. theta holds the logarithms of d common lengths, d own lengths
-// and the variances divided by unit. Without other sources, theta omits the variances between
-// sources.
+// paramsOf returns the hyperparameters whose logarithms are theta; it is the inverse of the method theta.
+// theta begins with the d common length scales and the d own length scales. The variances, divided by unit,
+// follow. If there are no other sources, theta omits the variances between sources.
 func paramsOf(theta []float64, d int, unit float64) Params {
 	e := make([]float64, len(theta))
 	for i, v := range theta {
@@ -161,7 +162,7 @@ func paramsOf(theta []float64, d int, unit float64) Params {
 	return p
 }
 
-// theta returns the first n numbers of theta, see paramsOf. The logarithm of 0 is -Inf.
+// theta returns the first n numbers of theta; see paramsOf. The logarithm of 0 is -Inf.
 func (p Params) theta(unit float64, n int) []float64 {
 	var out []float64
 	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {

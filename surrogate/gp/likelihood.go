@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// likelihood evaluates the log marginal likelihood of centered targets and its gradient at theta,
-// see paramsOf. It reuses its storage: about n² numbers for n observations and 4u² for u rows.
+// likelihood evaluates the log marginal likelihood of centered targets at theta, and its gradient; see
+// paramsOf. It reuses its memory: about n² numbers for n observations and 4u² numbers for u rows.
 type likelihood struct {
 	obs   Observations // Y is not used; Extra is in the unit of y
 	y     []float64
@@ -25,8 +25,8 @@ type likelihood struct {
 // maxLog limits the absolute values of theta.
 const maxLog = 50
 
-// value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. It takes
-// O(n³/3) operations, or none if theta is the same as in the last call.
+// value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. It takes O(n³/3)
+// operations. If theta is the same as in the previous call, it returns the stored result.
 func (l *likelihood) value(theta []float64) float64 {
 	if l.theta != nil && slices.Equal(l.theta, theta) {
 		return l.loglik
@@ -59,7 +59,7 @@ func (l *likelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// params returns the hyperparameters of theta for targets of variance 1, without steps.
+// params returns the hyperparameters that theta stands for, for targets of variance 1 and without steps.
 func (l *likelihood) params(theta []float64) Params {
 	p := paramsOf(theta, len(l.obs.X[0]), 1)
 	p.Noise = l.noise
@@ -67,8 +67,9 @@ func (l *likelihood) params(theta []float64) Params {
 }
 
 // gradient sets grad to the derivatives at theta, or to zero if value is -Inf. The derivatives are
-// ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y (Rasmussen and Williams 2006, equation 5.9). G is
-// first summed by pairs of rows. Gradient takes O(2n³/3) operations in addition to those of value.
+// ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y (Rasmussen and Williams 2006, equation 5.9). The elements
+// of G are first added up for each pair of rows. gradient takes O(2n³/3) operations in addition to those of
+// value.
 func (l *likelihood) gradient(theta, grad []float64) {
 	clear(grad)
 	if math.IsInf(l.value(theta), -1) {
@@ -119,14 +120,16 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds sums of elements of the lower triangle of G, for each pair of rows of X. The greater
-// index of a pair comes first. Diagonal elements of G are halved.
+// rowWeights holds, for each pair of rows of X, sums over the pairs of observations at these rows. The
+// terms are elements of the lower triangle of G, with halved diagonal elements. The greater index of a pair
+// of rows comes first.
 //
-// all is the sum over all pairs of observations, same the sum over pairs of one task. source and sourceTask
-// are the same sums over pairs within one source other than 0. Both are nil without other sources.
+// all is the sum over all pairs of observations, and same is the sum over pairs of the same task. source
+// and sourceTask are the corresponding sums over pairs within one source other than 0. Both are nil if
+// there are no other sources.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-// weights computes the sums of rowWeights and jobGradient.
+// weights computes the sums of a rowWeights. It also computes jobGradient.
 func (l *likelihood) weights(p Params) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
@@ -164,8 +167,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds elements of G to the sums: those of observation i with each observation from left to
-// right-1. inverse holds K⁻¹ for these pairs.
+// addPairs adds elements of G to the sums. These elements belong to observation i together with each
+// observation from left to right-1. The parameter inverse holds K⁻¹ for these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {
@@ -191,7 +194,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 	}
 }
 
-// logDensity returns the log density of y under N(0, LLᵀ). The argument z is L⁻¹y.
+// logDensity returns the log density of y under N(0, LLᵀ). The factor f is L, and the argument z is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
 	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Observations holds observed values (targets) of tasks at rows. Each field except X has one element for
-// each observation. The fields marked as such may be nil.
+// each observation. Some fields may be nil, as their comments say.
 type Observations struct {
 	X      [][]float64 // distinct rows
 	At     []int       // row in X
@@ -79,7 +79,7 @@ func (o Observations) validateOne(j int) error {
 	return nil
 }
 
-// sameJob reports whether two observations belong to the same job.
+// sameJob reports whether the observations i and j belong to the same job.
 func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
 
 // job returns the job of observation j, or 0 for none.
@@ -100,7 +100,8 @@ func (o Observations) jobs() int {
 }
 
 // Sample returns all observations at some rows, which are distributed evenly (see SampleIndices). The
-// sample has at least the given number of observations, or all if there are fewer.
+// sample has the number `most` of observations, and possibly a few more to complete a row. It has all
+// observations if there are no more than that.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o
@@ -129,10 +130,10 @@ func (o Observations) Sample(most int) Observations {
 	return out
 }
 
-// SampleIndices returns the indices of the observations of Sample, in order. The sample has all
-// observations of the selected rows, and the selected rows are distributed evenly over all rows:
-// the k-th is at the fraction k·(φ-1) modulo one, with the golden ratio φ. Rows with an observation
-// of source 0 come first.
+// SampleIndices returns the indices of the observations that Sample returns, in order. The sample has all
+// observations at the selected rows. The selected rows are distributed evenly over all rows: the k-th one
+// is at the fraction k·(φ-1) modulo one, where φ is the golden ratio. Rows with an observation of source 0
+// come first.
 func (o Observations) SampleIndices(most int) []int {
 	n := len(o.X)
 	count, present := make([]int, n), make([]bool, n)

@@ -11,7 +11,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// oneTask returns observations of a single task, one for each row.
+// oneTask returns observations of a single task, with one observation for each row.
 func oneTask(x [][]float64, y []float64) Observations {
 	o := Observations{X: x, At: make([]int, len(y)), Task: make([]int, len(y)), Y: y}
 	for j := range o.At {
@@ -20,7 +20,8 @@ func oneTask(x [][]float64, y []float64) Observations {
 	return o
 }
 
-// smooth returns observations of a smooth noisy function of d columns at n random rows.
+// smooth returns observations at n random rows. The observed function of d columns is smooth, and the
+// observations have noise.
 func smooth(n, d int, seed uint64) Observations {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	x, y := newRows(n, d), make([]float64, n)
@@ -34,7 +35,7 @@ func smooth(n, d int, seed uint64) Observations {
 	return oneTask(x, y)
 }
 
-// matern52 returns the hyperparameters of a GP with one Matérn-5/2 covariance and noise.
+// matern52 returns the hyperparameters of a GP that has a single Matérn-5/2 covariance, plus noise.
 func matern52(signal, noise float64, length ...float64) Params {
 	return Params{Common: signal, Noise: noise, CommonLength: length, OwnLength: length}
 }
@@ -110,8 +111,8 @@ func TestPredictionAgainstScikitLearn(t *testing.T) {
 }
 
 // TestLikelihoodAgainstScikitLearn checks that the likelihood and its derivatives equal those of
-// scikit-learn. theta does not contain the noise. The variance of the effect of a row on all tasks takes
-// its place.
+// scikit-learn. theta has no element for the noise. Instead, the variance of a row's effect on all tasks
+// acts as the noise.
 func TestLikelihoodAgainstScikitLearn(t *testing.T) {
 	const none = -45 // logarithm of a negligible variance
 	for _, r := range readRecorded(t) {
@@ -168,7 +169,7 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestDegenerateTraining checks that a row may have several targets: equal rows share one index.
+// TestDegenerateTraining checks that a row may have several targets. Equal rows share one index.
 func TestDegenerateTraining(t *testing.T) {
 	sameRow := oneTask([][]float64{{1}, {2}}, []float64{1, 4})
 	sameRow.At, sameRow.Task, sameRow.Y = []int{0, 0, 0, 1}, []int{0, 0, 0, 0}, []float64{1, 2, 3, 4}

@@ -13,8 +13,8 @@ var (
 	ErrFactor = errors.New("gp: covariance matrix is not positive definite")
 )
 
-// Params holds the hyperparameters of a GP. Length scales are in the units of the columns. The
-// fields from Common to ChangeOwn are variances in the targets' unit squared.
+// Params holds the hyperparameters of a GP. Length scales are in the units of the columns. The fields from
+// Common to ChangeOwn are variances in the square of the targets' unit.
 type Params struct {
 	Mean         float64
 	CommonLength []float64 // of c
@@ -31,7 +31,8 @@ type Params struct {
 	Noise        float64 // of every observation; not learned
 	Job          float64 // of the shift by a job
 
-	// Variances of the difference between source 0 and another source; zero without other sources.
+	// Variances of the difference between source 0 and another source. They are zero if there is no other
+	// source.
 	ChangeLevel    float64 // of d_i
 	Change         float64 // of e_i
 	ChangeOwnLevel float64 // of d_ia
@@ -69,7 +70,7 @@ func (p Params) validate(dim int) error {
 	return nil
 }
 
-// checkLengths returns an error unless there is one positive length scale for each of dim columns.
+// checkLengths returns an error unless there are dim length scales, all of them positive.
 func checkLengths(lengths []float64, dim int) error {
 	if len(lengths) != dim {
 		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(lengths), dim)
@@ -84,8 +85,8 @@ func checkLengths(lengths []float64, dim int) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkRows returns an error unless every row has dim finite numbers. If dim is 0, the first row
-// determines the length.
+// checkRows returns an error unless every row consists of dim finite numbers. If dim is 0, every row must
+// be as long as the first one.
 func checkRows(rows [][]float64, dim int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%w: no rows", ErrShape)
@@ -117,7 +118,7 @@ func (p Params) noise(obs Observations, j int) float64 {
 	return p.Noise + obs.extra(j)
 }
 
-// addNoise adds to row the noise covariances of observation i with the observations 0 to i.
+// addNoise adds to row the noise covariances between observation i and the observations 0 to i.
 func (p Params) addNoise(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
 	if !obs.sameJob(i, i) {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Entry stands for the value of one task at one row.
+// Entry identifies the value of one task at one row.
 type Entry struct{ Row, Task int }
 
-// Posterior is the joint posterior of entries, given the observations of a GP. Pending entries, see
-// Condition, count as observed. It is not safe for concurrent use.
+// Posterior is the joint posterior of entries, given the observations of a GP. Pending entries count as
+// observed; see Condition. It is not safe for concurrent use.
 //
-// With the symbols of covFactor, let g be the covariances of a row with the groups, and o the own
-// covariances of a task at the row with the task's observations. If the common part were known at
-// the groups, the variance of the common part would fall by α·α, α = R⁻¹g. If it were known at the
-// task's observations, the variance of the own part would fall by β·β, β = L⁻¹o. Since it is not
-// known, γ·γ is added, γ = M⁻¹α - W·β.
+// This uses the symbols of covFactor. Let g be the covariances between a row and the groups. Let o be the
+// covariances of a task's own part between the row and the task's observations. If the common part were
+// known at the groups, the variance of the common part would fall by α·α, α = R⁻¹g. If it were known at the
+// task's observations, the variance of the own part would fall by β·β, β = L⁻¹o. Since it is not known, γ·γ
+// is added, γ = M⁻¹α - W·β.
 type Posterior struct {
 	m        *GP
 	rows     [][]float64
@@ -30,10 +30,9 @@ type Posterior struct {
 	steps    [][]float64 // of each entry: covariance with each pending entry over its standard deviation
 }
 
-// Posterior returns the posterior of entries. It keeps rows and entries. It returns an error
-// matching ErrShape or ErrValue for invalid rows or entries. For observations at u rows, n_a of
-// them of a task, it takes O(len(rows)·u² + len(entries)·u·n_a) operations and O(len(entries)·u)
-// numbers.
+// Posterior returns the posterior of some entries. It keeps the slices rows and entries. For invalid rows
+// or entries the error matches ErrShape or ErrValue. For observations at u rows, with n_a observations of a
+// task, it takes O(len(rows)·u² + len(entries)·u·n_a) operations and memory for O(len(entries)·u) numbers.
 func (m *GP) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (m *GP) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	return p, nil
 }
 
-// fillCovariances sets alpha and beta to prior covariances, and computes the means.
+// fillCovariances computes the means, and sets alpha and beta to the prior covariances.
 func (p *Posterior) fillCovariances() {
 	m, last := p.m, -1
 	here, weight := newCorrRow(len(m.obs.X), len(m.obs.X[0])), m.weights()
@@ -86,7 +85,7 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances. The parameter of lists the entries of each task.
+// condition computes beta, gamma and the variances. The parameter `of` lists the entries of each task.
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)
@@ -116,13 +115,13 @@ func (p *Posterior) condition(of [][]int) {
 	}
 }
 
-// Mean returns the posterior mean of entry i, which pending entries do not change.
+// Mean returns the posterior mean of entry i. Pending entries do not change it.
 func (p *Posterior) Mean(i int) float64 { return p.mean[i] }
 
 // Variance returns the posterior variance of entry i, without noise.
 func (p *Posterior) Variance(i int) float64 { return p.variance[i] }
 
-// Covariance returns the posterior covariance of entries i and j. O(u) operations.
+// Covariance returns the posterior covariance of entries i and j. It takes O(u) operations.
 func (p *Posterior) Covariance(i, j int) float64 {
 	a, b := p.entries[i], p.entries[j]
 	v := p.prior(i, j) - dot(p.alpha[a.Row], p.alpha[b.Row]) + dot(p.gamma[i], p.gamma[j]) - dot(p.steps[i], p.steps[j])
@@ -148,8 +147,8 @@ func (p *Posterior) prior(i, j int) float64 {
 }
 
 // Covariances returns a len(rows)×len(cols) matrix of posterior covariances. Element (k, l) is the
-// covariance of the entries with the indices rows[k] and cols[l]. Covariances takes
-// O(len(rows)·len(cols)·u) operations in block products.
+// covariance between the entries rows[k] and cols[l]. Covariances takes O(len(rows)·len(cols)·u) operations
+// in block products.
 func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	out := products(p.gammas(rows), p.gammas(cols))
 	from, ofRow := p.alphas(rows)
@@ -175,8 +174,8 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 type Pair struct{ One, Other int }
 
 // WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the
-// covariance of entry rows[k] with the difference One - Other of pairs[l]. The common part at a row cancels
-// in a difference. It takes O(len(rows)·len(pairs)·u) operations in block products.
+// covariance between the entry rows[k] and the difference One - Other of pairs[l]. In a difference the
+// common part of a row cancels. It takes O(len(rows)·len(pairs)·u) operations in block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
 	for k, pair := range pairs {
@@ -202,7 +201,7 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	return out
 }
 
-// pairTerm is an entry of a pair with its sign in the pair's difference.
+// pairTerm is one of the two entries of a pair, with its sign in the pair's difference.
 type pairTerm struct {
 	pair, entry int
 	sign        float64
@@ -219,8 +218,8 @@ func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	return out
 }
 
-// eachCorrRow calls visit for each index k of some, with the entry i = some[k]. here holds the prior
-// covariances of the row of entry i with all rows.
+// eachCorrRow calls visit for each index k of some, with the entry i = some[k]. The argument here holds the
+// prior covariances between the row of entry i and all rows.
 func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) {
 	here := newCorrRow(len(p.rows), len(p.rows[0]))
 	last := -1
@@ -233,7 +232,7 @@ func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) 
 	}
 }
 
-// gammas returns the gamma vectors of some entries.
+// gammas returns the vector gamma of each of the given entries.
 func (p *Posterior) gammas(some []int) [][]float64 {
 	out := make([][]float64, len(some))
 	for k, i := range some {
@@ -242,7 +241,7 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns the alpha vector of each row that contains one of the given entries. The vector of entry
+// alphas returns the vector alpha of each row to which a given entry belongs. The vector for the entry
 // some[k] is alpha[of[k]].
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
@@ -257,15 +256,15 @@ func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	return alpha, of
 }
 
-// Difference returns the posterior variance of the difference of entries i and j.
+// Difference returns the posterior variance of the difference between entries i and j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }
 
 // Condition makes entry i pending: it conditions all covariances on one more noisy observation of the
-// entry, whose value does not matter. It returns the covariance of each entry with that observation,
-// divided by the observation's standard deviation. The variance of an entry falls by the square of this
-// number. It takes O(len(entries)·u) operations.
+// entry, whose value does not matter. For each entry it returns the covariance with this observation,
+// divided by the observation's standard deviation. The variance of the entry falls by the square of the
+// returned number. It takes O(len(entries)·u) operations.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

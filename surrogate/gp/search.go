@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// hyperprior holds independent normal priors of the elements of theta, and the bounds of the
-// search.
+// hyperprior holds independent normal priors for the elements of theta, and the bounds between which they
+// are searched.
 type hyperprior struct {
 	median, sd, low, high []float64
 }
 
-// boundWeight is the weight of the squared distance outside a bound, in nats.
+// boundWeight is the penalty, in nats, at the distance 1 outside a bound. The penalty grows with the square
+// of the distance.
 const boundWeight = 100
 
 // add appends the prior and the bounds of one element of theta.
@@ -24,8 +25,9 @@ func (h *hyperprior) add(median, sd, low, high float64) {
 	h.high = append(h.high, high)
 }
 
-// penalty returns a constant minus the log density of theta, in nats. Outside the bounds it grows with the
-// squared distance, since L-BFGS has no bounds. It adds the derivatives to grad unless grad is nil.
+// penalty returns a constant minus the log prior density of theta, in nats. Outside the bounds it also
+// grows with the squared distance from them, since L-BFGS itself has no bounds. If grad is not nil, penalty
+// adds its derivatives to grad.
 func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
@@ -43,7 +45,7 @@ func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	return sum
 }
 
-// clamp moves theta into the bounds and returns it.
+// clamp limits the elements of theta to their bounds and returns theta.
 func (h *hyperprior) clamp(theta []float64) []float64 {
 	for i, v := range theta {
 		theta[i] = min(max(v, h.low[i]), h.high[i])
@@ -51,8 +53,8 @@ func (h *hyperprior) clamp(theta []float64) []float64 {
 	return theta
 }
 
-// maximise maximizes the posterior density of theta by L-BFGS from start. It returns the best theta
-// of all evaluations.
+// maximise searches for the theta with the greatest posterior density, by L-BFGS from start. It returns the
+// best theta of all evaluations.
 func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float64, error) {
 	var best []float64
 	least := math.Inf(1) // smallest cost so far
@@ -81,7 +83,7 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 		GradientThreshold: gradientTolerance,
 		Converger:         &optimize.FunctionConverge{Absolute: valueTolerance, Iterations: valueIterations},
 	}
-	// If the line search fails, the best theta so far is the result.
+	// If the line search fails, the best theta found so far is the result.
 	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if best == nil {
 		return nil, fmt.Errorf("%w at the start of the search", ErrFactor)
@@ -89,12 +91,12 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 	return best, nil
 }
 
-// constantSpread is a standard deviation of targets, divided by the greatest target. Targets with at most
-// this standard deviation count as constant. The value is of the order of rounding errors.
+// constantSpread is a standard deviation of targets, relative to the greatest target. Targets with a
+// smaller one count as constant. The value is of the order of rounding errors.
 const constantSpread = 1e-12
 
-// standardise returns y shifted and scaled to mean 0 and variance 1. It does not scale constant
-// targets.
+// standardise returns y shifted to mean 0 and scaled to variance 1. It also returns the shift and the
+// scale. It does not scale constant targets.
 func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 	n := float64(len(y))
 	var largest, square float64

@@ -8,8 +8,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// earlier returns many observations of source 1, with a change added, and a few observations of
-// source 0: one of each task at some rows.
+// earlier returns observations of two sources. Source 1 has many observations, whose targets differ from
+// those of source 0 by change(task). Source 0 has as many observations as the parameter fresh says, each of
+// one task at one row.
 func earlier(rows, fresh, tasks int, change func(task int) float64) Observations {
 	o := related(rows, tasks)
 	o.Source = make([]int, len(o.Y))
@@ -30,12 +31,12 @@ func earlier(rows, fresh, tasks int, change func(task int) float64) Observations
 	return o
 }
 
-// relatedAt returns the function of related, without noise.
+// relatedAt returns the function value that related observes for task a at the row x, without noise.
 func relatedAt(x []float64, a int) float64 {
 	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
 }
 
-// taskErrors returns the mean squared error and the mean variance of each task at unobserved rows.
+// taskErrors returns, for each task, the mean squared error and the mean variance at unobserved rows.
 func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	t.Helper()
 	rows := related(50, 1).X
@@ -56,9 +57,9 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	return squared, variance
 }
 
-// TestSources checks that a few observations of source 0 suffice to use those of source 1. If nothing
-// changed between the sources, all observations are equally useful. If one task changed, only its
-// predictions change.
+// TestSources checks that a few observations of source 0 are enough to make use of many observations of
+// source 1. If nothing changed between the sources, all observations are equally useful. If one task
+// changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
 	own := testutil.Must(Fit(related(50, tasks), relatedOptions))(t)
@@ -90,7 +91,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A sample takes rows with observations of source 0 first.
+// TestSampleOfSources checks that a sample contains the rows with observations of source 0 before it
+// contains others.
 func TestSampleOfSources(t *testing.T) {
 	o := earlier(100, 10, 4, func(int) float64 { return 0 })
 	s := o.Sample(120)
@@ -105,8 +107,8 @@ func TestSampleOfSources(t *testing.T) {
 	}
 }
 
-// The variance between jobs is learned, and the common shift of a job's observations does not
-// affect the means.
+// TestJobVarianceIsLearned checks that the variance between jobs is learned. The common shift of a job's
+// observations must not affect the means.
 func TestJobVarianceIsLearned(t *testing.T) {
 	const sd = 0.1
 	for _, part := range []float64{0, 0.9} {
@@ -136,7 +138,7 @@ func TestJobVarianceIsLearned(t *testing.T) {
 	}
 }
 
-// meanError returns the root mean square error of the means at the observed rows.
+// meanError returns the root mean square error of the posterior means at the observed rows.
 func meanError(m *GP, y []float64) float64 {
 	means, sum := m.Means(m.obs.X, len(m.cov.tasks)), 0.0
 	for j, v := range y {

@@ -10,7 +10,7 @@ import (
 	"tutti/metrics"
 )
 
-// Pair is a prediction and the measurement of the same candidate, in scaled units.
+// Pair is the prediction for a candidate together with its measurement, in scaled units.
 type Pair struct {
 	Algorithm           coll.Algorithm
 	Measured, Predicted float64
@@ -23,8 +23,8 @@ type Validation struct {
 	Pairs     []Pair       // by point, then by algorithm
 }
 
-// MetricsOptions returns the options for metrics of Slowdowns, with the threshold and the weights
-// of opt.
+// MetricsOptions returns the options with which package metrics evaluates Slowdowns. The threshold and the
+// weights are those of opt.
 func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
 	for _, p := range v.Points {
@@ -33,7 +33,7 @@ func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	return m
 }
 
-// R2 returns R² over the pairs of one algorithm, or over all pairs for the zero Algorithm. Its
+// R2 returns R² over the pairs of one algorithm. For the zero Algorithm it returns R² over all pairs. The
 // errors are those of metrics.R2.
 func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 	truth, predicted := make([]float64, 0, len(v.Pairs)), make([]float64, 0, len(v.Pairs))
@@ -46,9 +46,8 @@ func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 	return metrics.R2(truth, predicted)
 }
 
-// FoldsOf assigns the points of the measurements to k folds at random and returns the fold of each
-// measurement. All measurements of a point are in the same fold. k must not exceed the number of
-// points.
+// FoldsOf divides the points of the measurements into k random folds. It returns the fold of each
+// measurement. All measurements of a point are in the same fold. k must not exceed the number of points.
 func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
 	var points []coll.Point
 	for _, m := range ms {
@@ -65,8 +64,8 @@ func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
 	return folds
 }
 
-// assignFolds splits n rows into k folds of nearly equal size at random and returns the fold of
-// each row. k must not exceed n. The same seed gives the same folds.
+// assignFolds divides n rows into k random folds of nearly equal size. It returns the fold of each row. k
+// must not exceed n. The same seed gives the same folds.
 func assignFolds(n, k int, seed uint64) []int {
 	k = max(1, min(k, n))
 	fold := make([]int, n)
@@ -76,10 +75,9 @@ func assignFolds(n, k int, seed uint64) []int {
 	return fold
 }
 
-// CrossValidate estimates the quality of the selection at unmeasured points from the measurements
-// alone. It divides the points into k folds and predicts each fold by a model trained on the
-// others. The same seed gives the same folds. It returns an error for fewer than two points. It
-// costs k fits.
+// CrossValidate estimates how good the selection is at unmeasured points. It needs only the measurements:
+// it divides their points into k folds and predicts each fold by a model trained on the other folds. The
+// same seed gives the same folds. It returns an error for fewer than two points. It costs k fits.
 func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) {
 	folds := FoldsOf(d.Measurements, k, seed)
 	last := slices.Max(append(folds, 0))
@@ -118,14 +116,14 @@ func ValidateFold(d Data, folds []int, fold int, opt Options) (Validation, error
 	return l.compare(test, d.Missing)
 }
 
-// Compare compares the learner's choices with measurements that were not used for training. At each
-// point it chooses among the algorithms measured there. If the learner knows none of them, the
-// slowest counts as its choice. A point with a single algorithm has no slowdown. Every point must
-// be completely measured.
+// Compare compares the learner's choices with measurements that were not used for training. At each point
+// it chooses among the algorithms measured there. If the learner knows none of these algorithms, the
+// slowest one counts as its choice. A point with a single algorithm has no slowdown. Every point must be
+// completely measured.
 func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return l.compare(test, nil) }
 
-// compare is Compare for points that need not be complete. A point with missing algorithms has no
-// slowdown, because one of them may be the fastest.
+// compare works like Compare, but points may be incomplete. A point at which an algorithm is missing has no
+// slowdown, because the missing algorithm may be the fastest.
 func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
@@ -152,7 +150,7 @@ func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []co
 	return v, nil
 }
 
-// comparePoint adds the pairs of one point and returns the slowdown of its choice.
+// comparePoint adds the pairs of one point to v. It returns the slowdown of the choice at this point.
 func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
 	best, slowest := math.Inf(1), 0.0
 	chosen, lowest := 0.0, math.Inf(1)
@@ -178,8 +176,8 @@ func compareMeasurements(a, b coll.Measurement) int {
 	return coll.CompareCandidates(a.Candidate, b.Candidate)
 }
 
-// Slowdowns returns, for each point of truth, the time of the choice divided by the shortest time.
-// A choice without a measurement counts as the slowest algorithm.
+// Slowdowns compares choices with the measurements truth. At each point of truth it divides the time of the
+// choice by the shortest time. A choice that was not measured counts as the slowest algorithm.
 func Slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
 	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
 	chosen := map[coll.Point]float64{}

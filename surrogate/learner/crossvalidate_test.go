@@ -84,15 +84,15 @@ func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 			t.Errorf("%d points: error = %v, want one matching ErrEmpty", len(points), err)
 		}
 	}
-	// With more folds than points, each of the two points is predicted from the other.
+	// If there are more folds than points, each of the two points is predicted from the other one.
 	held, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
 	if err != nil || len(held.Slowdowns) != 2 {
 		t.Errorf("two points: slowdowns %v, %v, want two", held.Slowdowns, err)
 	}
 }
 
-// A point with a missing algorithm has pairs, but no slowdown, because the missing algorithm may be
-// the fastest.
+// TestCrossValidateSkipsIncompletePoints checks a point at which an algorithm is missing. It has pairs, but
+// no slowdown, because the missing algorithm may be the fastest.
 func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 10 {
@@ -116,7 +116,8 @@ func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	}
 }
 
-// Slowdowns are the chosen time over the shortest time at each point of the complete machine.
+// TestCompare checks that a slowdown is the time of the choice divided by the shortest time at the point.
+// All algorithms are measured at every point.
 func TestCompare(t *testing.T) {
 	var train []coll.Measurement
 	for i := range 4 {
@@ -170,7 +171,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A forest without bootstrap predicts its training set exactly.
+// TestCompareWithTheTrainingSet checks that a forest without bootstrap predicts its training set exactly.
 func TestCompareWithTheTrainingSet(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)

@@ -41,7 +41,7 @@ func ExampleCrossValidate() {
 	// Output: 22 points, slowdown below 1.03: true
 }
 
-// Choices are less certain far away from the measurements.
+// The uncertainty of a choice grows with the distance from the measurements.
 func ExampleLearner_Uncertainties() {
 	points := exampleGrid()
 	l, err := learner.Fit(learner.Data{Measurements: testutil.SyntheticMeasurements(points[:6])}, learner.Options{
@@ -64,7 +64,8 @@ func ExampleLearner_Uncertainties() {
 	// less certain far away: true
 }
 
-// The rival is expected to be equally fast; its time has a standard deviation of a tenth.
+// The rival is expected to be as fast as the choice. The ratio of the two times has a standard deviation of
+// about a tenth.
 func ExampleRiskOf() {
 	risk := learner.RiskOf([]learner.Rival{{Gap: 0, SD: 0.04}}, metrics.Options{})
 	fmt.Printf("expected slowdown %.3f, mistake with probability %.2f\n", 1+risk.Loss, risk.Mistake)

@@ -8,7 +8,7 @@ import (
 	"tutti/preprocess"
 )
 
-// fitGaussian returns a learner of the posterior given the data.
+// fitGaussian returns a learner that predicts by a Gaussian process, conditioned on the data.
 func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
 	if opt.Scaling != preprocess.AlgorithmLog10 {
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
@@ -25,7 +25,7 @@ func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, erro
 	}, nil
 }
 
-// predictGaussian returns the posterior means minus the lowest mean at each point.
+// predictGaussian returns, for each point, the posterior means minus the lowest of these means.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
@@ -44,19 +44,19 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 func (l *Learner) Noise() preprocess.Noise { return l.noise }
 
 const (
-	// A measurement is noisy if its variance exceeds this multiple of preprocess.MeasurementNoise,
-	// which means a deviation of 6 % of the time. The fastest of several noisy measurements is
+	// A measurement counts as noisy if its variance exceeds preprocess.MeasurementNoise by this factor. Its
+	// standard deviation is then more than 6 % of the time. The fastest of several noisy measurements is
 	// often fast by chance.
 	noisyFactor = 9
-	// A noisy measurement that differs from the posterior mean by this many standard deviations of
-	// its noise is trusted, because the Gaussian process cannot explain it.
+	// A noisy measurement is trusted if it differs from the posterior mean by more than this many standard
+	// deviations of its noise. The Gaussian process then cannot explain it.
 	trustedSigma = 3
 )
 
-// TrustedMeasurements returns the measurements of ms that replace the predictions of their
-// candidates. ms must be the learner's training data. A noisy measurement near its prediction is
-// left out, because the prediction is more accurate: it also uses neighboring measurements. Forests
-// trust every measurement. It takes O(n²) operations.
+// TrustedMeasurements returns those measurements of ms that should replace the predictions of their
+// candidates. ms must be the learner's training data. The result omits noisy measurements that are close to
+// their predictions. In this case the prediction is more accurate, because it also uses neighboring
+// measurements. With forests the result has every measurement. It takes O(n²) operations.
 func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]coll.Measurement {
 	out := make(map[coll.Candidate]coll.Measurement, len(ms))
 	var noisy []coll.Measurement

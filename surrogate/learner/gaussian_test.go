@@ -23,7 +23,7 @@ func optionsOf(m learner.Model) learner.Options {
 	return opt
 }
 
-// qualityOf trains on d and summarizes the choices at the points of dense.
+// qualityOf trains a model on d. It summarizes the slowdowns of the model's choices at the points of dense.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation := testutil.Must(fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t))))(t)
@@ -42,7 +42,8 @@ func everyKth(t testing.TB, k int) []coll.Measurement {
 	return testutil.SyntheticMeasurements(some)
 }
 
-// On a machine without jumps, a Gaussian process chooses better than forests from few points.
+// TestGaussianProcessNeedsFewerPoints checks a machine whose times have no jumps. Trained at few points, a
+// Gaussian process must choose better than forests.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := everyKth(t, 25)
 	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
@@ -52,7 +53,8 @@ func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	}
 }
 
-// A Gaussian process learns from single candidates; no point has to be complete.
+// TestGaussianProcessLearnsFromSingleCandidates checks that a Gaussian process can learn although no point
+// is measured completely.
 func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	var train []coll.Measurement
 	for i, m := range everyKth(t, 10) {
@@ -65,7 +67,8 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	}
 }
 
-// The same measurements give the same predictions, bit for bit.
+// TestGaussianProcessIsDeterministic checks that the same measurements give the same predictions, bit for
+// bit.
 func TestGaussianProcessIsDeterministic(t *testing.T) {
 	train := everyKth(t, 20)
 	a, b := predictions(t, train, learner.GaussianProcess), predictions(t, train, learner.GaussianProcess)
@@ -81,9 +84,10 @@ func TestGaussianProcessIsDeterministic(t *testing.T) {
 	}
 }
 
-// The order of up to 32 measurements changes the predictions of a Gaussian process only by
-// rounding. With more measurements it matters, because hyperparameters are learned from the first
-// ones. Forests depend on the order, because they draw bootstrap samples by row.
+// TestGaussianProcessIgnoresOrder checks that the order of 32 measurements changes the predictions of a
+// Gaussian process only by rounding errors. With more measurements the order matters, because
+// hyperparameters are learned from the first ones. Forests depend on the order, because they draw bootstrap
+// samples by row.
 func TestGaussianProcessIgnoresOrder(t *testing.T) {
 	train := everyKth(t, 20)[:32]
 	want := predictions(t, train, learner.GaussianProcess)
@@ -98,8 +102,7 @@ func TestGaussianProcessIgnoresOrder(t *testing.T) {
 	}
 }
 
-// predictions returns the predictions at the points of dense by a model trained on some
-// measurements.
+// predictions trains a model on some measurements and returns its predictions at the points of dense.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
 	return testutil.Must(fit(t, train, optionsOf(m)).Predict(dense(t)))(t)
@@ -131,7 +134,8 @@ func TestModelErrors(t *testing.T) {
 	}
 }
 
-// noisyReplicates returns replicates whose two times differ by the given number of decades.
+// noisyReplicates returns replicates of the measurements. The two times of each replicate differ by the
+// given number of decades.
 func noisyReplicates(ms []coll.Measurement, decades float64) []preprocess.Replicate {
 	var out []preprocess.Replicate
 	for _, m := range ms {
@@ -142,8 +146,8 @@ func noisyReplicates(ms []coll.Measurement, decades float64) []preprocess.Replic
 	return out
 }
 
-// If replicates agree, every measurement is trusted. If they differ, only measurements far from
-// their predictions are trusted.
+// TestTrustedMeasurements checks that every measurement is trusted if replicates agree. If replicates
+// differ, only measurements that are far from their predictions are trusted.
 func TestTrustedMeasurements(t *testing.T) {
 	ms := everyKth(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}

@@ -9,12 +9,12 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// imputeFastest adds a measurement with an imputed time at each point with missing algorithms, for
-// the fastest of them.
+// imputeFastest adds one measurement with an imputed time at each point at which algorithms are missing.
+// The measurement is for the missing algorithm that is predicted to be the fastest.
 //
-// Forests of log10 seconds predict the missing algorithms. The mean out-of-bag residual of the
-// measured algorithms at the point is added, since it estimates the effect of the point on all
-// algorithms.
+// Forests of log10 seconds predict the missing algorithms. imputeFastest adds the mean out-of-bag residual
+// of the algorithms measured at the point. This residual estimates by how much the point makes all
+// algorithms slower.
 func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	ms := d.Measurements
 	if d.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
@@ -56,8 +56,8 @@ func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	return out, nil
 }
 
-// incompletePoints returns the measured points with missing algorithms, in order, and these
-// algorithms.
+// incompletePoints returns, in order, the measured points at which algorithms are missing. It also returns
+// the missing algorithms of each of these points.
 func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
 	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
 		if a := missing(p); len(a) > 0 {
@@ -67,7 +67,8 @@ func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Alg
 	return points, absent
 }
 
-// meanResiduals returns for each point the mean of target minus out-of-bag prediction.
+// meanResiduals returns, for each point, the mean difference between the targets and their out-of-bag
+// predictions.
 func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
 	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
 	for a, f := range l.forests {
@@ -84,7 +85,7 @@ func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[co
 	return sum
 }
 
-// pointsOf returns the distinct points of measurements that are sorted by point.
+// pointsOf returns the distinct points of some measurements, which must be sorted by point.
 func pointsOf(sorted []coll.Measurement) []coll.Point {
 	var points []coll.Point
 	for i, m := range sorted {

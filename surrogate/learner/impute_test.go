@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// partial measures the synthetic machine without the fastest algorithm at every fourth point, drawn
-// at random. It returns the measurements, the missing algorithms, and the fastest time at each
+// partial measures the synthetic machine. At every fourth point, drawn at random, it does not measure the
+// fastest algorithm. It returns the measurements, the missing algorithms, and the fastest time at each
 // point.
 func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll.Algorithm, fastest map[coll.Point]float64) {
 	t.Helper()
@@ -60,8 +60,8 @@ func TestImputeFastest(t *testing.T) {
 	estimated, taken := relativeErrors(best, fastest, missing), relativeErrors(fastestOf(ms), fastest, missing)
 	t.Logf("%d points: mean error %.3f, median %.3f; without an estimate %.3f, %.3f",
 		len(estimated), stat.Mean(estimated, nil), estimated[len(estimated)/2], stat.Mean(taken, nil), taken[len(taken)/2])
-	// The mean and median errors are 0.052 and 0.014. Without imputing, the fastest remaining time
-	// has errors of 0.554 and 0.659.
+	// The mean error is 0.052 and the median error 0.014. If the fastest remaining time is used instead of
+	// an imputed time, the errors are 0.554 and 0.659.
 	if mean, median := stat.Mean(estimated, nil), estimated[len(estimated)/2]; mean > 0.08 || median > 0.03 {
 		t.Errorf("estimated fastest times are off by %.3f on average and %.3f in the median, want at most 0.08 and 0.03", mean, median)
 	}
@@ -70,7 +70,8 @@ func TestImputeFastest(t *testing.T) {
 	}
 }
 
-// If all algorithms take longer at a point, the imputed time is longer as well.
+// TestImputeFastestFollowsThePoint checks that an imputed time is longer at points where all algorithms
+// take longer.
 func TestImputeFastestFollowsThePoint(t *testing.T) {
 	ms, missing, fastest := partial(t)
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -86,7 +87,8 @@ func TestImputeFastestFollowsThePoint(t *testing.T) {
 	}
 	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
 	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
-	// The points differ by 0.3·sqrt(2/pi) = 0.24 on average; the error is 0.10.
+	// The factors of the points deviate by 0.3·sqrt(2/pi) = 0.24 on average. The error of the imputed times
+	// is only 0.10.
 	mean := stat.Mean(relativeErrors(fastestOf(known), fastest, missing), nil)
 	t.Logf("mean error %.3f", mean)
 	if mean > 0.15 {
@@ -104,7 +106,7 @@ func fastestOf(ms []coll.Measurement) map[coll.Point]float64 {
 	return best
 }
 
-// relativeErrors returns the errors of the fastest times at points with missing algorithms, in
+// relativeErrors returns the relative errors of the fastest times at points with missing algorithms, in
 // ascending order.
 func relativeErrors(got, want map[coll.Point]float64, missing map[coll.Point][]coll.Algorithm) []float64 {
 	var out []float64
@@ -115,7 +117,8 @@ func relativeErrors(got, want map[coll.Point]float64, missing map[coll.Point][]c
 	return out
 }
 
-// Only the scalings that divide by the fastest time impute a time.
+// TestImputeFastestOnlyForAlgorithmScalings checks that a time is imputed only for scalings that divide by
+// the fastest time.
 func TestImputeFastestOnlyForAlgorithmScalings(t *testing.T) {
 	ms, missing, _ := partial(t)
 	someMissing := func(p coll.Point) []coll.Algorithm { return missing[p] }
@@ -146,8 +149,8 @@ func TestImputeFastestOnlyForAlgorithmScalings(t *testing.T) {
 	}
 }
 
-// An algorithm without any measurement does not affect the imputed time, under any criterion of the
-// forests.
+// TestImputeFastestWithoutMeasurements checks that an algorithm without measurements does not affect the
+// imputed times. It checks each criterion of the forests.
 func TestImputeFastestWithoutMeasurements(t *testing.T) {
 	ms, missing, _ := partial(t)
 	opt := Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5, Criterion: forest.Poisson}}
@@ -168,7 +171,8 @@ func TestImputeFastestWithoutMeasurements(t *testing.T) {
 	}
 }
 
-// A single measurement of each algorithm is enough for a learner, although no row is out of bag.
+// TestFitOneMeasurementEach checks that one measurement of each algorithm is enough for a learner, although
+// no row is out of bag.
 func TestFitOneMeasurementEach(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
 	ms := testutil.SyntheticMeasurements([]coll.Point{p})
@@ -229,8 +233,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Every row is in every fold with equal probability. Over 3000 seeds a share of 1/3 has a standard
-// error of sqrt(2/9/3000) = 0.0086; the test allows five standard errors.
+// TestFoldsAreFair checks that a row is in each fold with the expected probability. Over 3000 seeds a
+// fraction of 1/3 has a standard error of sqrt(2/9/3000) = 0.0086. The test allows five standard errors.
 func TestFoldsAreFair(t *testing.T) {
 	const seeds, rows, folds = 3000, 7, 3
 	var count [rows][folds]int
@@ -239,7 +243,7 @@ func TestFoldsAreFair(t *testing.T) {
 			count[row][f]++
 		}
 	}
-	// With seven rows in three folds, fold 0 has three rows and the others two.
+	// If seven rows are divided into three folds, fold 0 gets three rows and each other fold gets two.
 	want := [folds]float64{3. / 7, 2. / 7, 2. / 7}
 	for row := range rows {
 		for f := range folds {

@@ -13,7 +13,7 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Model names the kind of model that predicts the times of the algorithms.
+// Model is the name of a kind of model that predicts the times of algorithms.
 type Model string
 
 // The models. GaussianProcess requires the scaling algorithm_log10.
@@ -25,8 +25,7 @@ const (
 // Models returns the known models.
 func Models() []Model { return []Model{GaussianProcess, Forest} }
 
-// ParseModel returns the model of the given name. An error for an unknown name lists the known
-// models.
+// ParseModel returns the model with the given name. If the name is unknown, the error lists all models.
 func ParseModel(s string) (Model, error) {
 	var names []string
 	for _, m := range Models() {
@@ -45,10 +44,11 @@ type Options struct {
 	Scaling preprocess.Scaling
 	Forest  forest.Options // Seed is combined with the algorithm's name
 	Prior   *Prior         // of a Gaussian process; nil means DefaultPrior
-	// Allowed holds the criteria of the selection, by which Uncertainties weighs slowdown and
+	// Allowed holds the criteria of the selection. They determine how Uncertainties weights slowdowns and
 	// mistakes.
 	Allowed metrics.Allowed
-	// Weight returns the weight of a point, 0 or more. If it is nil, all weights are 1.
+	// Weight returns the weight of a point, which must not be negative. If Weight is nil, all points have
+	// weight 1.
 	Weight func(coll.Point) float64
 }
 
@@ -71,17 +71,18 @@ func (o Options) weight(p coll.Point) float64 {
 // Data is the training data of a model. All measurements are of one collective.
 type Data struct {
 	Measurements []coll.Measurement
-	// Replicates are the candidates that were measured twice. A Gaussian process estimates the
-	// noise from them; forests ignore them.
+	// Replicates holds the candidates that were measured twice. A Gaussian process estimates the noise from
+	// them. Forests ignore them.
 	Replicates []preprocess.Replicate
 	// Earlier holds the measurements of earlier campaigns, limited to algorithms that can still be
-	// selected. A Gaussian process learns how far times have changed since; forests ignore Earlier.
+	// selected. A Gaussian process learns how much times have changed since then. Forests ignore these
+	// measurements.
 	Earlier [][]coll.Measurement
-	// Missing returns the algorithms that can run at a point and are not measured there. If it is
+	// Missing returns the algorithms that can run at a point but were not measured there. If Missing is
 	// nil, every measured point is complete.
 	Missing func(coll.Point) []coll.Algorithm
-	// Posterior is the posterior given Measurements, Replicates and Earlier. If it is nil, Fit
-	// computes it.
+	// Posterior is the posterior given Measurements, Replicates and Earlier. If it is nil, Fit computes
+	// this posterior.
 	Posterior *Posterior
 }
 
@@ -96,12 +97,12 @@ type Learner struct {
 	noise      preprocess.Noise // of the measurements
 }
 
-// Fit trains a model. It returns an error for no measurements and for a scaling that the model does
-// not support. For n measurements forests take O(algorithms · trees · n log n) operations, a
-// Gaussian process O(n³) for at most 1500 measurements.
+// Fit trains a model. It returns an error if there are no measurements, or if the model does not support
+// the scaling. For n measurements forests take O(algorithms · trees · n log n) operations, a Gaussian
+// process O(n³) for at most 1500 measurements.
 //
-// The algorithm scalings divide by the fastest time at the point. If an algorithm is missing there,
-// forests need an imputed time, see imputeFastest, while a Gaussian process predicts it.
+// Some scalings divide by the fastest time at the point. If an algorithm was not measured at the point,
+// forests need an imputed time; see imputeFastest. A Gaussian process predicts the missing time.
 func Fit(d Data, opt Options) (*Learner, error) {
 	complete := d.Measurements
 	switch opt.Model {
@@ -130,7 +131,7 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// fitForests trains a forest for each algorithm. targets holds the target of each measurement.
+// fitForests trains one forest for each algorithm. The slice targets holds the target of each measurement.
 func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
@@ -159,8 +160,8 @@ func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*
 	return l, nil
 }
 
-// algorithmSeed returns the seed of an algorithm's forest, which is independent of the other
-// algorithms.
+// algorithmSeed returns the seed for an algorithm's forest. The seed does not depend on which other
+// algorithms there are.
 func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(alg.String()))
@@ -171,13 +172,13 @@ func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 // The caller must not change the slice.
 func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 
-// index returns the index of an algorithm in Algorithms, or false for an unknown algorithm.
+// index returns the index of an algorithm in Algorithms. It returns false if the algorithm is unknown.
 func (l *Learner) index(alg coll.Algorithm) (int, bool) {
 	return slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms)
 }
 
-// Predict returns the predictions at points in scaled units, one row for each of Algorithms. Lower
-// is faster.
+// Predict returns predictions in scaled units. The result has a row for each of Algorithms, with a
+// prediction for each point. A lower prediction means a faster algorithm.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	if l.gaussian != nil {
 		return l.predictGaussian(points), nil

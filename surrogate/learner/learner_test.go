@@ -16,7 +16,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// dense returns a grid with every power of two of nodes, ppn and size.
+// dense returns the points of a grid that has every power of two of nodes, processes per node and message
+// size.
 func dense(t testing.TB) []coll.Point {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
@@ -30,7 +31,7 @@ func options(s preprocess.Scaling) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: 30, Seed: 1}}
 }
 
-// fit trains a learner on measurements alone, without replicates or earlier campaigns.
+// fit trains a learner on measurements only, without replicates and without earlier campaigns.
 func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Learner {
 	t.Helper()
 	return fitData(t, learner.Data{Measurements: ms}, opt)
@@ -41,7 +42,7 @@ func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner
 	return testutil.Must(learner.Fit(d, opt))(t)
 }
 
-// line returns a bcast of 2^i bytes on a fixed layout.
+// line returns the point of a bcast of 2^i bytes; its layout is always the same.
 func line(i int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i}
 }
@@ -50,8 +51,8 @@ func timed(p coll.Point, algorithm string, seconds float64) coll.Measurement {
 	return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: algorithm}}, Seconds: seconds}
 }
 
-// Each algorithm has its own forest. An additional algorithm that is never the fastest does not
-// change the other forests by a single bit.
+// TestForestsAreIndependent checks that each algorithm has its own forest. If an algorithm that is never
+// the fastest is added, no bit of the other forests may change.
 func TestForestsAreIndependent(t *testing.T) {
 	all := testutil.SyntheticMeasurements(dense(t))
 	without := slices.DeleteFunc(slices.Clone(all), func(m coll.Measurement) bool { return m.Algorithm.Name == "linear" })
@@ -72,7 +73,7 @@ func TestForestsAreIndependent(t *testing.T) {
 	}
 }
 
-// The forests depend on the seed and not on the number of workers.
+// TestSeed checks that forests depend on the seed but not on the number of workers.
 func TestSeed(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
@@ -90,7 +91,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Every scaling leads to good choices on a dense grid, with finite predictions.
+// TestScalings checks that every scaling gives finite predictions and good choices on a dense grid.
 func TestScalings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learns a dense grid with every scaling")

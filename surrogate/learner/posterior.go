@@ -12,9 +12,9 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Posterior is the Gaussian-process posterior of log10 seconds of all algorithms, see gp.GP. The
-// same posterior selects candidates to measure, predicts the quality of the choices and selects the
-// algorithms. It is safe for concurrent use.
+// Posterior is the Gaussian-process posterior of log10 of the times, in seconds, of all algorithms; see
+// gp.GP. The same posterior selects the candidates to measure, predicts how good the choices are, and
+// selects the algorithms. It is safe for concurrent use.
 type Posterior struct {
 	prior      Prior
 	algorithms []coll.Algorithm // those measured, sorted by coll.CompareAlgorithms
@@ -27,32 +27,32 @@ type Posterior struct {
 }
 
 const (
-	// maxObservations is the largest number of observations that a posterior is conditioned on. If
-	// there are more, an even sample of the points is used, since the cost is cubic.
+	// maxObservations is the largest number of observations that a posterior uses, since the cost is cubic.
+	// If there are more, it uses those at an evenly distributed sample of the points.
 	maxObservations = 1500
-	// minJobShare is a share of preprocess.MeasurementNoise. A smaller variance between jobs is set
-	// to 0, because it would change little and cost time.
+	// A learned variance between jobs is set to 0 if it is below this fraction of
+	// preprocess.MeasurementNoise. Such a variance would change little and cost time.
 	minJobShare = 0.25
-	// Hyperparameters are learned after every measurement up to 32, and then each time the number
-	// of measurements has grown by a seventh. In between they hardly change. Our choice.
+	// Up to 32 measurements, hyperparameters are learned after every measurement. After that they are
+	// learned whenever the number of measurements has grown by a seventh, since they hardly change in
+	// between. These numbers are our choice.
 	relearnGrowth = 7
 	relearnFirst  = 32
 )
 
-// EmptyPosterior returns a posterior without measurements, on which Update can be called. A nil
-// prior means DefaultPrior.
+// EmptyPosterior returns a posterior without measurements. Its method Update adds measurements. If prior is
+// nil, the prior is DefaultPrior.
 func EmptyPosterior(prior *Prior) *Posterior {
 	return &Posterior{prior: Options{Prior: prior}.prior()}
 }
 
-// NewPosterior returns the posterior given the data, with the default prior. It depends on its
-// argument alone: hyperparameters are learned from the first measurements, see learnedPrefix. It
-// takes O(n³) operations for n measurements.
+// NewPosterior returns the posterior given the data, with the default prior. The result depends only on the
+// argument d. The hyperparameters are learned from its first measurements; see learnedPrefix. It takes
+// O(n³) operations for n measurements.
 func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Update(d) }
 
-// Update returns the posterior given d. The result equals that of NewPosterior with the prior of p.
-// Update costs less than NewPosterior if d extends the measurements of p, or is a prefix of them,
-// and the earlier campaigns are the same.
+// Update returns the posterior given the data d. It equals a new posterior with the prior of p. But Update
+// costs less if d has the same earlier campaigns as p, and if its measurements begin like those of p.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	next := &Posterior{prior: p.prior, learned: learnedPrefix(len(d.Measurements))}
 	next.noise = noiseKnownAt(next.learned, d.Replicates)
@@ -62,7 +62,8 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 	return next, nil
 }
 
-// follow computes the posterior and reuses unchanged parts of the previous one.
+// follow computes the posterior given d. It reuses those parts of the previous posterior that have not
+// changed.
 func (p *Posterior) follow(previous *Posterior, d Data) error {
 	p.observe(d)
 	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
@@ -79,8 +80,8 @@ func (p *Posterior) follow(previous *Posterior, d Data) error {
 	return p.condition()
 }
 
-// learnedFrom reports whether params were learned from the beginning of ms. That is not the case
-// after a replicate has changed the time of one of these measurements.
+// learnedFrom reports whether p.params were learned from the first measurements of ms. If a replicate has
+// since changed the time of one of these measurements, it returns false.
 func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
 	for j, m := range ms[:p.learned] {
 		if math.Log10(m.Seconds) != p.obs.Y[j] {
@@ -91,7 +92,7 @@ func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
 }
 
 // noiseKnownAt returns the noise estimated from the replicates made before the n-th measurement.
-// Later replicates must not affect hyperparameters that are learned from the first n measurements.
+// Hyperparameters that are learned from the first n measurements must not depend on later replicates.
 func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	known := 0
 	for known < len(replicates) && replicates[known].Seen < n {
@@ -100,8 +101,8 @@ func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	return preprocess.NoiseOf(replicates[:known])
 }
 
-// learnedPrefix returns the number of first measurements, out of n, from which hyperparameters are
-// learned.
+// learnedPrefix returns how many of n measurements, from the first one on, are used to learn
+// hyperparameters.
 func learnedPrefix(n int) int {
 	prefix := min(n, relearnFirst)
 	for next := prefix; next <= n; next += max(1, next/relearnGrowth) {
@@ -110,7 +111,7 @@ func learnedPrefix(n int) int {
 	return prefix
 }
 
-// observe converts the measurements into observations.
+// observe converts the measurements in d into the observations of p.
 func (p *Posterior) observe(d Data) {
 	for _, measured := range append([][]coll.Measurement{d.Measurements}, d.Earlier...) {
 		for _, m := range measured {
@@ -122,7 +123,7 @@ func (p *Posterior) observe(d Data) {
 	p.obs = p.observations(d.Measurements, d.Earlier)
 }
 
-// learn learns the hyperparameters from the first measurements.
+// learn learns the hyperparameters from the first measurements in d.
 func (p *Posterior) learn(d Data) (err error) {
 	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
 	p.params, err = gp.Learn(first, p.prior.Options())
@@ -132,7 +133,7 @@ func (p *Posterior) learn(d Data) (err error) {
 	return err
 }
 
-// condition conditions both Gaussian processes on the observations.
+// condition conditions both Gaussian processes of p, with and without steps, on the observations.
 func (p *Posterior) condition() (err error) {
 	seen := p.obs.Sample(maxObservations)
 	p.gaussian, err = gp.New(p.params, seen)
@@ -144,7 +145,8 @@ func (p *Posterior) condition() (err error) {
 	return err
 }
 
-// observations converts measurements into observations whose tasks are the algorithms of p.
+// observations converts measurements into observations. The tasks of the observations are the algorithms of
+// p.
 func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
@@ -153,14 +155,14 @@ func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measure
 	return Observations(ms, index, p.noise, earlier...)
 }
 
-// Smooth returns the Gaussian process without steps and split, which selects what to measure. With
-// steps, every algorithm would be measured everywhere.
+// Smooth returns the Gaussian process without steps and split. It is used to select candidates to measure.
+// With steps, every algorithm would be measured at every point.
 func (p *Posterior) Smooth() (*gp.GP, error) { return p.smooth() }
 
-// LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices
-// first to end-1. A residual is log10 of the time minus its prediction from all other measurements,
-// divided by the standard deviation. The predictions are those of Smooth. A measurement that the
-// posterior is not conditioned on, see maxObservations, has the residual 0.
+// LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices first to
+// end-1. A residual is log10 of the time minus its prediction from all other measurements, divided by the
+// standard deviation. The predictions are those of Smooth. If the posterior does not use a measurement (see
+// maxObservations), the residual is 0.
 func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
 	smooth, err := p.Smooth()
 	if err != nil {
@@ -179,8 +181,8 @@ func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
 	return out, nil
 }
 
-// Task returns the task of an algorithm in the Gaussian processes. The i-th algorithm without
-// measurements has its own task without observations.
+// Task returns the task of an algorithm in the Gaussian processes. An algorithm without measurements has a
+// task of its own without observations; i numbers these algorithms.
 func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	if at, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms); known {
 		return at
@@ -188,22 +190,23 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	return len(p.algorithms) + i
 }
 
-// Prior holds the hyperparameters that are not learned. Campaigns use DefaultPrior, experiments
-// also other values.
+// Prior holds the hyperparameters that are not learned. Campaigns use DefaultPrior. Experiments also use
+// other values.
 type Prior struct {
 	Lengths float64 // factor of LengthScales
-	// Steps is the part of each algorithm's own variance that is a step function, because libraries
-	// switch protocols and algorithms at thresholds.
+	// Steps is the part of each algorithm's own variance that is a step function. It allows for thresholds
+	// at which libraries switch protocols and algorithms.
 	Steps float64
 	// Split is the part of each algorithm's own variance that is independent between message sizes.
-	// Protocols switch at sizes, so a time may differ from those of both neighboring sizes.
+	// Protocols switch at sizes, so the time at one size may differ from the times at both neighboring
+	// sizes.
 	Split float64
 }
 
 // DefaultPrior returns the prior of campaigns, which is our choice; see docs/experiments.
 func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
 
-// Validate returns an error for a number outside its range.
+// Validate returns an error if a number is outside its allowed range.
 func (p Prior) Validate() error {
 	if !(p.Lengths > 0) || math.IsInf(p.Lengths, 0) {
 		return fmt.Errorf("lengths %g: want a number above 0", p.Lengths)
@@ -228,18 +231,19 @@ func (p Prior) Options() gp.Options {
 	}
 }
 
-// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows: 4
-// doublings of nodes and ppn, and 6 of bytes. The last column is 0 or 1. Its scale is long, since
-// times at powers of two mostly agree with those in between. Our choice.
+// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows: 4 doublings of
+// nodes and ppn, and 6 of bytes. The last column is 0 or 1, depending on whether the numbers are powers of
+// two. Its scale is long, since times at powers of two mostly agree with times in between. The values are
+// our choice.
 func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
 
-// Observations converts measurements into observations of a Gaussian process: log10 seconds at the
-// SurrogateRows of the points. The task is the algorithm's index. Noise above
-// preprocess.MeasurementNoise is extra noise.
+// Observations converts measurements into observations of a Gaussian process. A target is log10 of the
+// seconds, a row is the SurrogateRows of the point, and a task is the algorithm's index. The noise that
+// exceeds preprocess.MeasurementNoise becomes extra noise.
 //
-// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source 2,
-// and so on. index must contain every algorithm of ms. Earlier measurements of other algorithms are
-// left out.
+// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source 2, and so
+// on. The parameter index must contain every algorithm of ms. Earlier measurements of algorithms that it
+// does not contain are ignored.
 func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations
 	row := map[coll.Point]int{}
@@ -274,7 +278,7 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise pre
 	return o
 }
 
-// sourceJob is a job of one campaign.
+// sourceJob identifies a job of one campaign: its source and its name.
 type sourceJob struct {
 	source int
 	name   string

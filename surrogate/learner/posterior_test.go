@@ -16,7 +16,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// A learner with a given posterior makes the same predictions as a learner that computes it.
+// TestFitWithPosterior checks that a learner that is given a posterior makes the same predictions as one
+// that computes the posterior itself.
 func TestFitWithPosterior(t *testing.T) {
 	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -28,8 +29,8 @@ func TestFitWithPosterior(t *testing.T) {
 	}
 }
 
-// The smooth process agrees with the measurements. An algorithm without measurements has its own
-// task.
+// TestSmoothPosterior checks that the smooth process agrees with the measurements. An algorithm without
+// measurements must have its own task.
 func TestSmoothPosterior(t *testing.T) {
 	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -53,7 +54,8 @@ func TestSmoothPosterior(t *testing.T) {
 	}
 }
 
-// A job's common effect on all its measurements is not attributed to the algorithms.
+// TestPosteriorSeparatesJobs checks that an effect that all measurements of a job have in common is not
+// attributed to the algorithms.
 func TestPosteriorSeparatesJobs(t *testing.T) {
 	train := everyKth(t, 20)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -84,8 +86,8 @@ func BenchmarkNewPosterior(b *testing.B) {
 	}
 }
 
-// An update with a corrected measurement learns the hyperparameters again, so it equals a new
-// posterior.
+// TestUpdateAfterACorrection checks an update in which a measurement was corrected. It must learn the
+// hyperparameters again, so that the result equals a new posterior.
 func TestUpdateAfterACorrection(t *testing.T) {
 	wrong := everyKth(t, 20)[:42]
 	right := slices.Clone(wrong)
@@ -103,8 +105,8 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	}
 }
 
-// A replicate that agrees with the first measurement changes nothing, so the Gaussian process is
-// reused.
+// TestUpdateAfterAnEqualReplicate checks a replicate that agrees with the first measurement. It changes
+// nothing, so the Gaussian process must be reused.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := everyKth(t, 20)
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -130,8 +132,9 @@ func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) [
 	return testutil.Must(p.LOOResiduals(first, measurements))(t)
 }
 
-// A posterior after several updates equals a new posterior, whether or not hyperparameters were
-// learned in between. The same holds for an update to fewer measurements.
+// TestUpdateEqualsANewPosterior checks that a posterior after several updates equals a new posterior,
+// whether or not hyperparameters were learned in between. The same must hold after an update to fewer
+// measurements.
 func TestUpdateEqualsANewPosterior(t *testing.T) {
 	all := everyKth(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
@@ -153,7 +156,7 @@ func TestLengthScalesMatchColumns(t *testing.T) {
 	}
 }
 
-// The variance of a measurement's samples becomes extra noise.
+// TestObservationsHaveExtraNoise checks that the variance of a measurement's samples becomes extra noise.
 func TestObservationsHaveExtraNoise(t *testing.T) {
 	m := coll.Measurement{Seconds: 1e-6, Low: 1e-6, High: math.Pow(10, 0.392) * 1e-6}
 	o := learner.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
@@ -188,8 +191,8 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// Jobs are numbered in the order of their first measurement, separately for each campaign. A
-// measurement without a job has the number 0.
+// TestObservationsOfJobs checks that jobs are numbered in the order of their first measurement, separately
+// for each campaign. A measurement without a job must have the number 0.
 func TestObservationsOfJobs(t *testing.T) {
 	a := coll.Algorithm{Name: "a"}
 	m := func(job string) coll.Measurement {
@@ -206,7 +209,8 @@ func nearly(got, want []float64) bool {
 	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }
 
-// scaleTimes returns measurements with the times of one algorithm multiplied by a factor.
+// scaleTimes returns a copy of the measurements in which the times of one algorithm are multiplied by a
+// factor.
 func scaleTimes(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll.Measurement {
 	out := slices.Clone(ms)
 	for i := range out {
@@ -217,9 +221,10 @@ func scaleTimes(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll
 	return out
 }
 
-// Two new points and a complete earlier campaign choose almost as well as a complete new campaign,
-// within half a percent. That holds if nothing changed and if one algorithm was twice as slow
-// earlier. The two points alone do not suffice.
+// TestEarlierCampaigns checks two new points together with a complete earlier campaign. They must lead to
+// choices that are at most half a percent slower than those of a complete new campaign. This must hold if
+// nothing changed, and also if one algorithm was twice as slow in the earlier campaign. The two points
+// alone do not suffice.
 func TestEarlierCampaigns(t *testing.T) {
 	all := testutil.SyntheticMeasurements(dense(t))
 	points := dense(t)
@@ -237,7 +242,8 @@ func TestEarlierCampaigns(t *testing.T) {
 	}
 }
 
-// An algorithm with measurements in an earlier campaign alone is predicted as well.
+// TestEarlierAlgorithm checks that an algorithm that only an earlier campaign measured is predicted as well
+// as the others.
 func TestEarlierAlgorithm(t *testing.T) {
 	known := testutil.SyntheticAlgorithms()[1]
 	now := everyKth(t, 25)

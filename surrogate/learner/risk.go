@@ -21,15 +21,15 @@ type Risk struct {
 	Best    float64 // probability that no algorithm is faster by more than a tie
 }
 
-// MeasuredTime is a measured time as log10 of seconds, with the variance of its noise.
+// MeasuredTime is a measured time, as log10 of seconds, together with the variance of its noise.
 type MeasuredTime struct{ Log, Noise float64 }
 
-// RiskQuery describes the choices whose risks are computed, one choice at each point.
+// RiskQuery describes the choices whose risks should be computed. There is one choice at each point.
 type RiskQuery struct {
 	Points  []coll.Point
 	Choices []coll.Algorithm // at each point; need not be the learner's own
-	// Open returns the algorithms with which the choice at Points[i] is compared, including the
-	// choice.
+	// Open returns the algorithms with which the choice at Points[i] is compared. They must include the
+	// choice itself.
 	Open     func(i int) []coll.Algorithm
 	Measured map[coll.Candidate]MeasuredTime // replace predictions
 	Scale    func(coll.Point) float64        // factor of the predicted standard deviations at a point
@@ -37,18 +37,20 @@ type RiskQuery struct {
 }
 
 const (
-	// maxLoss limits the expected loss to that of a choice ten times as slow as its rival.
+	// maxLoss limits the expected loss. It is the loss of a choice that takes ten times as long as its
+	// rival.
 	maxLoss = 9
-	// These bounds of the standard deviation of a ratio's natural logarithm keep divisions and
-	// powers up to e^10² finite.
+	// minRatioSD and maxRatioSD are bounds of the standard deviation of a ratio's natural logarithm. They
+	// keep divisions and powers up to e^10² finite.
 	minRatioSD, maxRatioSD = 1e-9, 10
 )
 
-// Risks returns the risk of each choice, see RiskOf. The Gaussian process predicts all times that
-// are not measured; measured times have only their own noise.
+// Risks returns the risk of each choice; see RiskOf. The Gaussian process predicts every time that was not
+// measured. The only uncertainty of a measured time is its noise.
 //
-// It returns an error for the model Forest, and for a choice that is not open or unknown to the
-// Gaussian process. It takes O(points · algorithms · n²) operations for n measurements.
+// It returns an error for the model Forest. It also returns an error if Open does not contain a choice, or
+// if the Gaussian process does not know it. It takes O(points · algorithms · n²) operations for n
+// measurements.
 func (l *Learner) Risks(q RiskQuery) ([]Risk, error) {
 	if l.gaussian == nil {
 		return nil, errForests
@@ -82,7 +84,7 @@ type comparison struct {
 	entries []gp.Entry // of the alternatives with predicted times
 }
 
-// alternative is an algorithm at a point, with its predicted or measured time.
+// alternative is an algorithm that could be chosen at a point, with its predicted or measured time.
 type alternative struct {
 	point int
 	entry int     // -1 for a measured time
@@ -90,7 +92,7 @@ type alternative struct {
 	noise float64 // variance; 0 for a predicted time
 }
 
-// add adds the open algorithms of one point and marks the choice.
+// add adds the open algorithms of one point to the comparison, and records which of them is the choice.
 func (b *comparison) add(algorithms []coll.Algorithm, point int, choice coll.Algorithm, open []coll.Algorithm, measured map[coll.Candidate]MeasuredTime) error {
 	b.chosen[point] = -1
 	for a, alg := range algorithms {
@@ -115,8 +117,7 @@ func (b *comparison) add(algorithms []coll.Algorithm, point int, choice coll.Alg
 	return nil
 }
 
-// rivals returns for each point the rivals of its choice: the gap and the standard deviation of
-// each.
+// rivals returns the rivals of the choice at each point. A rival has a gap and a standard deviation.
 func (b *comparison) rivals(gaussian *gp.GP, scale func(coll.Point) float64) ([][]Rival, error) {
 	posterior, err := gaussian.Posterior(preprocess.SurrogateRows(b.at), b.entries)
 	if err != nil {
@@ -138,8 +139,8 @@ func (b *comparison) rivals(gaussian *gp.GP, scale func(coll.Point) float64) ([]
 	return out, nil
 }
 
-// differenceVariance returns the variance of the difference of two log times. A predicted time
-// contributes its scaled posterior variance, a measured time its noise.
+// differenceVariance returns the variance of the difference between the logarithms of two times. A
+// predicted time contributes its scaled posterior variance, and a measured time contributes its noise.
 func differenceVariance(p *gp.Posterior, a, b alternative, scale float64) float64 {
 	v := 0.0
 	switch {
@@ -153,9 +154,10 @@ func differenceVariance(p *gp.Posterior, a, b alternative, scale float64) float6
 	return v*scale*scale + a.noise + b.noise
 }
 
-// StandardisedErrors returns prediction errors of measurements that were not used for training:
-// log10 seconds minus the prediction, divided by the predicted standard deviation including noise.
-// known holds the measurement of each error; measurements of unknown algorithms are left out.
+// StandardisedErrors compares predictions with measurements that were not used for training. An error is
+// log10 of the seconds minus the prediction, divided by the predicted standard deviation including noise.
+// known holds the measurement of each error. Measurements of algorithms that the learner does not know are
+// ignored.
 func (l *Learner) StandardisedErrors(ms []coll.Measurement) (known []coll.Measurement, errors []float64, err error) {
 	if l.gaussian == nil {
 		return nil, nil, errForests
@@ -182,15 +184,14 @@ func (l *Learner) StandardisedErrors(ms []coll.Measurement) (known []coll.Measur
 	return known, errors, nil
 }
 
-// Rival is an algorithm that was not chosen. The logarithm of its time over the time of the choice,
-// in decades, is normal with mean Gap and standard deviation SD.
+// Rival is an algorithm that was not chosen. The logarithm of the ratio of its time to the time of the
+// choice is normally distributed. Gap is the mean and SD the standard deviation, both in decades.
 type Rival struct {
 	Gap, SD float64 // decades
 }
 
-// RiskOf returns the risk of a choice compared with its rivals. Each figure is that of the worst
-// rival, because a sum over the rivals would count the uncertainty of the choice's own time several
-// times.
+// RiskOf returns the risk of a choice compared with its rivals. Each field is the value for the worst
+// rival. A sum over the rivals would count the uncertainty of the choice's own time several times.
 func RiskOf(rivals []Rival, opt metrics.Options) Risk {
 	mistake, tie := opt.Thresholds()
 	out := Risk{Best: 1}

@@ -14,8 +14,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// With a single rival, the mistake probability follows from the normal distribution, and the loss
-// from the mean of a log-normal variable above one.
+// TestRiskOfOneRival checks the risk of a choice with a single rival. The mistake probability must be that
+// of the normal distribution. The loss must be the mean of a log-normal variable above one.
 func TestRiskOfOneRival(t *testing.T) {
 	for _, r := range []learner.Rival{{Gap: 0, SD: 0.02}, {Gap: 0.03, SD: 0.05}, {Gap: -0.1, SD: 0.01}, {Gap: 0.2, SD: 0.02}} {
 		got := learner.RiskOf([]learner.Rival{r}, metrics.Options{})
@@ -46,7 +46,8 @@ func TestRiskOfOneRival(t *testing.T) {
 	}
 }
 
-// Measured candidates have only the risk of noise; candidates far from measurements have more.
+// TestRisksGrowFarFromMeasurements checks that measured candidates have only the risk due to noise.
+// Candidates far from measurements must have a higher risk.
 func TestRisksGrowFarFromMeasurements(t *testing.T) {
 	var points []coll.Point
 	for i := range 12 {
@@ -77,8 +78,8 @@ func TestRisksGrowFarFromMeasurements(t *testing.T) {
 	}
 }
 
-// The risk is that of the worst rival and not the sum over rivals. An extreme standard deviation
-// gives a finite risk.
+// TestRiskOfRivals checks that the risk is that of the worst rival and not the sum over rivals. An extreme
+// standard deviation must give a finite risk.
 func TestRiskOfRivals(t *testing.T) {
 	near, far := learner.Rival{Gap: 0.05, SD: 0.05}, learner.Rival{Gap: 1, SD: 0.05}
 	one := learner.RiskOf([]learner.Rival{near}, metrics.Options{})
@@ -93,7 +94,8 @@ func TestRiskOfRivals(t *testing.T) {
 	}
 }
 
-// A measurement with a wide confidence interval has more risk than one with a narrow interval.
+// TestRisksIncludeNoise checks that a measurement with a wide confidence interval has more risk than a
+// measurement with a narrow one.
 func TestRisksIncludeNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
 	ms := testutil.SyntheticMeasurements([]coll.Point{point})

@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Uncertainty compares the choice at a point, the algorithm with the lowest prediction, with one
-// rival: the one to which the choice is expected to lose most.
+// Uncertainty compares the choice at a point with one rival. The choice is the algorithm with the lowest
+// prediction. The rival is the algorithm to which the choice is expected to lose most.
 type Uncertainty struct {
 	Point    coll.Point
 	Choice   coll.Algorithm
@@ -25,22 +25,22 @@ type Uncertainty struct {
 }
 
 const (
-	// tieSigma is the largest Gap of a tie, in standard deviations of the difference of two
-	// measurements with preprocess.MeasurementNoise.
+	// tieSigma is the largest Gap that counts as a tie. Its unit is the standard deviation of the
+	// difference between two measurements with preprocess.MeasurementNoise.
 	tieSigma = 2
-	// blockPoints is the number of points whose posterior is in memory at once.
+	// blockPoints is the number of points whose posterior is kept in memory at the same time.
 	blockPoints = 128
 	// rivalTieBreak selects the rival with the smallest gap if no rival has an expected loss.
 	rivalTieBreak = 1e-6
 )
 
-// errForests is the error of a forest learner that is asked for uncertainties or risks.
+// errForests is the error if a learner of forests is asked for uncertainties or risks.
 var errForests = errors.New("forests have no posterior: want model gp")
 
-// Uncertainties returns the uncertainty of the choice at each point. can returns the algorithms
-// that can run at a point; if it is nil, all can. It returns an error for the model Forest and for
-// a point at which no known algorithm can run. It takes O(points · algorithms · n²) operations for
-// n measurements.
+// Uncertainties returns the uncertainty of the choice at each point. The function can returns the
+// algorithms that can run at a point; if it is nil, all algorithms can run. Uncertainties returns an error
+// for the model Forest, and for a point at which no known algorithm can run. It takes O(points · algorithms
+// · n²) operations for n measurements.
 func (l *Learner) Uncertainties(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Uncertainty, error) {
 	if l.gaussian == nil {
 		return nil, errForests
@@ -89,7 +89,8 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty returns the uncertainty at one point, whose entries have the indices first to end-1.
+// uncertainty returns the uncertainty at the point p. The entries of this point have the indices first to
+// end-1.
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
@@ -115,15 +116,17 @@ func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	return u
 }
 
-// gap returns log10 of the rival's time over the best time, and its standard deviation.
+// gap returns log10 of the ratio of the rival's time to the best time, and the standard deviation of this
+// logarithm.
 func (b predictedBlock) gap(best, rival int) (gap, sd float64) {
 	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
 	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
 }
 
-// expectedLoss returns the expected slowdown of a choice compared with the faster of choice and
-// rival, minus one, and the probability that the choice is slower by more than the threshold. The
-// rival is slower by gap decades on average, a normal variable with standard deviation sd.
+// expectedLoss compares a choice with one rival. The result loss is the expected slowdown, minus one,
+// relative to the faster of the two. The result mistake is the probability that the choice is slower by
+// more than the threshold. On average the rival is slower by gap decades; sd is the standard deviation of
+// this normal variable.
 func expectedLoss(gap, sd, threshold float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0

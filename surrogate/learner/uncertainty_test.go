@@ -11,8 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// twinMeasurements returns measurements with 2 % noise of two equally fast algorithms and one that takes twice
-// as long.
+// twinMeasurements returns measurements of three algorithms, with 2 % noise. Two of them are equally fast,
+// and the third takes twice as long.
 func twinMeasurements(t *testing.T) []coll.Measurement {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var out []coll.Measurement
@@ -47,7 +47,7 @@ func TestUncertaintiesReportTies(t *testing.T) {
 	}
 }
 
-// Algorithms that cannot run are not compared.
+// TestUncertaintiesOfFeasibleAlgorithms checks that algorithms that cannot run at a point are not compared.
 func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	l := fit(t, twinMeasurements(t), optionsOf(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
@@ -63,9 +63,9 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	}
 }
 
-// With fewer measurements the uncertainty is larger. The number of
-// expected mistakes is between a quarter and six times the number of actual ones, because the prior
-// allows for steps and exceptional sizes, which this machine does not have.
+// TestUncertaintiesFallWithData checks that fewer measurements give a larger uncertainty. The number of
+// expected mistakes must be between a quarter and six times the number of actual mistakes. The prior allows
+// for steps and exceptional sizes, which this machine does not have.
 func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
