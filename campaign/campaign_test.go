@@ -70,7 +70,7 @@ func spec(strategy string) campaign.Spec {
 	}
 }
 
-// fit makes rules by message size, as a library has them.
+// fit fits selection rules that depend on message size only. It has the form of Problem.Fit.
 func fit(rows []selection.Row) (activelearn.Selection, error) {
 	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
@@ -83,8 +83,9 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 	return activelearn.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
 }
 
-// TestConvergesOnKnownMachine checks that the selection truly meets the criteria when a campaign
-// converges, for every strategy and every source of figures.
+// TestConvergesOnKnownMachine tunes a machine whose true times are known. If a campaign converges, its
+// selection must meet the criteria by the true times. This holds for every strategy and for every source of
+// criteria.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		for _, source := range activelearn.Sources() {
@@ -112,8 +113,8 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 	}
 }
 
-// TestResumeGivesTheSameResult cuts the log of a campaign and checks that a resumed campaign writes
-// the same records and gives the same facts.
+// TestResumeGivesTheSameResult truncates the log of a campaign and resumes the campaign. It must write the
+// same records and report the same facts.
 func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
@@ -168,18 +169,18 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 	return testutil.Must(trained.Conclude(selection.Rejected{}))(t)
 }
 
-// mustRun runs a new campaign that must not fail. log may be nil.
+// mustRun runs a new campaign and fails the test after an error. log may be nil.
 func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log) campaign.Result {
 	t.Helper()
 	return testutil.Must(campaign.Run(context.Background(), s, p, nil, log, nil))(t)
 }
 
-// past returns the state of a problem in a log.
+// past returns the state of a problem that the records of a log describe.
 func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
 	return journal.Replay(records).Problem(p.Problem)
 }
 
-// TestRestoreEqualsRun checks that the facts of a restored result equal those of the run.
+// TestRestoreEqualsRun checks that a restored result has the same facts as the result of the run.
 func TestRestoreEqualsRun(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}}
 	log := &memory{}
@@ -220,8 +221,8 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-// TestRetriesAfterTheLastRound checks that failed candidates are retried before the space counts as
-// exhausted.
+// TestRetriesAfterTheLastRound checks that the campaign measures failed candidates again before it counts
+// the space as exhausted.
 func TestRetriesAfterTheLastRound(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Learner.Forest.Trees = 0, 5
@@ -239,7 +240,7 @@ func TestRetriesAfterTheLastRound(t *testing.T) {
 	}
 }
 
-// TestCancelKeepsTheLog checks that the log of a cancelled campaign has no stop record.
+// TestCancelKeepsTheLog checks that a cancelled campaign writes no stop record, so it can be resumed.
 func TestCancelKeepsTheLog(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &memory{}

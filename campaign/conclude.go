@@ -9,7 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained has the final models of a problem and their predictions at every grid point.
+// Trained contains the final models of a problem and their predictions at every grid point.
 type Trained struct {
 	Spec         Spec             // spec of the problem, with its seed
 	Learner      learner.Options  // options of the models
@@ -28,8 +28,8 @@ type Conclusion struct {
 	AllDefault bool            // the whole collective reverts to the library's default, without a file
 }
 
-// Train trains the final models on all measurements and predicts every candidate of the grid. The
-// same arguments give the same models.
+// Train trains the final models on all measurements and predicts every candidate of the grid. The same
+// arguments lead to the same models.
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	spec = spec.forProblem(p)
 	data := activelearn.DataOf(res.Ledger, p.Earlier)
@@ -51,7 +51,7 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	return t, nil
 }
 
-// Conclude reverts rejected points to the library's default and makes rules for the others.
+// Conclude reverts rejected points to the library's default and fits rules to the other points.
 func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.problem.merge
 	var err error
@@ -68,16 +68,16 @@ func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 	return c, nil
 }
 
-// Excluded returns the candidates that failures exclude from the selection.
+// Excluded returns the candidates that the selection must not contain because they failed.
 func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
-// Tie reports whether the library's default is selected at a point because no algorithm was
-// measured to be significantly faster.
+// Tie reports whether the selection at a point is the library's default because no algorithm was measured
+// to be significantly faster.
 func (c Conclusion) Tie(p coll.Point) bool {
 	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
 }
 
-// Uncertainties returns the uncertainty of the choice at each point with at least two options. See
+// Uncertainties returns the uncertainty of the choice at each point with at least two alternatives. See
 // learner.Learner.Uncertainties for cost and errors.
 func (c Conclusion) Uncertainties() ([]learner.Uncertainty, error) {
 	var points []coll.Point

@@ -15,8 +15,8 @@ import (
 	"tutti/journal"
 )
 
-// TestMeasuredTimesReplacePredictions checks that the times at a completely measured point have the
-// ratios of the measured times.
+// TestMeasuredTimesReplacePredictions checks a point at which all algorithms are measured. The ratios of
+// its times must equal those of the measured times.
 func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold
@@ -44,13 +44,12 @@ func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	}
 }
 
-// noisyRunner adds confidence intervals to the measurements of a runner.
+// noisyRunner is a runner whose measurements have confidence intervals.
 type noisyRunner struct {
 	benchrunner.Runner
 	width float64 // half the width of an interval, relative to the time
 }
 
-// Run implements benchrunner.Runner.
 func (d noisyRunner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	return d.Runner.Run(ctx, b, intervalLog{log, d.width})
 }
@@ -60,15 +59,14 @@ type intervalLog struct {
 	width float64
 }
 
-// Trial adds an interval to a trial.
+// Trial logs a trial with a confidence interval.
 func (l intervalLog) Trial(t coll.Trial) error {
 	t.Low, t.High = t.Seconds*(1-l.width), t.Seconds*(1+l.width)
 	return l.Log.Trial(t)
 }
 
-// TestDefaultStaysWithinNoise checks that the default is selected if its confidence interval
-// overlaps that of the faster algorithm, and that the report counts such points. The default is 5 %
-// slower than the tree.
+// TestDefaultStaysWithinNoise checks a default that is 5 % slower than the algorithm tree. If their
+// confidence intervals overlap, the default is selected, and the report counts such points.
 func TestDefaultStaysWithinNoise(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -115,7 +113,6 @@ type crashingRunner struct {
 	from      int64 // smallest message size that crashes, bytes
 }
 
-// Run implements benchrunner.Runner.
 func (d crashingRunner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	return d.Runner.Run(ctx, b, crashLog{log, d})
 }
@@ -125,7 +122,7 @@ type crashLog struct {
 	machine crashingRunner
 }
 
-// Trial turns the trials of crashing candidates into failed ones.
+// Trial logs the trials of crashing candidates as failed.
 func (l crashLog) Trial(t coll.Trial) error {
 	if t.Algorithm.Name == l.machine.algorithm && t.MsgBytes >= l.machine.from {
 		t.State, t.Phase, t.Error, t.Seconds = coll.TrialFailed, "run", "killed", 0
@@ -133,8 +130,8 @@ func (l crashLog) Trial(t coll.Trial) error {
 	return l.Log.Trial(t)
 }
 
-// TestFailedIsNotSelected checks that an algorithm is not selected for sizes at which it crashes, and
-// that no candidate is selected that was given up.
+// TestFailedIsNotSelected checks that an algorithm is not selected for sizes at which it crashes, and that
+// abandoned candidates are not selected.
 func TestFailedIsNotSelected(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -178,8 +175,8 @@ func checkFailed(t *testing.T, c campaign.Conclusion, p campaign.Problem, crashe
 	}
 }
 
-// TestReportNamesExcludedAlgorithms checks that the report counts excluded points only for the
-// algorithm that crashes.
+// TestReportNamesExcludedAlgorithms checks that the report counts excluded points for the algorithm that
+// crashes and for no other.
 func TestReportNamesExcludedAlgorithms(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
 	p.Runner = crashingRunner{p.Runner, "tree", 2048}

@@ -10,8 +10,8 @@ import (
 	"tutti/report"
 )
 
-// changedMachine returns a problem on the synthetic machine whose times are multiplied by a factor
-// for each candidate.
+// changedMachine returns a problem on the synthetic machine. The time of each candidate is multiplied by a
+// factor.
 func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float64) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
@@ -27,8 +27,8 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 	return p
 }
 
-// TestEarlierCampaign tunes a machine with the measurements of an earlier campaign. Without changes
-// of the machine it is cheap. The report finds a slower algorithm and a slower network.
+// TestEarlierCampaign tunes a machine with the measurements of an earlier campaign. If the machine has not
+// changed, the campaign costs little. If an algorithm or the network became slower, the report says so.
 func TestEarlierCampaign(t *testing.T) {
 	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
 		t.Helper()

@@ -13,9 +13,9 @@ import (
 	"tutti/journal"
 )
 
-// TestValidationPoints checks that each round after the criteria hold has more validation points,
-// that upper ends are not below the loss at these points, and that the points are dropped when the
-// criteria stop holding.
+// TestValidationPoints checks the validation points of a campaign. While the criteria hold, each round adds
+// some of them. The upper ends of the predicted figures are not below the values at these points. The
+// points are dropped when the criteria no longer hold.
 func TestValidationPoints(t *testing.T) {
 	s := spec("regret")
 	s.CriteriaFrom, s.Criteria.Patience = activelearn.Predicted, 4
@@ -39,8 +39,8 @@ func TestValidationPoints(t *testing.T) {
 	}
 }
 
-// TestExhaustedSpace checks that the figures of a completely measured space come from the
-// measurements, without patience. Figures from the reference stay.
+// TestExhaustedSpace checks a completely measured space. Its figures come from the measurements, without
+// further rounds of patience. Figures from a reference remain.
 func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -74,7 +74,7 @@ func TestExhaustedSpace(t *testing.T) {
 	}
 }
 
-// criteriaChanges are changes of one criterion or of the weights of points.
+// criteriaChanges lists changes of one criterion or of the points' weights.
 var criteriaChanges = []struct {
 	name string
 	set  func(*campaign.Spec, *campaign.Problem)
@@ -92,15 +92,15 @@ var criteriaChanges = []struct {
 	}},
 }
 
-// unending is an observer that never ends a campaign.
+// unending is an observer that lets a campaign continue in any case.
 type unending struct{}
 
 func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choice, error)) (bool, error) {
 	return false, nil
 }
 
-// TestCriteriaReachTheStrategy checks that regret asks for other candidates after each change of
-// the criteria.
+// TestCriteriaReachTheStrategy checks that the strategy regret requests other candidates after each change
+// of the criteria.
 func TestCriteriaReachTheStrategy(t *testing.T) {
 	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
 		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
@@ -131,8 +131,7 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 	}
 }
 
-// TestCriteriaReachTheStudy checks that the objective of a hyperparameter study changes with the
-// criteria.
+// TestCriteriaReachTheStudy checks that the objective of a hyperparameter study depends on the criteria.
 func TestCriteriaReachTheStudy(t *testing.T) {
 	first := func(set func(*campaign.Spec, *campaign.Problem)) float64 {
 		s, p := spec("uncertainty"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
@@ -150,8 +149,8 @@ func TestCriteriaReachTheStudy(t *testing.T) {
 	}
 }
 
-// TestPredictionReachesTheConclusion checks that the score of a campaign without truth has the
-// figures of its last evaluation, and that every later measurement has a prediction error.
+// TestPredictionReachesTheConclusion checks a campaign without true times. Its score has the figures of the
+// last evaluation, and every later measurement has a prediction error.
 func TestPredictionReachesTheConclusion(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30
@@ -176,8 +175,8 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 	}
 }
 
-// TestPredictionOfFewPoints checks that a campaign on few points converges by predictions before it
-// has measured all candidates.
+// TestPredictionOfFewPoints checks that a campaign with few points converges by its predictions before all
+// candidates are measured.
 func TestPredictionOfFewPoints(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -191,7 +190,7 @@ func TestPredictionOfFewPoints(t *testing.T) {
 	}
 }
 
-// TestReasonsAreLogged checks that every batch after the first has a reason for each candidate.
+// TestReasonsAreLogged checks that every batch except the first has a reason for each of its candidates.
 func TestReasonsAreLogged(t *testing.T) {
 	log := &memory{}
 	s := spec("regret")

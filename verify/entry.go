@@ -12,11 +12,11 @@ import (
 	"tutti/selection"
 )
 
-// ErrEntry is matched by errors about entries that no verification can have written.
+// ErrEntry is matched by errors about journal entries that no verification can have written.
 var ErrEntry = errors.New("not an entry of a verification")
 
-// Entry is one step of the verification of one library, as the campaign's journal
-// keeps it. Exactly one of Pass, Job, Trial, Outcome and ForcingChecks is set.
+// Entry is one step of the verification of one library, as the campaign's journal stores it. Exactly one of
+// the fields Pass, Job, Trial, Outcome and ForcingChecks is set.
 type Entry struct {
 	Library       string
 	Session       int // from 1; a new session begins when the files select differently
@@ -32,15 +32,15 @@ type Entry struct {
 // Stage says what a measurement is for.
 type Stage int
 
-// The stages. Screening finds suspects, confirmation decides about them, and probing
-// checks whether the library obeys its files.
+// The stages. Screening finds points that may be slower, confirmation decides about these points, and
+// probing checks whether the library obeys its files.
 const (
 	Screening    Stage = 1
 	Confirmation Stage = 2
 	Probing      Stage = 3
 )
 
-// Pass is the plan of one pass.
+// Pass is the plan of one pass of a verification.
 type Pass struct {
 	Number     int         `json:"number"`
 	FirstRound int         `json:"first_round"`
@@ -48,8 +48,8 @@ type Pass struct {
 	Points     []TestPoint `json:"points"`
 }
 
-// TestPoint is a point at which tuned and default are compared, with the algorithm that
-// the files select there.
+// TestPoint is a point at which the tuned library is compared with its default. It has the algorithm that
+// the files select at this point.
 type TestPoint struct {
 	coll.Point
 	Choice coll.Algorithm `json:"choice"`
@@ -68,8 +68,8 @@ const (
 	Retest  PointKind = "retest"  // point that was reverted to the default, or a neighbour of one
 )
 
-// PassOutcome is the result of a pass. The points and collectives that it reverts are left to
-// the library's default from then on.
+// PassOutcome is the result of a pass. From then on the library's default is used at the points and for the
+// collectives that the pass reverts.
 type PassOutcome struct {
 	Number              int               `json:"number"`                         // number of the pass
 	Suspects            int               `json:"suspects"`                       // number of points that had a confirmation
@@ -79,7 +79,7 @@ type PassOutcome struct {
 	End                 bool              `json:"end,omitzero"`                   // true if no pass follows
 }
 
-// Finding is a test point where the library with its file is slower or fails.
+// Finding is a test point at which the library with its file is slower than the default or fails.
 type Finding struct {
 	TestPoint
 	Reason Reason   `json:"reason"`
@@ -98,8 +98,8 @@ const (
 	Fails  Reason = "fails" // the tuned library fails where the default does not
 )
 
-// Record returns the entry as a record of the campaign's journal. The error matches
-// ErrEntry for an entry that no verification makes.
+// Record returns the entry as a record of the campaign's journal. The error matches ErrEntry if no
+// verification can have made the entry.
 func (e Entry) Record() (journal.Record, error) {
 	step := journal.VerifyStep{
 		Library: e.Library, Session: e.Session, Round: e.Round, Stage: int(e.Stage), Job: e.Job, Trial: e.Trial,
@@ -132,8 +132,8 @@ func (e Entry) validateStage() error {
 	return nil
 }
 
-// Entries returns the entries of a verification in the journal, none if past is nil. The error
-// matches ErrEntry.
+// Entries returns the entries of a verification in the journal, none if past is nil. The error matches
+// ErrEntry if no verification can have written them.
 func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
 		return nil, nil
@@ -153,7 +153,7 @@ func entryOf(step journal.VerifyStep) (Entry, error) {
 	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks), e.validateStage())
 }
 
-// decode decodes one content of a step strictly. It does nothing when there is none.
+// decode decodes JSON into the value to, and rejects unknown fields. It does nothing if raw is empty.
 func decode(raw json.RawMessage, to any) error {
 	if len(raw) == 0 {
 		return nil
@@ -163,8 +163,7 @@ func decode(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-// RejectedBy returns the points of a collective that the entries of all sessions revert to the
-// default.
+// RejectedBy returns the points of collective c that entries of any session revert to the default.
 func RejectedBy(entries []Entry, c coll.Collective) selection.Rejected {
 	var out selection.Rejected
 	for _, e := range entries {

@@ -12,8 +12,7 @@ import (
 	"tutti/verify"
 )
 
-// verificationOf returns the verification of a journal whose only record is the given step in
-// JSON.
+// verificationOf returns the verification of a journal that has only one record: the given step as JSON.
 func verificationOf(step string) (*journal.Verification, error) {
 	var s journal.VerifyStep
 	err := json.Unmarshal([]byte(step), &s)
@@ -47,7 +46,8 @@ func TestEntryFaults(t *testing.T) {
 	}
 }
 
-// TestRejectedBy checks that rejected points are collected over sessions, by collective.
+// TestRejectedBy checks that RejectedBy returns the rejected points of all sessions, separately for each
+// collective.
 func TestRejectedBy(t *testing.T) {
 	at := func(c coll.Collective, n int) verify.Finding {
 		return verify.Finding{TestPoint: verify.TestPoint{Point: coll.Point{Collective: c, Nodes: n, PPN: 1}}}
@@ -65,7 +65,7 @@ func TestRejectedBy(t *testing.T) {
 	}
 }
 
-// FuzzEntries checks that entries which can be read can be written and read again.
+// FuzzEntries checks that every entry that can be read can also be written and read again.
 func FuzzEntries(f *testing.F) {
 	f.Add([]byte(`{"library":"lib","session":1,"forcing_checks":[{"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"choice":"ring","kind":"grid","state":"obeyed"}]}`))
 	f.Add([]byte(`{"library":"lib","session":2,"round":3,"stage":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"}}`))

@@ -38,8 +38,8 @@ const (
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
 const checksPerAlgorithm = 2
 
-// probePoints returns the points to check: for each algorithm of each collective points of
-// different layouts, if possible inside a segment of sizes with the same algorithm.
+// probePoints returns the points to check. For each algorithm of each collective, it chooses points of
+// different layouts. It prefers points inside a segment, that is between sizes with the same algorithm.
 func probePoints(problems []Problem) []TestPoint {
 	var out []TestPoint
 	for _, p := range problems {
@@ -56,8 +56,8 @@ func probePoints(problems []Problem) []TestPoint {
 	return out
 }
 
-// interior returns the grid points where an algorithm is selected, those inside a segment
-// first, then by number of ranks.
+// interior returns the grid points at which an algorithm is selected. Points inside a segment come first;
+// points of the same kind are sorted by number of ranks.
 func interior(p Problem) []TestPoint {
 	type ranked struct {
 		TestPoint
@@ -90,7 +90,7 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether forcing must be checked now: the files are new, or the
+// needsForcingCheck reports whether RunPass must check forcing, because the files are new or because the
 // library ignored them at the last check.
 func (s *Session) needsForcingCheck() bool {
 	must := true
@@ -106,7 +106,7 @@ func (s *Session) needsForcingCheck() bool {
 	return must
 }
 
-// checkForcing runs the probe on the files and reports whether the library ignored them.
+// checkForcing runs the probe with the files loaded. It reports whether the library ignored them.
 func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, err error) {
 	points := probePoints(files.Problems)
 	if files.Probe == nil || len(points) == 0 {
@@ -136,8 +136,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the round of probing that has no result yet, or else the next round, with
-// its records in the journal.
+// probeRound returns the number of a round of probing with its records in the journal. If the last round
+// has no result yet, it is that round, otherwise a new one.
 func (s *Session) probeRound() (int, roundRecord) {
 	from := 0
 	for _, e := range s.entries {
@@ -155,8 +155,8 @@ func (s *Session) probeRound() (int, roundRecord) {
 	return from, s.roundOf(from)
 }
 
-// forcingCheckOf turns a trial of the probe into a check. The trial is done if the selected
-// algorithm ran; its error says which one ran instead, or why that is unknown.
+// forcingCheckOf returns the check that a trial of the probe describes. If the selected algorithm ran, the
+// trial is done. Otherwise its error names the algorithm that ran, or says why that is unknown.
 func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	if t.State == coll.TrialDone {
 		return ForcingCheck{TestPoint: point, State: Obeyed}
@@ -167,8 +167,8 @@ func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
 }
 
-// BuildProbe compiles the probe with the library's compiler wrapper (mpicc) into a folder
-// that all nodes see. It returns its path.
+// BuildProbe compiles the probe with the library's compiler wrapper (mpicc). dir is a folder that all nodes
+// see. BuildProbe returns the path of the program.
 func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -177,12 +177,11 @@ func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 	return built.Path, err
 }
 
-// Probe is a program for a live runner that shows which algorithm the library runs with
-// its files loaded. A case is done if it is the algorithm that the files select; its time
-// has no meaning.
+// Probe is a program for a live runner. It shows which algorithm the library runs with its files loaded. A
+// case is done if the algorithm that ran is the one that the files select; its time has no meaning.
 //
-// Depending on the library, the probe gets the names of functions from the error of a
-// truncated message, or the dynamic loader reports the algorithms that are called.
+// How the probe observes the algorithm depends on the library. It reads names of functions from the error
+// of a truncated message, or the dynamic loader reports the algorithms that are called.
 type Probe struct {
 	Path      string // program that BuildProbe made
 	Library   mpi.Measurable
@@ -195,8 +194,8 @@ var _ benchrunner.Program = (*Probe)(nil)
 // Name returns "probe".
 func (p *Probe) Name() string { return "probe" }
 
-// Group gives each case a launch of its own: messages that were not received would disturb
-// the next case.
+// Group gives each case its own launch, because messages that were not received would disturb the next
+// case.
 func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var out [][]benchrunner.Case
 	for i := range cases {
@@ -205,10 +204,10 @@ func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return out
 }
 
-// Allowance returns a time that is longer than the program's own time limit.
+// Allowance returns a time that is longer than the probe's own time limit.
 func (p *Probe) Allowance(benchrunner.Launch) time.Duration { return 30 * time.Second }
 
-// Command runs the program with the settings of the case.
+// Command returns the command that runs the probe with the settings of the case.
 func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) != 1 {
 		return benchrunner.Command{}, fmt.Errorf("a probe serves one case, not %d", len(s.Cases))
@@ -220,7 +219,7 @@ func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}, nil
 }
 
-// Read compares the algorithm that ran with the selected one.
+// Read returns the outcome of the case. The case is done if the selected algorithm ran.
 func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	var r benchrunner.Reading
 	for _, c := range s.Cases {
@@ -233,7 +232,7 @@ func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.R
 	return r
 }
 
-// compare returns nil if the selected algorithm ran. Otherwise the error names the algorithm
+// compare returns nil if the algorithm that the files select ran. Otherwise the error names the algorithm
 // that ran, or says why that is unknown.
 func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	c := coll.Candidate{Point: at, Algorithm: p.Choose(at)}
@@ -247,7 +246,8 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	return p.Library.CheckAlgorithm(p.Catalogue, c, stacks)
 }
 
-// readStacks returns the functions that each process was in, or why none could be observed.
+// readStacks returns the functions on the stack of each process. If there are none, why contains the
+// reason.
 func readStacks(lines []string) (stacks [][]string, why string) {
 	for _, line := range lines {
 		if names, ok := strings.CutPrefix(line, "saw "); ok {

@@ -11,8 +11,8 @@ import (
 	"tutti/verify"
 )
 
-// fakeProbe simulates a probe. says is the error of each trial, empty if the library obeys the
-// file.
+// fakeProbe simulates a probe. The field says is the error of each trial. It is empty if the library obeys
+// the file.
 type fakeProbe struct {
 	says  string
 	asked int
@@ -32,8 +32,8 @@ func (w *fakeProbe) Run(_ context.Context, b benchrunner.Batch, log benchrunner.
 	return nil
 }
 
-// TestIgnoredFiles checks that a library which ignores its files is not measured and that
-// the result names what ran instead. Once it obeys, the verification continues.
+// TestIgnoredFiles checks a library that ignores its files. It is not measured, and the result names the
+// algorithm that ran instead. Once the library obeys, the verification continues.
 func TestIgnoredFiles(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
@@ -56,7 +56,7 @@ func TestIgnoredFiles(t *testing.T) {
 	}
 }
 
-// TestNotObservable checks that a library whose algorithms cannot be observed is verified.
+// TestNotObservable checks that a library is verified even if its algorithms cannot be observed.
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}

@@ -15,8 +15,8 @@ import (
 	"tutti/verify"
 )
 
-// bench measures each candidate in its own launch. It simulates files with which MPICH runs an
-// algorithm that is right for the timed call and wrong for types with gaps.
+// bench is a runner that measures each candidate in its own launch. It simulates files that select a wrong
+// algorithm of MPICH: one that is right for the timed call and wrong for datatypes with gaps.
 type bench struct {
 	t       *testing.T
 	program benchrunner.Program
@@ -49,8 +49,8 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 	return nil
 }
 
-// TestLiveWrong checks that files which give wrong results for another form of a call are
-// rejected, and that the error names the form.
+// TestLiveWrong checks files that select an algorithm with wrong results for another form of the call. They
+// are rejected, and the error names the form.
 func TestLiveWrong(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program, err := native.New(native.Options{

@@ -15,7 +15,7 @@ import (
 	"tutti/metrics"
 )
 
-// series has the measurements of one stage at one test point.
+// series contains the measurements of one stage at one test point.
 type series struct {
 	ratios      []float64 // logarithms of tuned over default time, one for each block that has both
 	rounds      []int     // rounds of these blocks
@@ -26,10 +26,11 @@ type series struct {
 
 func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed }
 
-// fails reports whether the tuned library failed in most blocks in which the default did not.
+// fails reports whether the tuned library failed in most of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether the interval of the ratio is at most as wide as wanted.
+// tight reports whether half the width of the confidence interval of the logarithmic ratio is at most
+// precision.
 func (s series) tight(precision float64) bool {
 	if len(s.ratios) == 0 {
 		return false
@@ -50,8 +51,8 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// measurePass screens the points of a pass and confirms the suspects. Reverted of the outcome
-// has the confirmed points.
+// measurePass screens the points of a pass and confirms the suspects. The field Reverted of the outcome
+// contains the points that the confirmation finds slower or failing.
 func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
 	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
@@ -75,7 +76,7 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	return v, nil
 }
 
-// deviation returns a robust standard deviation, 0 without values.
+// deviation returns a robust standard deviation of the values, 0 if there are none.
 func deviation(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -83,7 +84,7 @@ func deviation(values []float64) float64 {
 	return metrics.RobustDeviation(slices.Clone(values))
 }
 
-// attemptsBefore counts the attempts at each candidate before a pass.
+// attemptsBefore returns how often each candidate was measured before a pass.
 func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	attempts := map[coll.Candidate]int{}
 	for _, e := range s.entries {
@@ -94,15 +95,15 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	return attempts
 }
 
-// continuesScreening reports whether the screening of a point goes on: it has too few
-// blocks, or its ratio is still uncertain and neither library keeps failing.
+// continuesScreening reports whether the screening of a point continues. It does if the point has too few
+// blocks. It also does if the ratio is still uncertain, unless one of the two libraries fails too often.
 func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
 	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed >= s.rules.MinBlocks
 	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
 }
 
-// suspects returns the points that screening finds slower or failing.
+// suspects returns the indices of the points that the screening finds slower or failing.
 func (s *Session) suspects(first []series) []int {
 	var out []int
 	for i, seen := range first {
@@ -113,7 +114,7 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns the suspects that the confirmation shows to be slower or failing.
+// findings returns those of the suspects that the confirmation finds slower or failing.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
@@ -149,13 +150,13 @@ type measurer struct {
 	next     int // round
 }
 
-// roundRecord has the journal's trials and jobs of a round.
+// roundRecord contains the trials and jobs of one round that are in the journal.
 type roundRecord struct {
 	trials []coll.Trial
 	jobs   []coll.Job
 }
 
-// roundOf returns the journal's trials and jobs of a round.
+// roundOf returns the trials and jobs of a round that are in the journal.
 func (s *Session) roundOf(round int) roundRecord {
 	b := roundRecord{jobs: s.past.Jobs(round)}
 	for _, e := range s.entries {
@@ -166,8 +167,8 @@ func (s *Session) roundOf(round int) roundRecord {
 	return b
 }
 
-// measureStage measures blocks until wants is false for every point. It returns the series of
-// each point of the pass.
+// measureStage measures blocks until wants returns false for every point. It returns one series for each
+// point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
@@ -191,7 +192,7 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 	}
 }
 
-// add adds the two trials of one block.
+// add adds the two trials of one block, tuned and default, to the series.
 func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	switch {
 	case byDefault.State != coll.TrialDone:
@@ -205,8 +206,8 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	}
 }
 
-// block measures points with both libraries. It takes trials from the journal where it has
-// them. at identifies the block for Options.Observe.
+// block measures the points with both libraries, tuned and default. Trials that are in the journal are not
+// measured again. at identifies the block for Options.Observe.
 func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.Candidate]coll.Trial, error) {
 	round := m.next
 	m.next++
@@ -259,8 +260,8 @@ func (m *measurer) checkBudget() error {
 	return nil
 }
 
-// requests returns the requests of a block in random order. The order depends only on the
-// seed, the library and the round.
+// requests returns the requests of a block in random order. This order depends only on the seed, the
+// library and the round.
 func (m *measurer) requests(round int, points []int) []benchrunner.Request {
 	var out []benchrunner.Request
 	for _, i := range points {

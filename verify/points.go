@@ -11,7 +11,7 @@ import (
 	"tutti/selection"
 )
 
-// Problem is one collective whose part of the file is verified.
+// Problem is one collective, of which the verification tests what the file selects.
 type Problem struct {
 	Collective coll.Collective
 	Grid       []coll.Point                    // points that were tuned
@@ -19,8 +19,8 @@ type Problem struct {
 	Runnable   func(coll.Point) bool           // reports whether the machine can run a point off the grid; nil: no such point
 }
 
-// chooser chooses the test points of one collective. Its random numbers depend only on the
-// seed and the point, so equal selections give equal test points.
+// chooser chooses the test points of one collective. Its random numbers depend only on the seed and the
+// point. So the same selection always leads to the same test points.
 type chooser struct {
 	Problem
 	rules  Rules
@@ -31,11 +31,11 @@ type chooser struct {
 
 // firstPoints returns the test points of the first pass:
 //   - grid points where the file selects an algorithm: all, or a sample with at least one
-//     of every segment, that is of neighbouring sizes of a layout with the same algorithm;
-//   - some grid points that are left to the library;
+//     point of every segment, that is of consecutive sizes of a layout with the same algorithm;
+//   - some grid points at which the file selects the library's default;
 //   - points between those of the grid.
 //
-// The result is the same for the same seed.
+// The same seed leads to the same points.
 func firstPoints(p Problem, rules Rules) []TestPoint {
 	x := &chooser{Problem: p, rules: rules, chosen: map[coll.Point]bool{}, bySize: sizesByLayout(p.Grid)}
 	x.addSegments()
@@ -45,14 +45,14 @@ func firstPoints(p Problem, rules Rules) []TestPoint {
 	return x.points
 }
 
-// rngOf returns the random numbers of a point.
+// rngOf returns the random number generator of a point.
 func (x *chooser) rngOf(p coll.Point) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return rand.New(rand.NewPCG(x.rules.Seed, h.Sum64()))
 }
 
-// shuffled returns the points in random order, each once.
+// shuffled returns the points in random order, without duplicates.
 func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	key := map[coll.Point]uint64{}
 	for _, p := range points {
@@ -63,7 +63,7 @@ func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	return slices.Compact(out)
 }
 
-// sizesByLayout returns the grid points of each layout, sizes ascending.
+// sizesByLayout returns the grid points of each layout, in ascending order of size.
 func sizesByLayout(grid []coll.Point) [][]coll.Point {
 	sorted := slices.Clone(grid)
 	slices.SortFunc(sorted, coll.ComparePoints) // sizes last
@@ -84,8 +84,8 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 	}
 }
 
-// addSegments adds grid points where an algorithm is selected: one of each segment, then
-// others at random up to Rules.Points.
+// addSegments adds grid points where an algorithm is selected. It adds one point of each segment, then
+// random others until there are Rules.Points.
 func (x *chooser) addSegments() {
 	var rest []coll.Point
 	for _, lane := range x.bySize {
@@ -110,7 +110,7 @@ func (x *chooser) addSegments() {
 	}
 }
 
-// addControls adds grid points at which the file leaves the choice to the library.
+// addControls adds grid points at which the file selects the library's default.
 func (x *chooser) addControls() {
 	var left []coll.Point
 	for _, p := range x.Grid {
@@ -123,8 +123,8 @@ func (x *chooser) addControls() {
 	}
 }
 
-// addBetween adds points off the grid. At most half of them are sizes near a switch to another
-// algorithm.
+// addBetween adds points that are not on the grid. At most half of them have a size near the one at which
+// the selected algorithm changes.
 func (x *chooser) addBetween() {
 	if x.Runnable == nil {
 		return
@@ -147,8 +147,8 @@ func (x *chooser) addBetween() {
 	}
 }
 
-// switchPoints returns the sizes just below, at and above each size where the selection
-// changes between two sizes of the grid.
+// switchPoints returns points around each size, between two sizes of the grid, at which the selected
+// algorithm changes. Their sizes are just below, at and just above this size.
 func (x *chooser) switchPoints() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.bySize {
@@ -178,8 +178,8 @@ func (x *chooser) switchPoints() []coll.Point {
 	return out
 }
 
-// betweenSizes returns a random size between each two neighbours of the grid. It is
-// rarely a power of two.
+// betweenSizes returns a point with a random size between each two neighbouring sizes of the grid. The size
+// is rarely a power of two.
 func (x *chooser) betweenSizes() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.bySize {
@@ -199,8 +199,8 @@ func (x *chooser) betweenSizes() []coll.Point {
 	return out
 }
 
-// betweenLayouts returns points with a number of nodes between two neighbours of the grid
-// and random sizes of the grid.
+// betweenLayouts returns points whose number of nodes lies between two neighbouring numbers of the grid.
+// Their sizes are random sizes of the grid.
 func (x *chooser) betweenLayouts() []coll.Point {
 	lanes := slices.Clone(x.bySize)
 	slices.SortFunc(lanes, func(a, b []coll.Point) int {
@@ -222,8 +222,8 @@ func (x *chooser) betweenLayouts() []coll.Point {
 	return out
 }
 
-// retestPoints returns the test points of a later pass: the reverted points, the grid
-// points next to them, and points where the selection differs from what was verified.
+// retestPoints returns the test points of a later pass. These are the reverted points back, the grid points
+// next to them, and points where the selection differs from the verified one in proved.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {
@@ -247,8 +247,8 @@ func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, 
 	return out
 }
 
-// neighbours returns the grid points next to a point: the sizes below and above, the
-// numbers of nodes below and above, and the numbers of processes per node below and above.
+// neighbours returns the grid points next to a point in each direction: size, number of nodes, and number
+// of processes per node.
 func neighbours(grid []coll.Point, at coll.Point) []coll.Point {
 	var out []coll.Point
 	closest := func(keep func(coll.Point) bool) {

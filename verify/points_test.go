@@ -29,8 +29,9 @@ func grid() []coll.Point {
 	return out
 }
 
-// TestFirstPoints checks that every segment has a point however few are wanted, that points
-// lie on both sides of each switch, and that sizes are whole elements.
+// TestFirstPoints checks that every segment has a test point even if few points are wanted. It also checks
+// that points lie on both sides of each change of the algorithm, and that sizes are multiples of the
+// element size.
 func TestFirstPoints(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points, rules.Between = 1, 100
@@ -67,7 +68,7 @@ func TestFirstPoints(t *testing.T) {
 	}
 }
 
-// TestFirstPointsAreLocal checks that points stay the same where the selection does.
+// TestFirstPointsAreLocal checks that a change of the selection changes test points only near the change.
 func TestFirstPointsAreLocal(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points = 6

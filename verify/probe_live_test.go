@@ -21,7 +21,7 @@ import (
 	"tutti/verify"
 )
 
-// start runs a program on one case, as a launcher would.
+// start runs a program on one case, as a launcher would, and returns the outcome.
 func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
 	s := benchrunner.Launch{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
@@ -53,7 +53,7 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 	return p.Read(s, out).Outcomes[0]
 }
 
-// TestLiveProbe forces algorithms and checks that the probe observes them, and no others.
+// TestLiveProbe forces algorithms. It checks that the probe observes the forced algorithm and no other.
 func TestLiveProbe(t *testing.T) {
 	for _, lib := range []struct {
 		name, version string
@@ -89,7 +89,8 @@ func TestLiveProbe(t *testing.T) {
 						point.PPN = 1
 					}
 					cand := coll.Candidate{Point: point, Algorithm: alg}
-					// Scan's smp needs nodes of consecutive processes; the simulated nodes have others.
+					// Scan's algorithm smp needs consecutive ranks on each node, which the simulated nodes
+					// do not have.
 					if e.Has(mpi.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == "mpich" {
 						continue
 					}
@@ -105,7 +106,7 @@ func TestLiveProbe(t *testing.T) {
 					} else if strings.HasPrefix(got.Error, "another algorithm ran") {
 						t.Errorf("%v: %s", cand, got.Error)
 					}
-					// MPICH's gamma delegates the call, here to binomial.
+					// MPICH's gamma passes the call on to another algorithm, here binomial.
 					if selected = other; c == coll.Bcast && alg != other && alg.Name != "gamma" {
 						if got := start(t, p, lib.launcher, cs); got.State != benchrunner.OutcomeFailed {
 							t.Errorf("%v observed where %v ran", other, alg)
@@ -121,8 +122,8 @@ func TestLiveProbe(t *testing.T) {
 	}
 }
 
-// TestLiveProbeRival checks that a component above coll/tuned is reported as what ran instead of
-// the selected algorithm.
+// TestLiveProbeRival checks a component of Open MPI that takes precedence over coll/tuned. The probe must
+// report that this component ran instead of the selected algorithm.
 func TestLiveProbeRival(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
 	testutil.BuildCollectives(t, tc) // skips where the library is missing

@@ -26,18 +26,18 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session ended and no tested point is still slower. It does not
-// say whether the library obeys its files.
+// Proved reports whether the session has ended and no tested point is slower in the end. It does not say
+// whether the library obeys its files.
 func (r Result) Proved() bool { return r.Ended && len(r.Slower) == 0 }
 
-// Ignored returns the checks in which another algorithm ran than the file selects.
+// Ignored returns the checks in which the library ran another algorithm than the file selects.
 func (r Result) Ignored() []ForcingCheck {
 	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored })
 }
 
-// PointResult is the result at one test point. Ratio is the tuned time over the default time. If there was
-// a confirmation, Ratio is from the confirmation alone, because screening selects slow points. It is zero
-// if no block had both times.
+// PointResult is the result at one test point. Ratio is the tuned time divided by the default time, zero if
+// no block had both times. If there was a confirmation, Ratio is from the confirmation alone, because
+// screening selects slow points.
 type PointResult struct {
 	TestPoint
 	Ratio       Interval
@@ -47,8 +47,8 @@ type PointResult struct {
 	Reverted    bool
 }
 
-// CollectiveResult is how much faster a collective became: the geometric mean over points
-// of default over tuned time.
+// CollectiveResult is the speed-up of a collective: the geometric mean over points of the default time
+// divided by the tuned time.
 type CollectiveResult struct {
 	Collective     coll.Collective
 	Points         int      // tested points
@@ -60,11 +60,11 @@ type CollectiveResult struct {
 	RevertedWhole  bool // the whole collective was reverted
 }
 
-// bootstrapResamples is the number of resamples, as in the other intervals of a report.
+// bootstrapResamples is the number of bootstrap resamples. Other intervals of a report use the same number.
 const bootstrapResamples = 1000
 
-// Restore returns the result of the entries of a library's verification. The error
-// matches ErrEntry.
+// Restore returns the result that the entries of a library's verification contain. The error matches
+// ErrEntry if no verification can have written them.
 func Restore(library string, entries []Entry) (Result, error) {
 	r := Result{Library: library}
 	for _, e := range entries {
@@ -102,8 +102,7 @@ func Restore(library string, entries []Entry) (Result, error) {
 	return r, r.addCollectives(r.addPoints(st, own))
 }
 
-// addPoints fills Points with the last measurements of each point, and returns these
-// measurements.
+// addPoints sets r.Points from the latest measurements of each point, and returns these measurements.
 func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	back := map[coll.Point]bool{}
 	for _, f := range r.Reverted {
@@ -133,8 +132,8 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	return measured
 }
 
-// seriesOf returns the series of each point in the rounds from first to end. It uses the
-// confirmation of a point if there was one, else the screening.
+// seriesOf returns the series of each point in the rounds from first to end. If a point was confirmed, its
+// series is that of the confirmation, otherwise that of the screening.
 func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	type place struct {
 		point coll.Point
@@ -179,7 +178,7 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	return out
 }
 
-// addCollectives fills Collectives from Points and their series.
+// addCollectives sets r.Collectives from r.Points and the series of the points.
 func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	var names []coll.Collective
 	for _, p := range r.Points {
@@ -216,10 +215,9 @@ func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	return nil
 }
 
-// speedup returns how many times faster the tuned library is than the default, with a
-// bootstrap interval; zero for no points. It is the geometric mean over the points of each
-// point's median. Blocks are resampled, not points, because a disturbed launch affects all its
-// points alike.
+// speedup returns the speed-up of the tuned library over the default, with a bootstrap interval; zero for
+// no points. It is the geometric mean of the points' medians. The bootstrap resamples blocks rather than
+// points, because a disturbed launch affects all its points alike.
 func speedup(points []series, seed uint64) (Interval, error) {
 	if len(points) == 0 {
 		return Interval{}, nil
@@ -247,8 +245,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios in the given blocks, each counted as often as times
-// says. If none of these blocks has a ratio, all blocks count.
+// median returns the median of the ratios in the given blocks. times maps the round of a block to how often
+// the block counts. If none of these blocks has a ratio, the median is over all blocks.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

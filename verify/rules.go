@@ -11,8 +11,8 @@ import (
 	"tutti/metrics"
 )
 
-// Rules say when a point counts as slower and how much is measured to decide it. A
-// session keeps the rules it began with.
+// Rules say when a point counts as slower, and how many measurements are made to decide this. The rules of
+// a session do not change.
 type Rules struct {
 	Seed      uint64  `json:"seed"`
 	Tolerance float64 `json:"tolerance"`  // slowdown that still counts as equal: 0.02 for 2 %
@@ -28,7 +28,7 @@ type Rules struct {
 	Controls  int     `json:"controls"`   // grid points of a collective that are left to the library
 }
 
-// DefaultRules returns the rules of a campaign that sets none.
+// DefaultRules returns the rules of a campaign whose configuration sets none.
 func DefaultRules() Rules {
 	return Rules{
 		Tolerance: 0.02, Alpha: 0.05, Detect: 0.05, Suspicion: 0.15, Precision: 0.02,
@@ -67,8 +67,8 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
-// alphaOf returns the error probability of a pass: a share of Alpha proportional to 1/n²,
-// so that the sum over all passes is Alpha.
+// alphaOf returns the error probability of a pass, numbered from 1. It is the part of Alpha proportional to
+// 1/n² for pass n, so that the sum over all passes is at most Alpha.
 func (r Rules) alphaOf(pass int) float64 {
 	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
 }
@@ -76,14 +76,14 @@ func (r Rules) alphaOf(pass int) float64 {
 // limit returns the logarithm of the largest ratio that does not count as slower.
 func (r Rules) limit() float64 { return math.Log1p(r.Tolerance) }
 
-// confirmationBlocks returns the number of blocks of a confirmation, given the number of
-// suspects and the standard deviation of a suspect's logarithmic ratios in the screening.
-// It is enough to find a slowdown of Detect with probability 0.9, if MaxBlocks allows
-// it, and always enough for the test to be able to reject.
+// confirmationBlocks returns the number of blocks of a confirmation. suspects is the number of suspects,
+// and deviation is the standard deviation of a suspect's logarithmic ratios in the screening. The number is
+// enough to find a slowdown of Detect with probability 0.9, unless MaxBlocks is lower. It is always so
+// large that the test can reject.
 //
-// Source: the sample size of the t test times π/3, the reciprocal of the efficiency of the
-// signed-rank test for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). The
-// deviation comes from an earlier sample as in Stein's procedure (1945).
+// Source: the sample size of the t test times π/3, the reciprocal of the efficiency of the signed-rank test
+// for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). The deviation comes from an earlier sample
+// as in Stein's procedure (1945).
 func (r Rules) confirmationBlocks(pass, suspects int, deviation float64) int {
 	level := r.alphaOf(pass) / float64(suspects)
 	able := int(math.Ceil(-math.Log2(level))) + 3
@@ -93,7 +93,7 @@ func (r Rules) confirmationBlocks(pass, suspects int, deviation float64) int {
 	return max(able, int(math.Ceil(min(wanted, 2*float64(r.MaxBlocks)))))
 }
 
-// Interval is a value with its confidence interval of level 0.95.
+// Interval is a value with its 95 % confidence interval.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -113,7 +113,7 @@ func medianOf(values []float64) Interval {
 	return Interval{Value: middle, Low: i.Low, High: i.High}
 }
 
-// exp turns an interval of logarithms into one of ratios.
+// exp returns the interval of ratios that corresponds to an interval of logarithms.
 func (i Interval) exp() Interval {
 	return Interval{math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
 }

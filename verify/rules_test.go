@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestConfirmationBlocks checks that a confirmation is long enough for the test to reject at its level.
+// TestConfirmationBlocks checks that a confirmation has enough blocks for its test to reject at its level.
 func TestConfirmationBlocks(t *testing.T) {
 	r := DefaultRules()
 	for pass := 1; pass <= 12; pass++ {

@@ -14,11 +14,11 @@ import (
 	"tutti/selection"
 )
 
-// Tuned stands for the library with its file loaded. Only the settings of the file force
-// it. The library as shipped is coll.Default.
+// Tuned is the pseudo-algorithm of the library with its file loaded. Only the settings in the file force
+// it. The library without the file is coll.Default.
 var Tuned = coll.Algorithm{Name: "tuned"}
 
-// Files are the current files of a library.
+// Files describe the current files of a library and what they select.
 type Files struct {
 	Problems []Problem
 	Machine  benchrunner.Runner // measures candidates of Tuned and coll.Default
@@ -34,16 +34,17 @@ type Log interface {
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime ends a session before the next block when its trials have cost so much;
-	// zero for no limit.
+	// MachineTime is the largest cost of a session's trials. Once it is reached, the session ends before
+	// the next block; zero for no limit.
 	MachineTime time.Duration
-	// WallTime ends a session before the next block; zero for no limit.
+	// WallTime is the largest duration of a session. Once it has passed, the session ends before the next
+	// block; zero for no limit.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
 	Observe  func(Event) // called before each block; may be nil
 }
 
-// Event is the progress of a verification.
+// Event describes the progress of a verification.
 type Event struct {
 	Library   string
 	Pass      int
@@ -53,13 +54,15 @@ type Event struct {
 	Points    int // points that the block measures
 }
 
-// ErrBudget is matched by the error of RunPass when a limit was reached.
+// ErrBudget is matched by the error of RunPass after a limit of machine time or wall time was reached.
 var ErrBudget = errors.New("the budget of the verification is used up")
 
-// ErrNothing is matched when the files select nothing, or nothing can be measured.
+// ErrNothing is matched by the error that reports files without a selection, or selections that cannot be
+// measured.
 var ErrNothing = errors.New("nothing to verify")
 
-// Session is the verification of one library's files, which change from pass to pass.
+// Session is one session of the verification of a library. The files of the library change from pass to
+// pass.
 type Session struct {
 	opt   Options
 	log   Log
@@ -74,10 +77,10 @@ type Session struct {
 	spent   float64
 }
 
-// Open returns the verification of a library and measures nothing. past is the journal's
-// record of it, nil for none. An open session in past continues under its own rules. An ended
-// session stays ended while the files select the same. The error matches ErrEntry for records
-// that no verification has written.
+// Open returns a session for the verification of a library. It measures nothing. past is the verification
+// in the journal, nil if there is none. If its last session has not ended, Open continues that session with
+// the same rules. If it has ended, it stays ended as long as the files select the same. The error matches
+// ErrEntry if no verification can have written the entries.
 func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
@@ -93,14 +96,13 @@ func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	return s, nil
 }
 
-// RunPass checks whether the library obeys the files, then runs one pass. It reports
-// whether the verification has ended. If not, what is Rejected must be removed from the
-// files before the next call.
+// RunPass checks whether the library obeys the files, then runs one pass. It returns true if the
+// verification has ended. Otherwise, the caller must remove the points in Rejected from the files before
+// the next call.
 //
-// It returns ctx.Err() once ctx is cancelled, and an error matching
-// benchrunner.ErrUnavailable or ErrBudget when it could not go on; after another Open the
-// verification continues. A library that ignores its files ends the verification, which
-// Result shows. Other errors come from the log.
+// It returns ctx.Err() once ctx is cancelled. It returns an error matching benchrunner.ErrUnavailable or
+// ErrBudget if it cannot continue; after another Open the verification continues. If a library ignores its
+// files, the verification ends, and Result shows this. Other errors come from the log.
 func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err error) {
 	state := s.stateFor(files.Problems)
 	if s.needsForcingCheck() {
@@ -115,8 +117,8 @@ func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err err
 	return outcome.End, err
 }
 
-// NextPoints returns the points of the open pass or else of the next one, none if the
-// verification has ended. It measures and writes nothing. The error matches ErrNothing.
+// NextPoints returns the test points of the open pass or, if there is none, of the next pass. It returns
+// none if the verification has ended. It measures and writes nothing. The error matches ErrNothing.
 func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	state := s.stateFor(problems)
 	if state.ended() {
@@ -130,17 +132,17 @@ func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	return pass.Points, err
 }
 
-// MachineSeconds returns the machine time of the session's trials. It is known after
-// NextPoints or RunPass.
+// MachineSeconds returns the cost of the session's trials in seconds of machine time. The caller must have
+// called NextPoints or RunPass.
 func (s *Session) MachineSeconds() float64 { return s.spent }
 
-// Rejected returns the points of a collective that all sessions so far revert to the default.
+// Rejected returns the points of collective c that this and earlier sessions revert to the default.
 func (s *Session) Rejected(c coll.Collective) selection.Rejected { return RejectedBy(s.entries, c) }
 
 // Result returns the result of the verification so far.
 func (s *Session) Result() (Result, error) { return Restore(s.opt.Library, s.entries) }
 
-// stateFor returns the state of the session. The first files decide whether the last
+// stateFor returns the state of the session. Its first call decides, from the files, whether the last
 // session continues.
 func (s *Session) stateFor(problems []Problem) state {
 	if !s.begun {
@@ -150,7 +152,7 @@ func (s *Session) stateFor(problems []Problem) state {
 	return stateOf(s.entries, s.number)
 }
 
-// open returns the state of the last session if it continues, else that of a new one.
+// open returns the state of the last session if that session continues, otherwise the state of a new one.
 func (s *Session) open(problems []Problem) state {
 	st := stateOf(s.entries, s.number)
 	if s.number == 0 || !st.matches(problems) || s.opt.Again && st.ended() {
@@ -170,7 +172,7 @@ func (s *Session) open(problems []Problem) state {
 	return st
 }
 
-// pass runs the open pass or the next one.
+// pass runs the open pass if there is one, otherwise the next pass.
 func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutcome, error) {
 	pass, begun := state.openPass()
 	if !begun {
@@ -200,7 +202,7 @@ func (s *Session) append(e Entry) error {
 	return nil
 }
 
-// begin returns the next pass. The error matches ErrNothing if the files select nothing.
+// begin starts and returns the next pass. The error matches ErrNothing if the files select nothing.
 func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
 	proved, back := state.provedChoices(), state.lastReverted()
@@ -217,9 +219,9 @@ func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	return pass, nil
 }
 
-// decideNext completes the outcome of a pass. Findings revert their points. If a point has the
-// default already, or no pass is left, its whole collective is reverted. Findings of a
-// collective that is reverted already are reported as Slower.
+// decideNext completes the outcome v of a pass. Each finding reverts its point. If the point already has
+// the default, or no further pass is allowed, its whole collective is reverted. If the collective is
+// already reverted, the finding is reported in Slower.
 func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	left := stateOf(s.entries, s.number).revertedCollectives()
 	found := v.Reverted
@@ -264,7 +266,7 @@ func (st state) ended() bool {
 	return len(st.outcomes) > 0 && st.outcomes[len(st.outcomes)-1].End
 }
 
-// openPass returns the pass that has no outcome yet.
+// openPass returns the pass that has no outcome yet, and false if there is none.
 func (st state) openPass() (Pass, bool) {
 	if len(st.passes) > len(st.outcomes) {
 		return st.passes[len(st.passes)-1], true
@@ -281,7 +283,7 @@ func (st state) revertedCollectives() []coll.Collective {
 	return out
 }
 
-// lastReverted returns the points that the last outcome reverted.
+// lastReverted returns the points that the last pass reverted.
 func (st state) lastReverted() []coll.Point {
 	var out []coll.Point
 	if n := len(st.outcomes); n > 0 {
@@ -292,7 +294,7 @@ func (st state) lastReverted() []coll.Point {
 	return out
 }
 
-// provedChoices returns the selections that were tested and kept.
+// provedChoices returns the selected algorithms that were tested and not reverted, by point.
 func (st state) provedChoices() map[coll.Point]coll.Algorithm {
 	out := map[coll.Point]coll.Algorithm{}
 	for i, v := range st.outcomes {
@@ -307,9 +309,9 @@ func (st state) provedChoices() map[coll.Point]coll.Algorithm {
 	return out
 }
 
-// matches reports whether the session is about these files. Its open pass must compare what
-// the files select, or it has ended and another pass would test nothing new. Between two
-// passes all files match, because the next pass tests what changed.
+// matches reports whether the session can continue with files that select this. An open pass must compare
+// exactly what the files select. An ended session matches if another pass would test nothing new. Between
+// two passes, all files match, because the next pass tests what changed.
 func (st state) matches(problems []Problem) bool {
 	pass, open := st.openPass()
 	proved := st.provedChoices()

@@ -20,8 +20,7 @@ import (
 	"tutti/verify"
 )
 
-// machine simulates a machine on which the tuned library takes ratio times as long as the
-// default.
+// machine simulates a machine. The tuned library takes the default's time multiplied by a ratio.
 type machine struct {
 	noise  float64 // lognormal noise of one measurement
 	seed   uint64
@@ -75,8 +74,8 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	return t
 }
 
-// fileWriter writes files whose algorithms are predicted to be faster than the default, whatever
-// the machine measures.
+// fileWriter writes files that select an algorithm wherever it is predicted to be faster than the default,
+// whatever the machine measures.
 type fileWriter struct {
 	machine *machine
 	rows    []selection.Row
@@ -118,7 +117,7 @@ func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (v
 	return verify.Files{Problems: problems, Machine: s.machine, Probe: s.probe}, nil
 }
 
-// writer writes files without what was rejected.
+// writer is anything that writes files without the rejected points.
 type writer interface {
 	write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error)
 }
@@ -144,8 +143,8 @@ var (
 	tree = coll.Algorithm{Name: "tree"}
 )
 
-// rowsOf returns rows with algorithms that are predicted to take half the default's time:
-// tree up to 1 KiB, ring above, and the default from 64 KiB.
+// rowsOf returns rows for a selection. The best algorithm, which is predicted to take half the default's
+// time, is tree up to 1 KiB and ring above. From 64 KiB it is the default.
 func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []selection.Row {
 	var rows []selection.Row
 	for _, c := range collectives {
@@ -170,7 +169,7 @@ func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []select
 
 var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
 
-// memory is a log that may fail after some entries.
+// memory is a log in memory. It can fail after some entries.
 type memory struct {
 	records []journal.Record
 	entries []verify.Entry // the same records, read back
@@ -225,8 +224,8 @@ func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify
 	return res, log
 }
 
-// TestFalseAlarms checks that at most 5 of 100 verifications revert something where
-// nothing is slower, with little and with much noise.
+// TestFalseAlarms checks verifications in which nothing is slower, with little and with much noise. At most
+// 5 of 100 may revert something.
 func TestFalseAlarms(t *testing.T) {
 	testutil.NeedAllCases(t)
 	seeds := 200
@@ -253,7 +252,7 @@ func TestFalseAlarms(t *testing.T) {
 			}
 			t.Logf("noise %.0f %%, true ratio %.2f: %d of %d verifications raised a false alarm; %d of %d points had a confirmation",
 				100*noise, truth, alarms, seeds, suspects, points)
-			// At the edge of the tolerance the probability is exactly 5 %. Three standard
+			// At the edge of the tolerance the probability of a false alarm is exactly 5 %. Three standard
 			// errors more are allowed.
 			most := 0.05 * float64(seeds)
 			if truth > 1 {
@@ -266,7 +265,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower makes a third of the selected points slower. It checks that most of these points
+// TestPower simulates that a third of the selected points are slower. It checks that most of these points
 // are reverted, and no others.
 func TestPower(t *testing.T) {
 	seeds := 8
@@ -313,8 +312,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// TestBetween checks that a slowdown between the points of the grid is found there, and
-// that the selection that causes it is reverted.
+// TestBetween checks that a slowdown between grid points is found, and that the selection that causes it is
+// reverted.
 func TestBetween(t *testing.T) {
 	rows := rowsOf([]int{2, 8}, smallSizes, coll.Bcast)
 	slow := func(p coll.Point) bool { return p.MsgBytes > 300 && p.MsgBytes < 1000 }
@@ -341,8 +340,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestFailures checks that an algorithm that crashes where the default runs is reverted,
-// that a default that crashes leaves nothing to compare, and that rare failures do not matter.
+// TestFailures checks three cases: a selected algorithm that crashes where the default runs is reverted; if
+// the default crashes, nothing is compared; rare failures have no effect.
 func TestFailures(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.7 }}
@@ -366,7 +365,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestTies checks times without noise: equal times are no slowdown, longer ones are.
+// TestTies checks times without noise. Equal times are no slowdown, longer times are.
 func TestTies(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	for _, tc := range []struct {
@@ -380,8 +379,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestSlowerByItself checks a collective that the settings alone make slower, whatever is
-// selected: it is reverted as a whole, and if that does not help, it is reported as slower.
+// TestSlowerByItself checks a collective that becomes slower by the settings alone, whatever the files
+// select. It is reverted as a whole. If that does not help, it is reported as slower.
 func TestSlowerByItself(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Allreduce, coll.Bcast)
 	for _, helps := range []bool{true, false} {
@@ -398,8 +397,8 @@ func TestSlowerByItself(t *testing.T) {
 	}
 }
 
-// settings is a machine on which the tuned settings make allreduce 1.5 times slower. With helps,
-// allreduce is as fast as the default once it is reverted as a whole.
+// settings is a machine on which the settings of the tuned library make allreduce 1.5 times slower. If
+// helps is set, allreduce is as fast as the default once it is reverted as a whole.
 type settings struct {
 	*machine
 	helps    bool
@@ -434,8 +433,8 @@ func (s *settingsWriter) write(rejected func(coll.Collective) selection.Rejected
 	return files, err
 }
 
-// TestResume checks that a verification that is killed after any of its records and then
-// continued ends with the same entries, and measures nothing twice.
+// TestResume kills a verification after each of its records and resumes it. The resumed verification must
+// end with the same entries and measure nothing twice.
 func TestResume(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	truth := func() *machine {
@@ -490,7 +489,8 @@ func TestResume(t *testing.T) {
 	t.Logf("killed and resumed after %d different records", killed)
 }
 
-// sameEntries compares entries as written, with the trials of a block in any order.
+// sameEntries compares entries in their written form. The order of the trials within a block does not
+// matter.
 func sameEntries(a, b []verify.Entry) bool {
 	lines := func(es []verify.Entry) []string {
 		var out []string
@@ -507,8 +507,8 @@ func sameEntries(a, b []verify.Entry) bool {
 	return slices.Equal(lines(a), lines(b))
 }
 
-// TestDeadRunner checks that an unavailable machine ends the run with its error, and that
-// a later run continues to the same end.
+// TestDeadRunner checks that an unavailable machine ends the verification with its error, and that a later
+// run continues to the same result.
 func TestDeadRunner(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	ratio := func(coll.Point) float64 { return 0.9 }
@@ -529,15 +529,15 @@ func TestDeadRunner(t *testing.T) {
 	if err != nil || m.trials != ran || again.Trials != res.Trials {
 		t.Errorf("error %v, %d trials more", err, m.trials-ran)
 	}
-	// Files that select differently are verified in a new session.
+	// If the files select something else, a new session verifies them.
 	again, err = verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log)
 	if err != nil || again.Sessions != 2 || !again.Proved() {
 		t.Errorf("error %v, session %d, proved %t", err, again.Sessions, again.Proved())
 	}
 }
 
-// TestBudget checks that a limit ends a session between blocks and that a higher limit
-// lets it continue.
+// TestBudget checks that a limit ends a session between two blocks, and that the session continues with a
+// higher limit.
 func TestBudget(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	m := &machine{noise: 0.02, ratio: func(coll.Point) float64 { return 0.9 }}
@@ -563,8 +563,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestLaunchNoise checks launches in which all times are high or low together, as with two
-// processes on one core: nothing is reverted, and the interval of the speed-up is wide.
+// TestLaunchNoise checks launches in which all times are high or low together, as if two processes shared a
+// core. Nothing may be reverted, and the interval of the speed-up must be wide.
 func TestLaunchNoise(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	seeds, alarms, covered := 40, 0, 0

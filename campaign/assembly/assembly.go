@@ -35,7 +35,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Campaign is a campaign with its problems. After Connect it also has its machines.
+// Campaign is a campaign with its problems. Connect adds its machines.
 type Campaign struct {
 	Config   *config.Campaign
 	Spec     campaign.Spec
@@ -48,7 +48,7 @@ type Campaign struct {
 
 	unmeasurable []LeftOut // problems that the benchmark program cannot measure
 
-	// Set by Connect for a campaign on a real machine.
+	// Connect sets these fields for a campaign on a real machine.
 	id        string
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // machine of each library
@@ -57,13 +57,13 @@ type Campaign struct {
 // ErrInput is matched by errors in campaign files, recorded data and journals.
 var ErrInput = errors.New("bad input")
 
-// inputError is an error that matches ErrInput and has the message of its cause.
+// inputError wraps an error so that it matches ErrInput. The text of the error does not change.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error        { return e.error }
 func (e inputError) Is(target error) bool { return target == ErrInput }
 
-// input returns an error that matches ErrInput and wraps the given cause.
+// input returns err as an error that also matches ErrInput, nil for nil.
 func input(err error) error {
 	if err == nil {
 		return nil
@@ -71,9 +71,10 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New returns a campaign with its problems. For a replay it reads the recorded data. It also reads
-// the trace and the topology that cfg names into cfg. A collective that the benchmark program
-// cannot measure gives a warning instead of a problem. Errors match ErrInput.
+// New returns the campaign of a configuration with its problems. For a replay it reads the recorded data.
+// It also reads the trace and the topology files that cfg names and stores their contents in cfg. If the
+// benchmark program cannot measure a collective, New adds a warning instead of a problem. Errors match
+// ErrInput.
 func New(cfg *config.Campaign) (*Campaign, error) {
 	if err := readFiles(cfg); err != nil {
 		return nil, input(err)
@@ -81,7 +82,7 @@ func New(cfg *config.Campaign) (*Campaign, error) {
 	return build(cfg, &journal.State{})
 }
 
-// build returns a campaign; past is the state of its journal.
+// build returns the campaign of a configuration. past is the state of the campaign's journal.
 func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
@@ -104,7 +105,7 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Restore returns the campaign of a journal. dir is the current folder of the journal.
+// Restore returns the campaign that a journal describes. dir is the folder in which the journal is.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
@@ -117,8 +118,8 @@ func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	return c, nil
 }
 
-// In returns an unconnected copy of the campaign with the folder dir, for other measurements on the
-// same machine.
+// In returns an unconnected copy of the campaign that uses the folder dir. It serves to make other
+// measurements on the same machine.
 func (c *Campaign) In(dir string) *Campaign {
 	other, settings := *c, *c.Config
 	settings.Output = dir
@@ -157,7 +158,7 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// setWeights sets the weights of the points of every problem.
+// setWeights computes the weights of the points of every problem.
 func (c *Campaign) setWeights() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
@@ -176,7 +177,7 @@ func (c *Campaign) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// warnOnce adds a warning unless the campaign has it already.
+// warnOnce adds a warning unless the campaign already has it.
 func (c *Campaign) warnOnce(warning string) {
 	if !slices.Contains(c.Warnings, warning) {
 		c.Warnings = append(c.Warnings, warning)
@@ -193,8 +194,8 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
-// Workers returns the number of problems to tune at the same time. It is one if tutti runs on the
-// measured nodes.
+// Workers returns how many problems are tuned at the same time. It is one if tutti runs on the nodes that
+// are measured.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:
@@ -205,7 +206,7 @@ func (c *Campaign) Workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// specOf returns the spec of a configuration, without limits of machine time.
+// specOf returns the campaign.Spec of a configuration, without limits of machine time.
 func specOf(c *config.Campaign) (campaign.Spec, error) {
 	criterion, err := forest.ParseCriterion(c.Model.Criterion)
 	if err != nil {
@@ -236,8 +237,8 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	}, nil
 }
 
-// launchModel returns the kind of launches, which determines the candidates of one launch. The program
-// native can change the algorithm during a launch. Other programs change only the message size.
+// launchModel returns the launch model, which says which candidates share a launch. The program native can
+// change the algorithm within a launch. Other programs change only the message size.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	switch {
 	case !c.Runner.Live():
@@ -248,8 +249,8 @@ func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	return benchrunner.LaunchOSU
 }
 
-// fitFor returns a function that makes rules of a library from the rows of a collective. The first
-// call opens the library.
+// fitFor returns a function that fits a library's selection rules to the rows of a collective. The first
+// call of the function opens the library.
 func (c *Campaign) fitFor(lib config.Library, port mpi.Library, cat *mpi.Catalogue) func([]selection.Row) (activelearn.Selection, error) {
 	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
 	return func(rows []selection.Row) (activelearn.Selection, error) {

@@ -11,7 +11,7 @@ import (
 	"tutti/journal"
 )
 
-// Earlier reads the measurements of the campaigns in some folders. Errors match ErrInput.
+// Earlier reads the measurements of earlier campaigns from their folders. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
@@ -36,8 +36,7 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf returns the last measurement of each candidate in a journal, sorted by problem and
-// candidate.
+// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
@@ -64,8 +63,8 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	return e, nil
 }
 
-// addEarlier adds the measurements of earlier campaigns to the problems, if the algorithms are in the
-// space. It warns of differences between the campaigns.
+// addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that the
+// problem's space does not contain. It warns of differences between the campaigns.
 func (c *Campaign) addEarlier() {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)
@@ -84,7 +83,7 @@ func (c *Campaign) addEarlier() {
 	}
 }
 
-// warnOfEarlier warns of an earlier campaign on another machine or with other releases.
+// warnOfEarlier adds a warning if an earlier campaign ran on another machine or with other releases.
 func (c *Campaign) warnOfEarlier(e config.Earlier) {
 	const counts = "new measurements decide how much its times count"
 	if e.Machine != c.Config.Machine {

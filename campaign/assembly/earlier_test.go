@@ -25,7 +25,7 @@ func finished(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// TestEarlier checks that every problem has the measurements of both earlier campaigns.
+// TestEarlier checks that every problem gets the measurements of two earlier campaigns.
 func TestEarlier(t *testing.T) {
 	first, second := finished(t), finished(t, "seed=9", "name=second")
 	from := testutil.Must(assembly.Earlier([]string{first, second}))(t)
@@ -43,8 +43,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestEarlierDifferences checks the warnings about differences from an earlier campaign. An algorithm
-// that is not in the space is left out.
+// TestEarlierDifferences checks the warnings about differences from an earlier campaign. Measurements of an
+// algorithm that is not in the space are left out.
 func TestEarlierDifferences(t *testing.T) {
 	from := testutil.Must(assembly.Earlier([]string{finished(t)}))(t)
 	removed := coll.Algorithm{Name: "removed"}
@@ -75,7 +75,7 @@ func TestEarlierDifferences(t *testing.T) {
 	}
 }
 
-// TestEarlierFaults checks that errors name the folder that has no usable campaign.
+// TestEarlierFaults checks errors about folders without a usable campaign. They name the folder.
 func TestEarlierFaults(t *testing.T) {
 	first := finished(t)
 	jnl := string(campaigntest.Read(t, filepath.Join(first, journal.FileName)))
@@ -105,8 +105,8 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// TestEarlierIsInTheJournal checks that a campaign has its earlier measurements after the folder of
-// the earlier campaign was removed.
+// TestEarlierIsInTheJournal checks that a resumed campaign still has its earlier measurements after the
+// folder of the earlier campaign is removed.
 func TestEarlierIsInTheJournal(t *testing.T) {
 	first := finished(t)
 	from := testutil.Must(assembly.Earlier([]string{first}))(t)
@@ -123,7 +123,7 @@ func TestEarlierIsInTheJournal(t *testing.T) {
 	}
 }
 
-// slowAlgorithm returns recorded data in which one algorithm takes twice as long.
+// slowAlgorithm returns recorded data in which the given algorithm takes twice as long.
 func slowAlgorithm(t *testing.T, file, algorithm string) string {
 	t.Helper()
 	text, _, _ := recorded(t, file)
@@ -138,8 +138,8 @@ func slowAlgorithm(t *testing.T, file, algorithm string) string {
 	return out.String()
 }
 
-// TestEarlierSavesMachineTime checks that a campaign with earlier measurements needs a third of the
-// machine time on an unchanged machine, and half of it if one algorithm became slower.
+// TestEarlierSavesMachineTime checks how much machine time earlier measurements save. On an unchanged
+// machine the campaign needs a third of the time. If one algorithm became slower, it needs half.
 func TestEarlierSavesMachineTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole campaigns")

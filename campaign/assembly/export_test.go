@@ -1,7 +1,7 @@
 package assembly
 
-// StartOrder exports startOrder to tests.
+// StartOrder gives external tests access to startOrder.
 func (c *Campaign) StartOrder() []int { return c.startOrder() }
 
-// WeightsOf exports weightsOf to tests.
+// WeightsOf gives external tests access to weightsOf.
 var WeightsOf = weightsOf

@@ -13,8 +13,8 @@ import (
 	"tutti/topology/files"
 )
 
-// readFiles reads the trace and the topology that a campaign file names into cfg. The journal has
-// their contents, so that a resumed campaign does not need the files.
+// readFiles reads the trace and the topology files that a campaign file names, and stores their contents in
+// cfg. The journal contains them too, so a resumed campaign does not need the files.
 func readFiles(cfg *config.Campaign) error {
 	if cfg.Grid.Trace != "" {
 		calls, err := preprocess.ReadTrace(cfg.Grid.Trace)
@@ -33,7 +33,7 @@ func readFiles(cfg *config.Campaign) error {
 	return nil
 }
 
-// readSwitches returns the nodes of each switch in a topology file, as host lists.
+// readSwitches reads a topology file. It returns the nodes of each switch as a host list.
 func readSwitches(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,9 +55,9 @@ func readSwitches(path string) ([]string, error) {
 }
 
 // weightsOf returns the weights of the points of one collective, with mean 1. The weight of a point is the
-// product of its share of the trace and of the configured weights that match the point. Without a trace the
-// share is 1. The result is nil if all weights are equal. Warnings report parts of the trace and configured
-// weights that match no point. It is an error if no point has a positive, finite weight.
+// product of its share of the trace and of the configured weights that match the point. Without a trace,
+// the share is 1. The result is nil if all weights are equal. Warnings report parts of the trace, and
+// configured weights, that match no point. The error reports that no point has a positive, finite weight.
 func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []string, err error) {
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
 		return nil, nil, nil
@@ -98,8 +98,8 @@ func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings [
 	return out, warnings
 }
 
-// multiplyWeights multiplies the weights of points by the configured weights that match them.
-// It warns about configured weights that match no point.
+// multiplyWeights multiplies the weight of each point by the configured weights that match the point. It
+// returns a warning for each configured weight that matches no point.
 func multiplyWeights(g config.Grid, out []float64, points []coll.Point) (warnings []string) {
 	for j, w := range g.Weights {
 		fits := false

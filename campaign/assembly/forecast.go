@@ -26,7 +26,7 @@ type PlannedJob struct {
 	Carries    []string `json:"carries"`
 }
 
-// LeftOut counts the candidates of a problem that cannot be measured for the same reason.
+// LeftOut is the number of a problem's candidates that cannot be measured for one reason.
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`
@@ -34,10 +34,10 @@ type LeftOut struct {
 	Reason     string `json:"reason"`
 }
 
-// Whole reports whether no candidate of the problem can be measured.
+// Whole reports whether none of the problem's candidates can be measured.
 func (l LeftOut) Whole() bool { return l.Candidates == l.Of }
 
-// String returns for example "openmpi scan: 12 of 12 candidates cannot be measured: osu: OSU has no
+// String returns a text such as "openmpi scan: 12 of 12 candidates cannot be measured: osu: OSU has no
 // program for scan".
 func (l LeftOut) String() string {
 	return fmt.Sprintf("%s: %d of %d candidates cannot be measured: %s", l.Problem, l.Candidates, l.Of, l.Reason)
@@ -50,7 +50,7 @@ type Hours struct {
 	LeftOut  []LeftOut
 }
 
-// Forecast has the first jobs and the cost of a campaign.
+// Forecast contains the first jobs of a campaign and the cost of the campaign.
 type Forecast struct {
 	Jobs           []PlannedJob `json:"jobs"`                // jobs of the first round
 	RoundNodeHours float64      `json:"round_node_hours"`    // maximum for the first round
@@ -83,7 +83,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	return f, err
 }
 
-// plannedJob describes a job of a problem's batch.
+// plannedJob returns the description of a planned job of a problem's batch.
 func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) PlannedJob {
 	job := PlannedJob{
 		Name: j.Job.Name, Problem: p.Problem.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
@@ -96,7 +96,7 @@ func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) Pla
 	return job
 }
 
-// machineOf returns the real machine of a problem.
+// machineOf returns the live.Machine of a problem.
 func (c *Campaign) machineOf(problem int) *live.Machine {
 	m, ok := c.Problems[problem].Runner.(*live.Machine)
 	if !ok {
@@ -105,11 +105,11 @@ func (c *Campaign) machineOf(problem int) *live.Machine {
 	return m
 }
 
-// measuredShare is the typical share of candidates that campaigns measure. It is 22 to 61 % for the
-// problems of the demonstration.
+// measuredShare is the typical share of candidates that a campaign measures. For the problems of the
+// demonstration the share is 22 to 61 %.
 const measuredShare = 0.5
 
-// Hours returns the cost of a connected campaign, and the candidates that cannot be measured.
+// Hours returns the cost of a connected campaign in node-hours, and the candidates that cannot be measured.
 func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {

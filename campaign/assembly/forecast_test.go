@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestForecast checks that every job has a limit, a command and a valid shell script, and that its
-// node-hours add up.
+// TestForecast checks that every job has a limit, a command and a valid shell script. The node-hours of the
+// jobs must add up to the total.
 func TestForecast(t *testing.T) {
 	c := connected(t)
 	f := testutil.Must(c.Forecast(t.Context()))(t)
@@ -38,8 +38,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestHours checks that a budget limits the maximum cost: node-hours, or machine time on the largest
-// number of nodes of the grid.
+// TestHours checks that a budget limits the maximum cost. The budget is in node-hours, or in machine time
+// of the largest number of nodes in the grid.
 func TestHours(t *testing.T) {
 	all := testutil.Must(connected(t).Hours(t.Context()))(t)
 	for _, tc := range []struct {
@@ -56,8 +56,7 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// TestForecastTooLarge checks that the error for a layout that the machine cannot run names the
-// problem.
+// TestForecastTooLarge checks a layout that the machine cannot run. The error names the problem.
 func TestForecastTooLarge(t *testing.T) {
 	c := connected(t, "grid.ppn=7,9")
 	_, err := c.Forecast(t.Context())
@@ -70,8 +69,8 @@ func TestForecastTooLarge(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that Hours counts candidates that cannot be measured, because their buffers exceed the
-// memory of a node or the benchmark program lacks the collective.
+// TestLeftOut checks that Hours counts candidates that cannot be measured. Their buffers exceed the memory
+// of a node, or the benchmark program does not support the collective.
 func TestLeftOut(t *testing.T) {
 	h := testutil.Must(connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context()))(t)
 	var all strings.Builder

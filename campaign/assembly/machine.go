@@ -25,8 +25,8 @@ import (
 	"tutti/topology"
 )
 
-// addMeasured adds the problems of one library on a real machine. Their candidates are the default
-// and all algorithms of the catalogue that can run. Connect adds the machines.
+// addMeasured adds the problems of one library on a real machine. Their candidates are the library's
+// default and all algorithms of the catalogue that can run. Connect adds the machines later.
 func (c *Campaign) addMeasured(lib config.Library) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
@@ -53,9 +53,9 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 	return nil
 }
 
-// Connect connects the problems of a campaign to the real machine. Jobs get names with the campaign's
-// id. environ is the environment of this process. Connect does nothing for recorded data. Errors
-// match ErrInput.
+// Connect gives the problems of a campaign the real machine on which they run. The names of jobs contain
+// the campaign's id. environ is the environment of this process. Connect does nothing for recorded data.
+// Errors match ErrInput.
 func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -91,7 +91,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 	return nil
 }
 
-// Program returns the benchmark program of a library. Errors match ErrInput.
+// Program returns the benchmark program that measures a library. Errors match ErrInput.
 func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	program, err := newProgram(lib.Benchmark, c.Config.Benchmark)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	return program, nil
 }
 
-// Machine returns a machine that runs a program with the scheduler and launcher of a connected
+// Machine returns a machine that runs a program with the scheduler and the launcher of a connected
 // campaign. force returns the settings that make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
 	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
@@ -125,7 +125,7 @@ func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, forc
 	return m, input(err)
 }
 
-// Cancel cancels jobs of a connected campaign.
+// Cancel cancels the given jobs of a connected campaign.
 func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	if len(c.machines) == 0 || len(jobs) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func switchesOf(lists []string) ([][]string, error) {
 	return out, nil
 }
 
-// newScheduler returns the scheduler of all libraries.
+// newScheduler returns the scheduler that all libraries of the campaign share.
 func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error) {
 	cfg := c.Config
 	switch cfg.Runner.Kind {
@@ -183,7 +183,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	})
 }
 
-// variables splits NAME=VALUE pairs.
+// variables parses a list of NAME=VALUE strings.
 func variables(list []string) []mpi.Var {
 	var out []mpi.Var
 	for _, v := range list {
@@ -193,11 +193,12 @@ func variables(list []string) []mpi.Var {
 	return out
 }
 
-// preload is the variable that names libraries to load before all others, separated by colons.
+// preload is the environment variable that names the libraries to load before all others, separated by
+// colons.
 const preload = "LD_PRELOAD"
 
-// withPreload adds LD_PRELOAD with the file of a library to the settings that force an algorithm, if
-// the library must be preloaded.
+// withPreload returns the settings f that force an algorithm. If the library must be preloaded, it adds the
+// variable LD_PRELOAD with the library's file.
 func withPreload(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
 	if !lib.Facts().Preload {
 		return f
@@ -210,7 +211,8 @@ func withPreload(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
 	return f
 }
 
-// withSitePreload appends the libraries that the site preloads to LD_PRELOAD of a forced algorithm.
+// withSitePreload returns a function that forces algorithms as force does. If force sets LD_PRELOAD, the
+// function appends the libraries that the site preloads.
 func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, error)) func(coll.Candidate) (mpi.Forcing, error) {
 	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
 	if at < 0 {
@@ -232,14 +234,15 @@ func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, er
 	}
 }
 
-// Place describes the nodes that a runner uses: of a Slurm allocation or partition, or this machine.
+// Place describes the nodes that a runner uses: those of a Slurm allocation, of a Slurm partition, or this
+// machine.
 type Place struct {
 	Kind  string // kind of the runner: allocation, slurm or local
 	Nodes int
 	Cores int // per node
 }
 
-// Here returns the Slurm allocation that environ describes, or this machine if there is none.
+// Here returns the Slurm allocation that environ describes. If there is none, it returns this machine.
 func Here(ctx context.Context, environ []string) (Place, error) {
 	s, err := local.NewAllocation(environ)
 	if errors.Is(err, local.ErrOutside) {
@@ -258,7 +261,7 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 	return Place{config.Allocation, c.Nodes, c.PPN}, nil
 }
 
-// Cluster returns the nodes of Slurm's default partition that jobs can get. Cores are those of
+// Cluster returns the nodes of Slurm's default partition that jobs can get. Cores is the number of cores of
 // the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
 func Cluster(ctx context.Context) (Place, error) {
 	if _, err := exec.LookPath("sinfo"); err != nil {

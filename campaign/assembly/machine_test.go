@@ -17,7 +17,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// fake returns a campaign that runs jobs. change, if not nil, changes its configuration.
+// fake returns a campaign that can run jobs with fake programs. change, if not nil, changes its
+// configuration.
 func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...string) *assembly.Campaign {
 	t.Helper()
 	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), scheduler), set...)
@@ -28,7 +29,7 @@ func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...
 	return c
 }
 
-// connected returns a connected fake campaign.
+// connected returns a fake campaign after Connect.
 func connected(t testing.TB, set ...string) *assembly.Campaign {
 	t.Helper()
 	c := fake(t, "local", nil, set...)
@@ -36,7 +37,7 @@ func connected(t testing.TB, set ...string) *assembly.Campaign {
 	return c
 }
 
-// commands returns a folder of fake Slurm commands, and the log to which each writes its name.
+// commands returns a folder of fake Slurm commands. Each command writes its name to the file log.
 func commands(t *testing.T) (dir, log string) {
 	t.Helper()
 	dir, log = t.TempDir(), filepath.Join(t.TempDir(), "log")
@@ -46,8 +47,8 @@ func commands(t *testing.T) (dir, log string) {
 	return dir, log
 }
 
-// TestConnect checks that all problems of a library share a machine, and that Connect neither runs a
-// command nor creates the folder.
+// TestConnect checks that all problems of a library share one machine. Connect must not run a command or
+// create the folder.
 func TestConnect(t *testing.T) {
 	slurm, log := commands(t)
 	for _, tc := range []struct {
@@ -89,7 +90,7 @@ func TestConnectRecorded(t *testing.T) {
 	}
 }
 
-// TestConnectFaults checks that wrong settings are bad input, and that errors name the setting.
+// TestConnectFaults checks wrong settings. The errors match ErrInput and name the setting.
 func TestConnectFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -123,8 +124,8 @@ func TestConnectFaults(t *testing.T) {
 	}
 }
 
-// TestMeasuredProblems checks that the problems of a real machine have several algorithms at each
-// point and no times.
+// TestMeasuredProblems checks that the problems of a real machine have several algorithms at each point,
+// and no recorded times.
 func TestMeasuredProblems(t *testing.T) {
 	c := fake(t, "local", nil)
 	for _, p := range c.Problems {

@@ -18,8 +18,8 @@ import (
 	"tutti/preprocess"
 )
 
-// readData reads the recorded data of all files. A candidate may have several repetitions, but only
-// in one file.
+// readData reads the recorded data of all files. A candidate may have several repetitions, but only within
+// one file.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	file := map[coll.Candidate]int{} // index of the file of each candidate
@@ -42,8 +42,9 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 	return all, nil
 }
 
-// addRecorded adds the problems of one library on recorded data. The data get the library's names and
-// the times of its default. Candidates outside the grid, or that cannot run, are left out.
+// addRecorded adds the problems of one library on recorded data. It translates the algorithm names into the
+// library's names and adds the times of the library's default. It leaves out candidates that are outside
+// the grid or cannot run.
 func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 
 var errOutside = errors.New("outside the grid")
 
-// translateNames returns the recorded data with the algorithm names of a library.
+// translateNames returns the recorded data with the names that a library gives to the algorithms.
 func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Names
 	if path == "" {
@@ -94,7 +95,7 @@ func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measuremen
 	return out, nil
 }
 
-// defaultTimes returns the times of a library's default, nil without a file of defaults.
+// defaultTimes returns the times of a library's default, nil if no file of defaults is configured.
 func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Defaults
 	if path == "" {
@@ -121,7 +122,8 @@ func mustHave(path, what string, names []string, name string) error {
 	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(names, ", "))
 }
 
-// checker returns a function that accepts candidates on the grid that the library can run.
+// checker returns a function that returns an error for candidates that are outside the grid or that the
+// library cannot run.
 func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
 	g := c.Config.Grid
 	safe := c.Config.Export.OpSafe && !port.Facts().Guards
@@ -143,7 +145,7 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 	}
 }
 
-// problem returns one problem on recorded data with the candidates that check accepts.
+// problem returns the problem of one collective on recorded data. It has the candidates that check accepts.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	recorded, left := usableRows(collective, named, check)
 	if left.unknown > 0 {
@@ -165,7 +167,8 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	}, nil
 }
 
-// usableRows returns the measurements of a collective that a problem can use, and counts the others.
+// usableRows returns the measurements of a collective that a problem can use, and the numbers of those that
+// it cannot use.
 func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
 	var out []coll.Measurement
 	var left leftOut
@@ -182,7 +185,7 @@ func usableRows(collective coll.Collective, named []coll.Measurement, check func
 	return out, &left
 }
 
-// replayOptions returns the configured options of a replay.
+// replayOptions returns the options of a replay as the campaign configures them.
 func (c *Campaign) replayOptions() replay.Options {
 	r := c.Config.Runner
 	return replay.Options{
@@ -198,8 +201,8 @@ func (c *Campaign) replayOptions() replay.Options {
 	}
 }
 
-// warnOfUnnamed warns of recorded algorithms that are missing in the file of names. Their rows are
-// left out, which may be a mistake.
+// warnOfUnnamed adds a warning about recorded algorithms that the file of names does not contain. Their
+// rows are left out, which may not be intended.
 func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0
@@ -219,7 +222,7 @@ func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measure
 		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
 }
 
-// leftOut counts recorded measurements that a problem cannot use.
+// leftOut contains the numbers of recorded measurements that a problem cannot use, by cause.
 type leftOut struct {
 	outside, infeasible, unknown int
 	algorithms                   []string // unknown algorithms, sorted
@@ -240,8 +243,8 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 	}
 }
 
-// String returns a description such as "72 rows outside the grid, 0 that cannot run there, 144 of
-// algorithms it does not have (NTSB, NTSL)".
+// String returns a text such as "72 rows outside the grid, 0 that cannot run there, 144 of algorithms it
+// does not have (NTSB, NTSL)".
 func (l *leftOut) String() string {
 	if l.outside+l.infeasible+l.unknown == 0 {
 		return "no row is about this collective"

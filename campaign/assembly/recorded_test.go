@@ -23,10 +23,10 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// equalAlgorithms compares algorithms, which have unexported fields.
+// equalAlgorithms lets package cmp compare algorithms, which have unexported fields.
 var equalAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 
-// write writes files into a folder. files has the text of each file by name.
+// write writes files into a folder. The map files has the text of each file by name.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -34,7 +34,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// recorded returns the text of a file of recorded data, its header and its rows.
+// recorded returns the text of a file of recorded data, and separately its header and its rows.
 func recorded(t testing.TB, name string) (text, header, rows string) {
 	t.Helper()
 	content := testutil.Must(os.ReadFile(filepath.Join(campaigntest.Recorded(t), name)))(t)
@@ -43,7 +43,7 @@ func recorded(t testing.TB, name string) (text, header, rows string) {
 	return text, header, rows
 }
 
-// small returns the configuration of the small campaign in a folder with further files.
+// small returns the configuration of the small campaign, in a folder that also contains the given files.
 func small(t testing.TB, files map[string]string, set ...string) *config.Campaign {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func small(t testing.TB, files map[string]string, set ...string) *config.Campaig
 	return campaigntest.Load(t, file, set...)
 }
 
-// withData returns the configuration of the small campaign with other recorded data.
+// withData returns the configuration of the small campaign with text as its recorded data.
 func withData(t testing.TB, text string) *config.Campaign {
 	t.Helper()
 	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
@@ -66,8 +66,8 @@ func assemble(t testing.TB, cfg *config.Campaign) *assembly.Campaign {
 
 func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
 
-// TestSameRecordedData checks that the order of rows, line ends and a byte order mark do not change
-// the problems.
+// TestSameRecordedData checks that the problems do not depend on the order of rows, the kind of line ends
+// or a byte order mark.
 func TestSameRecordedData(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	want := assemble(t, withData(t, clean))
@@ -98,8 +98,8 @@ func TestSameRecordedData(t *testing.T) {
 	}
 }
 
-// TestRecordedRepetitions checks that the truth is the median of the repetitions, and that each
-// attempt at a candidate draws another repetition.
+// TestRecordedRepetitions checks that the true time is the median of the repetitions, and that each attempt
+// at a candidate returns another repetition.
 func TestRecordedRepetitions(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	want := assemble(t, withData(t, clean))
@@ -140,8 +140,8 @@ func TestRecordedRepetitions(t *testing.T) {
 	}
 }
 
-// TestRecordedWarnings checks that unusable rows are left out, with a warning that names file, line
-// and cause.
+// TestRecordedWarnings checks that unusable rows are left out, with a warning that names the file, the line
+// and the cause.
 func TestRecordedWarnings(t *testing.T) {
 	clean, _, rows := recorded(t, "C_allreduce.csv")
 	with := func(row string) string { return clean + row + "\n" }
@@ -171,7 +171,8 @@ func TestRecordedWarnings(t *testing.T) {
 	}
 }
 
-// openMPIOnly is a campaign for Open MPI, whose rules do not distinguish reduction operations.
+// openMPIOnly is a campaign file for Open MPI alone. The rules of Open MPI do not distinguish reduction
+// operations.
 const openMPIOnly = `name: small
 output: out
 libraries: [{name: openmpi, version: "4.1.4"}]
@@ -179,7 +180,7 @@ collectives: [allreduce]
 runner: {data: [in.csv], names: data/names.csv}
 `
 
-// TestRecordedFaults checks that unusable input files are errors that name the file.
+// TestRecordedFaults checks unusable input files. The errors name the file.
 func TestRecordedFaults(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	in := func(text string) map[string]string { return map[string]string{"in.csv": text} }
@@ -231,7 +232,7 @@ func TestRecordedFaults(t *testing.T) {
 	}
 }
 
-// TestHugeFile checks that a file above the size limit is an error, without reading it.
+// TestHugeFile checks that a file above the size limit leads to an error and is not read.
 func TestHugeFile(t *testing.T) {
 	cfg := withData(t, "")
 	if err := os.Truncate(cfg.Runner.Data[0], 2<<30); err != nil {
@@ -246,8 +247,8 @@ func TestHugeFile(t *testing.T) {
 	}
 }
 
-// TestNamesAndDefaults checks that the problems of each library have the library's algorithm names,
-// the times of its default and the points of the grid.
+// TestNamesAndDefaults checks that the problems of each library have the library's algorithm names, the
+// times of the library's default, and the points of the grid.
 func TestNamesAndDefaults(t *testing.T) {
 	c := assemble(t, small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
 	for i, want := range []struct {

@@ -17,8 +17,8 @@ import (
 	"tutti/journal"
 )
 
-// Run tunes the problems, Workers at a time. The first error cancels the other problems. past is the
-// state of the journal. The results are in the order of Problems.
+// Run tunes the problems, up to Workers of them at the same time. The first error cancels the other
+// problems. past is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.requireFirstStart(past)
@@ -37,8 +37,8 @@ func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Lo
 	return results, group.Wait()
 }
 
-// startOrder returns the order in which problems start. If several run at the same time, the one with
-// the largest space starts first, because it takes longest.
+// startOrder returns the order in which problems start. If several problems run at the same time, those
+// with the largest spaces start first, because they take longest.
 func (c *Campaign) startOrder() []int {
 	order := make([]int, len(c.Problems))
 	for i := range order {
@@ -52,8 +52,8 @@ func (c *Campaign) startOrder() []int {
 	return order
 }
 
-// requireFirstStart limits a machine to one job until a first program has started. It does so for
-// libraries without a measurement in the journal.
+// requireFirstStart limits machines to one job at a time until a first program has started. It does so for
+// libraries that have no measurement in the journal.
 func (c *Campaign) requireFirstStart(past *journal.State) {
 	for i, m := range c.machines {
 		if !isMeasured(past, c.Config.Libraries[i].Name) {
@@ -62,12 +62,12 @@ func (c *Campaign) requireFirstStart(past *journal.State) {
 	}
 }
 
-// isMeasured reports whether the journal has a measurement of a library.
+// isMeasured reports whether the journal has at least one measurement of a library.
 func isMeasured(past *journal.State, library string) bool {
 	return slices.ContainsFunc(past.Rounds, func(r *journal.Round) bool { return r.Problem.Library == library && r.Done > 0 })
 }
 
-// Results returns the result of each problem from the state of a journal. Errors match ErrInput.
+// Results returns the result of each problem, restored from the state of a journal. Errors match ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {
@@ -79,8 +79,8 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	return results, nil
 }
 
-// Reread reads the journal of a folder and returns the campaign with its results. Errors match
-// ErrInput.
+// Reread reads the journal in a folder. It returns the campaign, its results and the contents of the
+// journal. Errors match ErrInput.
 func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {
@@ -94,9 +94,9 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 	return c, results, contents, err
 }
 
-// Withdraw removes the files of a connected campaign whose first jobs were rejected: the job folders
-// and the journal. The caller must have locked the journal. If a job was accepted or a trial has
-// ended, it changes nothing and returns false.
+// Withdraw removes the files of a connected campaign whose first jobs were rejected: the job folders and
+// the journal. The caller must hold the lock of the journal. If a job was accepted or a trial has ended,
+// Withdraw changes nothing and returns false.
 func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	if hasStarted(state) {
 		return false, nil
 	}
-	// An open job is one that the scheduler may have accepted.
+	// An open job is a job that the scheduler may have accepted.
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}

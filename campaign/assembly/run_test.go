@@ -24,7 +24,7 @@ import (
 	"tutti/journal"
 )
 
-// outcome has the result of one problem in a form that can be compared.
+// outcome contains the result of one problem as values that can be compared.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
@@ -42,7 +42,8 @@ func outcomes(results []campaign.Result) []outcome {
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// TestWorkersDoNotChangeResults checks that results do not depend on the number of problems at a time.
+// TestWorkersDoNotChangeResults checks that results do not depend on how many problems are tuned at the
+// same time.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	var want []outcome
 	for _, workers := range []string{"1", "2", "7"} {
@@ -77,8 +78,8 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestStartOrder checks that the largest space starts first if problems run at the same time.
-// Otherwise the order of the libraries stays.
+// TestStartOrder checks that the problem with the largest space starts first if several problems run at the
+// same time. Otherwise the problems start in the order of the libraries.
 func TestStartOrder(t *testing.T) {
 	for _, tc := range []struct {
 		workers string
@@ -94,7 +95,7 @@ func TestStartOrder(t *testing.T) {
 	}
 }
 
-// TestRereadMoved checks that a campaign can be read after its folder was moved.
+// TestRereadMoved checks that Reread can read a campaign after its folder was moved.
 func TestRereadMoved(t *testing.T) {
 	dir := finished(t)
 	_, want := campaigntest.Reread(t, dir)
@@ -109,7 +110,7 @@ func TestRereadMoved(t *testing.T) {
 	}
 }
 
-// TestRestoreFaults checks that errors about an unusable journal name its folder.
+// TestRestoreFaults checks errors about unusable journals. They name the journal's folder.
 func TestRestoreFaults(t *testing.T) {
 	dir := finished(t)
 	for _, tc := range []struct{ name, old, new, want string }{
@@ -145,8 +146,8 @@ func (l *failing) Append(recs ...journal.Record) error {
 	return nil
 }
 
-// TestRunEnds checks that the first error ends all problems, and that a cancelled run returns
-// context.Canceled.
+// TestRunEnds checks that the first error ends all problems, and that Run returns context.Canceled if it is
+// cancelled.
 func TestRunEnds(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()), "workers=1")
 	if results, err := c.Run(t.Context(), &journal.State{}, &failing{remaining: 5}, nil); !errors.Is(err, errFull) || results[1].Rounds > 0 {
@@ -159,7 +160,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// TestResultsOfForeignRecords checks that the error about impossible records names the folder.
+// TestResultsOfForeignRecords checks records that do not fit the campaign. The error names the folder.
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, finished(t))
 	contents := testutil.Must(journal.Read(c.Config.Output))(t)
@@ -171,7 +172,7 @@ func TestResultsOfForeignRecords(t *testing.T) {
 	}
 }
 
-// TestChangedJournal changes a journal at random. Either the campaign resumes from the changed
+// TestChangedJournal changes journals at random places. Either the campaign resumes from the changed
 // journal, or the error names the folder.
 func TestChangedJournal(t *testing.T) {
 	jnl := campaigntest.Read(t, filepath.Join(finished(t), journal.FileName))
@@ -200,7 +201,7 @@ func TestChangedJournal(t *testing.T) {
 	}
 }
 
-// resume resumes the campaign of a folder without writing its journal.
+// resume resumes the campaign in a folder. It does not write to the journal.
 func resume(ctx context.Context, dir string) error {
 	c, _, contents, err := assembly.Reread(dir)
 	if err != nil {
@@ -210,8 +211,8 @@ func resume(ctx context.Context, dir string) error {
 	return err
 }
 
-// started returns a connected campaign whose journal has the first batch and some records. It has a
-// job folder and an incomplete job folder.
+// started returns a connected campaign whose journal has the first batch and the given records. Its folder
+// has a complete and an incomplete job folder.
 func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assembly.Campaign {
 	t.Helper()
 	c := connected(t)
@@ -238,7 +239,7 @@ func jobIn(state coll.JobState) journal.Record {
 	return journal.Record{Kind: journal.KindJob, Round: 1, Job: &j}
 }
 
-// TestWithdraw checks that a campaign is removed only while no job was accepted and nothing was
+// TestWithdraw checks that Withdraw removes a campaign only if no job was accepted and nothing was
 // measured.
 func TestWithdraw(t *testing.T) {
 	for _, tc := range []struct {
@@ -276,7 +277,7 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// TestWithdrawKeepsOtherFiles checks that files of users in the folder of jobs stay.
+// TestWithdrawKeepsOtherFiles checks that Withdraw does not remove users' files from the folder of jobs.
 func TestWithdrawKeepsOtherFiles(t *testing.T) {
 	c := started(t, func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} })
 	other := filepath.Join(c.Config.Output, "jobs", "notes")
@@ -290,7 +291,7 @@ func TestWithdrawKeepsOtherFiles(t *testing.T) {
 	}
 }
 
-// TestWithdrawWithoutJournal checks that a missing journal is an error.
+// TestWithdrawWithoutJournal checks that Withdraw returns an error if there is no journal.
 func TestWithdrawWithoutJournal(t *testing.T) {
 	if removed, err := connected(t).Withdraw(t.Context()); removed || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Withdraw = %t, %v, want no journal", removed, err)

@@ -12,11 +12,12 @@ import (
 	"tutti/journal"
 )
 
-// ErrUnmeasurable is matched when the benchmark programs can measure no collective of a campaign.
+// ErrUnmeasurable is matched by the error that reports that the benchmark programs can measure none of the
+// campaign's collectives.
 var ErrUnmeasurable = errors.New("nothing can be measured")
 
-// dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU,
-// and adds a warning for each. Problems with records in the journal stay. It returns an error
+// dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU. It
+// adds a warning for each. It does not remove problems with records in the journal. It returns an error
 // matching ErrUnmeasurable if no problem remains.
 func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	if !c.Config.Runner.Live() {
@@ -47,7 +48,8 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	return nil
 }
 
-// refusal returns why a program cannot measure the first candidate, or "" if it can measure any.
+// refusal returns the reason why a program cannot measure the first candidate. It returns "" if the program
+// can measure at least one candidate.
 func refusal(program benchrunner.Program, candidates []coll.Candidate) string {
 	reason := ""
 	for _, cand := range candidates {

@@ -14,7 +14,7 @@ import (
 	"tutti/journal"
 )
 
-// journalOf returns the journal of a campaign that has measured some problems.
+// journalOf returns the journal of a campaign that has measurements of the given problems.
 func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) *journal.Contents {
 	t.Helper()
 	spec := testutil.Must(json.Marshal(cfg))(t)
@@ -25,8 +25,8 @@ func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) 
 	return contents
 }
 
-// TestUnmeasurable checks that a collective that the benchmark program cannot measure is left out,
-// unless the journal has records of it.
+// TestUnmeasurable checks a collective that the benchmark program cannot measure. It is left out unless the
+// journal has records of it.
 func TestUnmeasurable(t *testing.T) {
 	scan := journal.Problem{Library: "openmpi", Collective: coll.Scan}
 	const reason = "openmpi scan: "

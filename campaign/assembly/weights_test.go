@@ -24,8 +24,8 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	return out
 }
 
-// TestTraceGivesWeights checks that only points in the trace have a weight, and that all libraries
-// have the same weights.
+// TestTraceGivesWeights checks that only points that occur in the trace have a positive weight, and that
+// all libraries have the same weights.
 func TestTraceGivesWeights(t *testing.T) {
 	cfg := small(t, map[string]string{"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"}, "grid.trace=app.csv")
 	c := assemble(t, cfg)
@@ -44,7 +44,8 @@ func TestTraceGivesWeights(t *testing.T) {
 	}
 }
 
-// TestWeights checks the ratio of configured weights, and that there are none without configuration.
+// TestWeights checks the ratios of configured weights, and that there are no weights if none are
+// configured.
 func TestWeights(t *testing.T) {
 	const file = `name: small
 output: out
@@ -68,7 +69,8 @@ runner: {data: [data/C_allreduce.csv], names: data/names.csv}
 	}
 }
 
-// TestTraceWarning checks that a warning about the trace appears once for two libraries.
+// TestTraceWarning checks that a warning about the trace appears only once, although there are two
+// libraries.
 func TestTraceWarning(t *testing.T) {
 	c, err := assembly.New(small(t, map[string]string{
 		"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,32,1,1073741824,1000\n",

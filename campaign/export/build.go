@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// build is a release of one library that selection files are written for.
+// build is the release of a library for which selection files are written.
 type build struct {
 	library config.Library
 	export  config.Export
@@ -24,10 +24,10 @@ type build struct {
 	placement  coll.Placements // of the ranks of the measurements
 }
 
-// notVerified is the remark in unverified settings.
+// notVerified is the remark in settings that no verification has tested.
 const notVerified = "Not verified: tutti verify has not compared these settings with the library's default on the machine."
 
-// newBuild returns the build of a release that tutti's tables contain.
+// newBuild returns the build of a library's release. The release must be in tutti's catalogue.
 func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	return buildOf(lib, export, port, cat), err
@@ -38,7 +38,7 @@ func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mp
 	return build{library: lib, export: export, port: port, cat: cat, open: open}
 }
 
-// fit makes a selection from rows, as far as rules of the library can express it.
+// fit fits a selection to rows. The selection uses only rules that the library can express.
 func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	release, err := b.open()
 	if err != nil {
@@ -47,8 +47,8 @@ func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// write checks that the selection files select the right algorithm at every row, and writes them into
-// dir.
+// write writes selection files into dir. Before, it checks that they select the right algorithm at every
+// row.
 func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	sel, err := b.fit(rows)
 	if err != nil {
@@ -72,7 +72,7 @@ func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	return x, x.Write(dir)
 }
 
-// remarks returns the remarks that tutti adds to the settings.
+// remarks returns the remarks that tutti writes into the settings.
 func (b build) remarks() []string {
 	var out []string
 	if b.placement.Known() {
@@ -84,7 +84,7 @@ func (b build) remarks() []string {
 	return out
 }
 
-// origin describes the source of the list of algorithms.
+// origin returns a text that says where the list of algorithms comes from.
 func (b build) origin() string {
 	if b.port.Facts().FromFile && b.library.Path != "" {
 		return "installed library " + b.library.Path

@@ -16,26 +16,27 @@ import (
 )
 
 const (
-	// changeNoise is a relative difference of times below which they count as equal. Medians of
-	// repeated jobs on shared clusters differ by about 2 %.
+	// changeNoise is a relative difference: times that differ by less count as equal. Medians of repeated
+	// jobs on shared clusters differ by about 2 %.
 	changeNoise = 0.05
 	// changeAlpha is the probability that a comparison reports a change although there is none.
 	changeAlpha = 0.05
-	// comparedMost is the maximum number n of observations of a comparison, which costs n³.
+	// comparedMost is the maximum number n of observations in a comparison. The cost of a comparison grows
+	// as n³.
 	comparedMost = 1000
 	// comparedBands is the maximum number of bands of message size.
 	comparedBands = 6
 )
 
-// change is the difference of a new measurement from its prediction by the earlier campaign.
+// change is the difference between a new measurement and its prediction from the earlier campaign.
 type change struct {
 	measurement coll.Measurement
 	shift       float64 // log10 of the measured time divided by the predicted time
 }
 
-// compare compares new measurements with an earlier campaign. A Gaussian process that learns from the
-// earlier measurements predicts the new ones with covariances. The factor of a group is the
-// generalised least-squares mean of its shifts.
+// compare compares new measurements with an earlier campaign. A Gaussian process trained on the earlier
+// measurements predicts the new ones, with covariances. The factor of a group is the generalised
+// least-squares mean of its shifts.
 func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	measured := make(map[coll.Candidate]bool, len(earlier))
@@ -72,7 +73,7 @@ func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts
 	return f, nil
 }
 
-// algorithmsOf returns the algorithms of measurements, sorted, and the index of each.
+// algorithmsOf returns the algorithms that occur in measurements, sorted, and the index of each.
 func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]int) {
 	var all []coll.Algorithm
 	for _, m := range ms {
@@ -87,8 +88,8 @@ func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]i
 	return all, index
 }
 
-// changesOf compares new measurements with the predictions of a Gaussian process that learns from
-// earlier ones. covariance has the covariances of the shifts, including noise.
+// changesOf returns the shifts of new measurements from the predictions of a Gaussian process that is
+// trained on earlier ones. covariance has the covariances of these shifts, including noise.
 func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, covariance *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
@@ -120,8 +121,8 @@ func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (c
 	return changes, covariance, nil
 }
 
-// changeOf estimates the common factor of the changes in a group. With probability 1 - changeAlpha
-// none of the unchanged groups is reported as changed.
+// changeOf estimates the common factor of the changes in a group. belongs reports whether a change is in
+// the group. With probability 1 - changeAlpha, no unchanged group is reported as changed.
 func changeOf(name string, changes []change, covariance *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int
@@ -161,11 +162,11 @@ func changeOf(name string, changes []change, covariance *mat.SymDense, groups in
 	return f
 }
 
-// birgeRatio returns the factor, at least 1, by which differences within a group widen the interval of
-// the group's mean. root is the Cholesky decomposition of their covariances.
+// birgeRatio returns the factor, at least 1, by which the interval of a group's mean must be widened
+// because the differences within the group exceed their expected size. root is the Cholesky decomposition
+// of their covariances.
 //
-// Source: Birge, The calculation of errors by the method of least squares, Physical
-// Review 40 (1932).
+// Source: Birge, The calculation of errors by the method of least squares, Physical Review 40 (1932).
 func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 	var solved mat.VecDense
 	n := differences.Len()

@@ -15,8 +15,8 @@ import (
 	"tutti/report"
 )
 
-// noisy returns times of the synthetic machine with 2 % noise, multiplied by a factor for each
-// candidate.
+// noisy returns measurements of the synthetic machine with 2 % noise. The time of each candidate is
+// multiplied by a factor.
 func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []coll.Measurement {
 	t.Helper()
 	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast))(t)
@@ -39,8 +39,8 @@ func everyNth(ms []coll.Measurement, n int) []coll.Measurement {
 
 func unchanged(coll.Candidate) float64 { return 1 }
 
-// TestCompare checks that changes since an earlier campaign are found with their factor, by algorithm
-// and by message size, and that no other change is reported.
+// TestCompare checks that a change since an earlier campaign is found with its factor, by algorithm or by
+// message size. No other change may be reported.
 func TestCompare(t *testing.T) {
 	earlier := noisy(t, 1, unchanged)
 	for _, tc := range []struct {
@@ -90,8 +90,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareCounts checks the numbers of remeasured and new candidates. An algorithm that the earlier
-// campaign did not measure is not compared.
+// TestCompareCounts checks the numbers of candidates that were measured again or for the first time. An
+// algorithm that the earlier campaign did not measure is not compared.
 func TestCompareCounts(t *testing.T) {
 	all := noisy(t, 1, unchanged)
 	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
@@ -112,8 +112,8 @@ func TestCompareCounts(t *testing.T) {
 	}
 }
 
-// TestCompareWithoutMeasurements checks that there is no factor without new measurements, and no
-// algorithm without earlier ones.
+// TestCompareWithoutMeasurements checks that there is no factor if there are no new measurements, and no
+// algorithm if there are no earlier ones.
 func TestCompareWithoutMeasurements(t *testing.T) {
 	f, err := compare("first", noisy(t, 1, unchanged), nil)
 	if err != nil || len(f.Algorithms) != 4 || len(f.Sizes) != 0 {
@@ -129,7 +129,8 @@ func TestCompareWithoutMeasurements(t *testing.T) {
 	}
 }
 
-// TestSizeBands checks that bands have about equally many sizes, and that each size is in a band.
+// TestSizeBands checks that all bands have about the same number of sizes, and that each size is in one
+// band.
 func TestSizeBands(t *testing.T) {
 	for _, tc := range []struct {
 		sizes []int64
@@ -154,7 +155,8 @@ func TestSizeBands(t *testing.T) {
 	}
 }
 
-// TestOtherPlacements checks the texts about verifications with other placements than the campaign.
+// TestOtherPlacements checks the texts about verifications whose ranks were placed differently from those
+// of the campaign.
 func TestOtherPlacements(t *testing.T) {
 	trial := func(nodes int, order coll.Order, switches int) journal.VerifyStep {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}

@@ -28,15 +28,15 @@ import (
 	"tutti/verify"
 )
 
-// Models has the final models of a campaign's problems.
+// Models contains the final models of a campaign's problems.
 type Models struct {
 	campaign *assembly.Campaign
 	results  []campaign.Result
 	trained  []*campaign.Trained // by problem; nil without measurements
 }
 
-// Conclusions has the problems of a campaign with their selections, in order, without problems that
-// have no measurements.
+// Conclusions contains the campaign's problems with their selections, in order. Problems without
+// measurements are left out.
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
@@ -50,11 +50,11 @@ type Concluded struct {
 	Result campaign.Result
 }
 
-// ErrNothing is matched when there are no measurements to train on.
+// ErrNothing is matched by the error that reports that there are no measurements to train on.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
-// Train trains the final models of all problems, several at the same time. results are in the order
-// of the problems. The error matches ErrNothing if nothing was measured.
+// Train trains the final models of all problems, several at the same time. results must be in the order of
+// the problems. The error matches ErrNothing if nothing was measured.
 func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
 	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
 	var group errgroup.Group
@@ -95,8 +95,8 @@ func nothingMeasured(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude makes the selections of the named libraries, or of all libraries without names. Selections
-// that a verification in the journal found slower are reverted to the default.
+// Conclude makes the selections of the named libraries, or of all libraries if none is named. Where a
+// verification in the journal found a selection slower, it selects the default.
 func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for i, p := range m.campaign.Problems {
@@ -136,7 +136,7 @@ func (c *Conclusions) placements(library string) coll.Placements {
 	return coll.PlacementsOf(all)
 }
 
-// verified reports whether a verification of a library is complete.
+// verified reports whether a verification of the library has ended.
 func (c *Conclusions) verified(library string) (bool, error) {
 	entries, err := verify.Entries(c.state.Verification(library))
 	if err != nil {
@@ -146,7 +146,8 @@ func (c *Conclusions) verified(library string) (bool, error) {
 	return result.Ended, err
 }
 
-// Choices returns the selections by collective. All conclusions must be of the same library.
+// Choices returns, for each collective, the function that selects the algorithm. All conclusions must
+// belong to the same library.
 func (c *Conclusions) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range c.Problems {
