@@ -11,18 +11,19 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Choice returns the algorithm that is selected at a point.
+// Choice returns the algorithm that a selection has at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
-// Selection is a selection that the files of a library can express. It has the algorithm at each point and
-// the number of rules in the files. The algorithm is coll.Default where the library decides itself.
+// Selection is a selection in a form that a library's files can express. It has the algorithm at each
+// point, and the number of rules in the files. The algorithm is coll.Default where the library decides by
+// itself.
 type Selection struct {
 	Choose Choice
 	Leaves int
 }
 
-// Alternatives are the algorithms that may be selected at each point of a space, with their times.
-// The evaluations and the exported files both use these alternatives.
+// Alternatives are the algorithms that may be selected at each point of a space, with their times. Both the
+// evaluations and the exported files use them.
 type Alternatives struct {
 	space    *coll.Space
 	models   *learner.Learner
@@ -31,7 +32,7 @@ type Alternatives struct {
 	trusted  map[coll.Candidate]coll.Measurement // those that replace the prediction of their candidate
 }
 
-// NewAlternatives returns the alternatives according to fitted models and a ledger's measurements.
+// NewAlternatives returns the alternatives that follow from fitted models and from a ledger's measurements.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: map[coll.Candidate]coll.Measurement{}}
 	for _, m := range l.Measurements() {
@@ -41,7 +42,7 @@ func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	return a
 }
 
-// Excluded returns the candidates that are not selected because of failures.
+// Excluded returns the candidates that may not be selected because of failures.
 func (a Alternatives) Excluded() *Excluded { return a.excluded }
 
 // Measured reports whether a candidate has a measurement.
@@ -52,8 +53,8 @@ func (a Alternatives) Measured(c coll.Candidate) bool {
 
 // Rows returns one row of alternatives for each of the given points of the space, in their order. A row
 // leaves out excluded candidates. It also leaves out measured candidates that are not significantly faster
-// than the library's default. If no other algorithm remains at a point, its row has the default alone.
-// Measured times replace predictions.
+// than the library's default. If no other algorithm remains at a point, its row has only the default. If a
+// candidate was measured, the measured time replaces the prediction.
 func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	predicted, err := a.models.Predict(points)
 	if err != nil {
@@ -91,8 +92,8 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	return rows, nil
 }
 
-// beaten reports whether a measured candidate is slower than the library's default at its point, or
-// not significantly faster (their confidence intervals overlap).
+// beaten reports whether a measured candidate is not significantly faster than the library's default at its
+// point. It is slower, or the two confidence intervals overlap.
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measured[c]
 	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]
@@ -110,8 +111,8 @@ func (a Alternatives) Tie(point coll.Point) bool {
 	})
 }
 
-// overlap reports whether the confidence intervals of two measurements overlap. It is false if one
-// of them has no interval.
+// overlap reports whether the confidence intervals of two measurements overlap. It returns false if one of
+// the measurements has no interval.
 func overlap(a, b coll.Measurement) bool {
 	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
 	return known && a.Low <= b.High && b.Low <= a.High
@@ -123,7 +124,7 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 	return a.excluded.Selectable(at)
 }
 
-// times returns the measured times with which useMeasured replaces predictions.
+// times returns the measured times that replace predictions in useMeasured.
 func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
 	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(a.trusted)), a.models.Noise()
 	for c, m := range a.trusted {
@@ -157,8 +158,8 @@ func (a Alternatives) useMeasured(row selection.Row) {
 	}
 }
 
-// Fastest selects the algorithm with the shortest time in each row, and the library's default at
-// all other points. It suits libraries whose files can express any selection.
+// Fastest selects the algorithm with the shortest time in each row. At points without a row it selects the
+// library's default. It is for libraries whose files can express any selection.
 func Fastest(rows []selection.Row) (Selection, error) {
 	best := make(map[coll.Point]coll.Algorithm, len(rows))
 	for _, row := range rows {

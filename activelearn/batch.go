@@ -15,22 +15,23 @@ import (
 const (
 	// maxScored is the largest number of candidates that are scored for a batch.
 	maxScored = 400
-	// maxPriceVariance limits the variance, in squared decades, that is used to compute a price. The
-	// expected time is the median times a factor that grows with the variance. With this limit the factor
-	// is at most e^(2.3²/2) = 14.
+	// maxPriceVariance limits the variance, in squared decades, from which a price is computed. The
+	// expected time is the median multiplied by a factor that grows with the variance. This limit keeps the
+	// factor at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// minFall is the smallest relative fall of a variance that is not neglected.
+	// minFall is a relative fall of a variance. Smaller falls are neglected.
 	minFall = 1e-3
-	// minDeviation, in decades, is a lower limit of standard deviations. It prevents a division by zero.
+	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
+	// zero.
 	minDeviation = 1e-6
-	// batchShare limits the machine time of a batch to this share of the machine time of the campaign so
-	// far. A batch of one candidate is exempt. Without the limit, a last batch of expensive candidates
-	// could double the cost of a campaign before the next evaluation. Costs of earlier campaigns do not
-	// count.
+	// batchShare is a fraction of the machine time that the campaign has used so far. A batch must not take
+	// more than this. A batch of one candidate is exempt. Without the limit, a last batch of expensive
+	// candidates could double the cost of a campaign before the next evaluation. Costs of earlier campaigns
+	// do not count.
 	batchShare = 0.5
 )
 
-// scoredCandidate is a candidate that may be selected into the batch.
+// scoredCandidate is a candidate for the batch, with the values from which its score is computed.
 type scoredCandidate struct {
 	candidate   coll.Candidate
 	entry       int
@@ -44,13 +45,13 @@ type scoredCandidate struct {
 	picked      bool
 }
 
-// openChoice is the choice at one point before a batch is selected.
+// openChoice is the choice at one point at the time when the selection of a batch begins.
 type openChoice struct {
 	best, rival int     // entries: the lowest mean, and the one that it is expected to lose most to
 	slowdown    float64 // expected of best relative to rival, as a part
 }
 
-// pick is a candidate of the batch, with the values at the time when it was selected.
+// pick is a selected candidate of the batch, with the values that it had when it was selected.
 type pick struct {
 	entry    int
 	launch   any
@@ -59,7 +60,8 @@ type pick struct {
 	gain     float64 // expected fall of the average slowdown, as a part
 }
 
-// batchSelector selects a batch greedily by acquisition value over price.
+// batchSelector selects a batch greedily: it always takes the candidate with the highest ratio of
+// acquisition value to price.
 type batchSelector struct {
 	posterior   *gp.Posterior
 	entries     []gp.Entry       // by row: algorithms at the points of the sample
@@ -87,8 +89,8 @@ type pointSample struct {
 	selected map[coll.Candidate]bool
 }
 
-// budgetOf returns the machine time that a batch may cost, in seconds. It is infinite while no
-// trial has cost anything.
+// budgetOf returns the machine time that a batch may cost, in seconds. It is infinite as long as no trial
+// has cost anything.
 func budgetOf(l *Ledger) float64 {
 	if l.CostSeconds() == 0 {
 		return math.Inf(1)
@@ -96,8 +98,8 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on pending
-// candidates, so that they count as measured.
+// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on the
+// pending candidates, as if they were measured.
 func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
 	b := &batchSelector{
 		budget:   budgetOf(s.Ledger),
@@ -125,7 +127,7 @@ func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelecto
 	return b, nil
 }
 
-// predict computes means and covariances of all algorithms at the given points of the space.
+// predict computes the posterior means and covariances of all algorithms at the given points of the space.
 func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regret) error {
 	tasks := make([]int, len(sp.Algorithms()))
 	for a, alg := range sp.Algorithms() {
@@ -159,7 +161,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
-				// The price uses the mean of a log-normal variable.
+				// The expected time, from which the price follows, is the mean of a log-normal variable.
 				s.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
 				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
@@ -173,10 +175,10 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 	return waiting
 }
 
-// reduce keeps maxScored candidates and drops the others. Half of the kept ones have the greatest loss
-// relative to their price. The other half is drawn at random, weighted by variance over price, because
-// cheap neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information Processing
-// Letters 97, 2006).
+// reduce keeps maxScored candidates and drops the others. Half of the kept candidates are those with the
+// greatest ratio of loss to price. The other half is drawn at random, with the ratio of variance to price
+// as the weight, because cheap neighbors can be as informative (weighted sampling: Efraimidis and Spirakis,
+// Information Processing Letters 97, 2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
 	if len(b.scored) <= maxScored {
 		return
@@ -206,7 +208,7 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 	slices.SortFunc(b.scored, func(s, t scoredCandidate) int { return cmp.Compare(s.entry, t.entry) })
 }
 
-// score conditions the posterior on pending candidates and computes the acquisition value of each
+// score conditions the posterior on the pending candidates. It then computes the acquisition value of each
 // scored candidate.
 func (b *batchSelector) score(waiting []scoredCandidate) {
 	for _, s := range waiting {
@@ -239,7 +241,7 @@ func (b *batchSelector) scoredEntries() []int {
 	return out
 }
 
-// acquisition returns the expected fall of the total loss if a candidate is measured.
+// acquisition returns by how much the total loss is expected to fall if a candidate is measured.
 func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	sum := 0.0
 	for k := range b.pairs {
@@ -251,13 +253,13 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns the amount by which the variance of pair k falls if a candidate is measured.
+// varianceFall returns by how much the variance of pair k falls if a candidate is measured.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
 
-// selectBatch selects candidates in descending order of acquisition value over price. It stops at want
-// candidates or when the budget is used up, but selects at least one.
+// selectBatch selects candidates one by one, each time the one with the highest ratio of acquisition value
+// to price. It stops at the number want or when the budget is used up, but selects at least one candidate.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -277,9 +279,8 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	return batch
 }
 
-// best returns the candidate with the highest acquisition value over price, or nil if none remains.
-// It recomputes only the values at the top of the order, because further picks rarely raise a
-// value.
+// best returns the candidate with the highest ratio of acquisition value to price, or nil if none remains.
+// Further picks rarely raise a value, so it recomputes only the values at the top of the order.
 func (b *batchSelector) best() (*scoredCandidate, float64) {
 	for {
 		var top *scoredCandidate
@@ -300,8 +301,8 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 	}
 }
 
-// price returns the machine time of a candidate in this batch, in seconds. The price of the launch is
-// included unless an earlier pick uses the same launch.
+// price returns the machine time of a candidate in this batch, in seconds. It includes the launch, unless
+// an earlier pick already uses this launch.
 func (b *batchSelector) price(s *scoredCandidate) float64 {
 	if b.launched[s.launch] {
 		return max(minPrice, s.run)
@@ -309,8 +310,8 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	return max(minPrice, s.run+b.launch)
 }
 
-// pick adds a candidate to the batch and conditions all other candidates on its measurement. It
-// takes O(candidates · (picks + pairs)) operations.
+// pick adds a candidate to the batch. It conditions the values of all other candidates on a measurement of
+// this candidate. It takes O(candidates · (picks + pairs)) operations.
 func (b *batchSelector) pick(s *scoredCandidate) {
 	b.recordPick(s)
 	s.picked = true
@@ -337,7 +338,7 @@ func (b *batchSelector) pick(s *scoredCandidate) {
 	}
 }
 
-// recordPick records a candidate with its present values, before pick changes them.
+// recordPick records a candidate with its current values, which pick changes afterwards.
 func (b *batchSelector) recordPick(s *scoredCandidate) {
 	p := pick{entry: s.entry, launch: s.launch, launches: !b.launched[s.launch], run: s.run}
 	for k := range b.pairs {
@@ -349,7 +350,7 @@ func (b *batchSelector) recordPick(s *scoredCandidate) {
 	b.picks = append(b.picks, p)
 }
 
-// explain records a reason for each pick. Candidates that share a launch share its price equally.
+// explain records a reason for each pick. The candidates of a launch share the price of the launch equally.
 func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
 	sharing := map[any]float64{}
 	launches := map[any]bool{}

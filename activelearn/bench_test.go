@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// measured300 returns a ledger of 800 points and 10 algorithms, with 300 measured candidates.
+// measured300 returns a ledger with 800 points and 10 algorithms, in which 300 candidates are measured.
 func measured300(b *testing.B) *Ledger {
 	b.Helper()
 	g := coll.Grid{Nodes: []int{2, 3, 4, 6, 8, 12, 16, 24, 32, 48}, PPN: []int{1, 2, 4, 8}}
@@ -33,7 +33,7 @@ func measured300(b *testing.B) *Ledger {
 	return l
 }
 
-// BenchmarkAsk measures one call of Ask after 300 measurements, including the learning of
+// BenchmarkAsk measures one call of Ask after 300 measurements. The time includes learning the
 // hyperparameters.
 func BenchmarkAsk(b *testing.B) {
 	l := measured300(b)

@@ -8,8 +8,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// crossingMeasurements returns measurements of all candidates of the crossing machine. The times of one
-// algorithm are multiplied by a factor.
+// crossingMeasurements returns measurements of all candidates of the machine crossing. The times of one
+// algorithm are multiplied by the parameter times.
 func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measurement {
 	t.Helper()
 	l := NewLedger(crossing())
@@ -26,8 +26,8 @@ func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measur
 	return out
 }
 
-// mistakeShare returns the share of points where the algorithm chosen by the strategy's Gaussian process
-// is more than 10 % slower than the fastest.
+// mistakeShare returns the fraction of points at which the strategy's Gaussian process makes a mistake. It
+// chooses an algorithm that is more than 10 % slower than the fastest.
 func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
 	m := testutil.Must(r.model(State{Ledger: l}))(t)
@@ -50,9 +50,9 @@ func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) 
 	return float64(mistakes) / float64(len(r.rows))
 }
 
-// A campaign with measurements of an earlier campaign begins with a few cheap probes of every
-// algorithm. If nothing changed, its choices are right at once. If one algorithm became slower, a
-// few rounds correct the choices.
+// TestRegretOfEarlierCampaign checks a campaign that has the measurements of an earlier campaign. It begins
+// with a few cheap probes of every algorithm. If nothing changed, its choices must be right at once. If one
+// algorithm became slower, a few rounds must correct the choices.
 func TestRegretOfEarlierCampaign(t *testing.T) {
 	truth := crossingMeasurements(t, "", 1)
 	total := 0.0
@@ -95,8 +95,8 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 	}
 }
 
-// Measurements of an earlier campaign are ignored if their point or algorithm is not in the space.
-// Without any usable measurement the initial design is the ordinary one.
+// TestRegretOfForeignCampaign checks that measurements of an earlier campaign are ignored if their point or
+// algorithm is not in the space. If no usable measurement remains, the initial design is the ordinary one.
 func TestRegretOfForeignCampaign(t *testing.T) {
 	foreign := []coll.Measurement{
 		{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "early"}}, Seconds: 1, CostSeconds: 1},

@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Evaluate evaluates the selection after a round. failed is the number of failed candidates that will be
-// tried again. ok is false while nothing can be evaluated, for example with a single measured point or one
-// algorithm at each point.
+// Evaluate evaluates the selection after a round. The parameter failed is the number of failed candidates
+// that will be tried again. ok is false if nothing can be evaluated yet. This is the case, for example, if
+// a single point is measured or each point has only one algorithm.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
 	e = Evaluation{
@@ -49,9 +49,9 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	return e, true, nil
 }
 
-// Refit fits the models to all measurements so far. Later, the measurements of the next round are compared
-// with the predictions of these models. A resumed campaign calls Refit after the last evaluation in its
-// journal. Refit does nothing unless figures are predicted.
+// Refit fits the models to all measurements made so far. The measurements of the next round are then
+// compared with the predictions of these models. A resumed campaign calls Refit after the last evaluation
+// in its journal. Refit does nothing unless the source of the evaluation is Predicted.
 func (r *StopRule) Refit() (err error) {
 	if r.opt.Source == Predicted {
 		r.previous, err = r.models.snapshot()
@@ -59,8 +59,8 @@ func (r *StopRule) Refit() (err error) {
 	return err
 }
 
-// heldOut compares the model's predictions with measurements that were not used to fit it: the
-// reference or, in cross-validation, the measurements of each fold.
+// heldOut compares the model's predictions with measurements to which the model was not fitted. These are
+// the reference or, in cross-validation, the measurements of each fold in turn.
 func (r *StopRule) heldOut() (learner.Validation, error) {
 	if r.opt.Source == Reference {
 		l, err := r.models.Fit()
@@ -75,9 +75,10 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// measuredAll evaluates a space in which every candidate was measured. The selection is the fastest
-// measurement of each point; because of noise it may be a wrong choice. The upper ends assume that the
-// errors of different points are independent. It reports false if no point of positive weight was measured.
+// measuredAll evaluates a space in which every candidate was measured. The selection has the algorithm with
+// the fastest measurement at each point, which may be wrong because of noise. The upper ends of the
+// intervals assume that the errors of different points are independent. It reports false if no point of
+// positive weight was measured.
 func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	noise := preprocess.NoiseOf(r.ledger.Replicates())
 	at := map[coll.Point][]coll.Measurement{}
@@ -105,11 +106,11 @@ func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// normalUpper is the 95 % quantile of the standard normal distribution. An upper end is meant to
-// lie above the true value with a probability of 95 %.
+// normalUpper is the 95 % quantile of the standard normal distribution. The true value should lie below an
+// upper end with a probability of 95 %.
 const normalUpper = 1.645
 
-// riskOfFastest returns the risk of selecting the fastest measurement at a point.
+// riskOfFastest returns the risk of selecting the algorithm with the fastest measurement at a point.
 func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Options) learner.Risk {
 	best := 0
 	for i, m := range ms {
@@ -129,8 +130,8 @@ func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Op
 	return learner.RiskOf(rivals, opt)
 }
 
-// averageRisk averages risks over points. P95 and Worst of the summary refer to the expected
-// slowdowns of the points.
+// averageRisk returns the average of risks over points. In the summary, P95 and Worst are those of the
+// points' expected slowdowns.
 func averageRisk(risks []learner.Risk, opt metrics.Options) (metrics.Summary, error) {
 	slowdowns := make([]float64, len(risks))
 	for i, k := range risks {
@@ -153,8 +154,8 @@ func averageRisk(risks []learner.Risk, opt metrics.Options) (metrics.Summary, er
 	return s, nil
 }
 
-// deviations returns the standard deviations of the average slowdown and of the proportion of
-// mistakes, for independent points.
+// deviations returns the standard deviations of two averages over points: the average slowdown and the
+// proportion of mistakes. It assumes independent points.
 func deviations(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes float64) {
 	total := 0.0
 	for i, k := range risks {
@@ -166,8 +167,8 @@ func deviations(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes f
 	return math.Sqrt(slowdown) / total, math.Sqrt(mistakes) / total
 }
 
-// ignoreEmpty returns nil for the error that no point has a weight, because then there is nothing
-// to evaluate.
+// ignoreEmpty returns nil if the error says that no point has a weight, since there is nothing to evaluate
+// then. It returns any other error unchanged.
 func ignoreEmpty(err error) error {
 	if errors.Is(err, metrics.ErrEmpty) {
 		return nil

@@ -8,24 +8,24 @@ import (
 	"tutti/metrics"
 )
 
-// Source says how an evaluation's figures were obtained.
+// Source says where the figures of an evaluation come from.
 type Source string
 
-// The sources of an evaluation's figures.
+// The sources from which the figures of an evaluation can come.
 const (
 	Reference      Source = "reference"       // a complete, noise-free set of measurements
 	CrossValidated Source = "cross-validated" // the measurements themselves, held out by point
 	Predicted      Source = "predicted"       // upper ends of what the posterior predicts over the space
 )
 
-// measured is the source of an evaluation after every candidate of the space was measured.
+// measured is the source of an evaluation for which every candidate of the space was measured.
 const measured Source = "measured"
 
 // Sources returns the sources that a configuration may choose.
 func Sources() []Source { return []Source{Reference, CrossValidated, Predicted} }
 
-// Evaluation describes the quality of the selection after a round and the cost so far. All numbers
-// are finite.
+// Evaluation says how good the selection is after a round, and what the campaign has cost until then. All
+// numbers are finite.
 type Evaluation struct {
 	Round          int     `json:"round"`
 	Trials         int     `json:"trials"`
@@ -42,35 +42,36 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// SlowdownUpper and MistakesUpper are the upper ends of confidence intervals, which are compared with
+	// SlowdownUpper and MistakesUpper are the upper ends of confidence intervals. They are compared with
 	// the criteria. Both are zero if Slowdown and Mistakes are measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Outliers is the number of outliers to measure again in the next round. A campaign does not stop while
-	// outliers remain.
+	// Outliers is the number of outliers that the next round measures again. A campaign does not stop while
+	// there are any.
 	Outliers int `json:"outliers,omitzero"`
-	// Errors compares the previous round's predictions with the measurements made since then; see
-	// metrics.ErrorScale.
+	// Errors are the differences between the previous round's predictions and the measurements made since
+	// then; see metrics.ErrorScale.
 	Errors []SizeError `json:"errors,omitempty"`
-	// MistakesExpected and MistakesFound are numbers of mistakes at tested points: the number that the
-	// predictions expect, and the observed number. Older mistakes count less; see
+	// MistakesExpected and MistakesFound are numbers of mistakes at tested points: the number that was
+	// predicted, and the number that was observed. Older mistakes count less; see
 	// metrics.MistakeCalibration.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// The Validation fields sum up all validation samples since the first round in which the stop criteria
-	// held: the number of points, the slowdowns minus one, and the mistakes.
+	// The fields whose names begin with Validation are sums over all validation samples since the stop
+	// criteria were first met. They have the number of points, the slowdowns minus one, and the mistakes.
 	ValidationPoints   int     `json:"validation_points,omitzero"`
 	ValidationLoss     float64 `json:"validation_loss,omitzero"`
 	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`
 }
 
-// SizeError is the difference between a measured and a predicted time.
+// SizeError is the error of a predicted time, which a later measurement showed, at one message size.
 type SizeError struct {
 	MsgBytes   int64   `json:"msg_bytes"`
 	Deviations float64 `json:"deviations"` // standard deviations of prediction and measurement together
 }
 
-// Validate returns an error that names the journal key of the first number that is not finite.
+// Validate returns an error if a number is not finite. The error names the journal key of the first such
+// number.
 func (e Evaluation) Validate() error {
 	type number struct {
 		name  string
@@ -96,8 +97,8 @@ func (e Evaluation) Validate() error {
 	return nil
 }
 
-// figures returns the values that are compared with the criteria: the upper ends if there are any,
-// otherwise the averages.
+// figures returns the values that are compared with the criteria. These are the upper ends, or the averages
+// if there are no upper ends.
 func (e Evaluation) figures() metrics.Summary {
 	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	if e.SlowdownUpper > 0 {
@@ -106,7 +107,7 @@ func (e Evaluation) figures() metrics.Summary {
 	return s
 }
 
-// describe copies a summary into the evaluation.
+// describe copies the values of a summary into the evaluation.
 func (e *Evaluation) describe(s metrics.Summary) {
 	e.Judged = s.Points
 	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes
@@ -115,11 +116,11 @@ func (e *Evaluation) describe(s metrics.Summary) {
 
 // Reason says why a candidate is measured.
 type Reason struct {
-	// Uncertainty is the expected slowdown of the current choice at the point: 0.1 means 10 % slower than
-	// the fastest.
+	// Uncertainty is the expected slowdown of the current choice at the point. The value 0.1 means that the
+	// choice is 10 % slower than the fastest algorithm.
 	Uncertainty float64 `json:"uncertainty"`
-	// Gain is the expected decrease of the average slowdown of the space because of this measurement; 0.1
-	// means 10 %.
+	// Gain is the amount by which this measurement is expected to lower the average slowdown of the space.
+	// The value 0.1 means 10 %.
 	Gain       float64        `json:"gain"`
 	Seconds    float64        `json:"seconds"`             // expected machine time, its part of a launch included
 	Rival      coll.Algorithm `json:"rival,omitzero"`      // the algorithm that the choice is between, next to the candidate's own

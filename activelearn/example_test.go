@@ -29,7 +29,8 @@ func ExampleStrategy() {
 	// Output: 8 asked for, 32 left
 }
 
-// A trial that ends is recorded. The candidate of a failed trial can be tried again or given up.
+// The result of a trial is recorded when the trial ends. The candidate of a failed trial can be tried again
+// or given up.
 func ExampleLedger() {
 	ledger := activelearn.NewLedger(sweep(2))
 	c := ledger.Free(0)[0]
@@ -47,7 +48,7 @@ func ExampleLedger() {
 	// Output: 1 trial, 1 failed, 2 s, 7 left
 }
 
-// The criteria must hold for two evaluations in a row.
+// The criteria must be met by two successive evaluations.
 func ExampleWatch() {
 	watch := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
 	for _, slowdown := range []float64{1.02, 1.04, 1.02, 1.01} {

@@ -6,13 +6,13 @@ import (
 	"tutti/coll"
 )
 
-// Excluded holds the candidates that are not selected because of failures. These are candidates that were
-// given up, and unmeasured candidates that are likely to fail as well.
+// Excluded holds the candidates that may not be selected because of failures. These are the candidates that
+// were given up, and unmeasured candidates that are likely to fail, too.
 //
 // An algorithm that failed at every tried point of a layout is selected in that layout only at measured
-// points. If it worked up to some size and failed at every larger size tried, it is not selected above the
-// largest size that worked. The same rule holds below the smallest size that worked. Both rules also apply
-// to all layouts together. The library's default is never excluded.
+// points. If an algorithm worked up to some size and failed at every larger tried size, it is not selected
+// above the largest size that worked. The same applies below the smallest size that worked. Both rules also
+// apply to all layouts together. The library's default is never excluded.
 type Excluded struct {
 	ledger *Ledger
 	tried  map[layoutAlgorithm]span // empty where nothing was given up
@@ -24,8 +24,8 @@ type layoutAlgorithm struct {
 	algorithm coll.Algorithm
 }
 
-// span holds the range of message sizes at which an algorithm worked and the range at which it was
-// given up, in bytes.
+// span holds two ranges of message sizes in bytes: the sizes at which an algorithm worked, and the sizes at
+// which it was given up.
 type span struct{ worked, failed sizes }
 
 // sizes is a range of message sizes in bytes. It is empty if smallest is greater than largest.
@@ -33,21 +33,22 @@ type sizes struct{ smallest, largest int64 }
 
 var noSizes = sizes{smallest: math.MaxInt64, largest: math.MinInt64}
 
-// with returns the range, extended to include a size.
+// with returns the range, extended so that it includes a size.
 func (s sizes) with(bytes int64) sizes {
 	return sizes{min(s.smallest, bytes), max(s.largest, bytes)}
 }
 
-// excludes reports whether an untried size is likely to fail. It is if the size is larger than all sizes
-// that worked and a larger size failed, or smaller than all sizes that worked and a smaller size failed.
+// excludes reports whether an untried size is likely to fail. This is the case if the size is larger than
+// all sizes that worked and a larger size failed. It is also the case if the size is smaller than all sizes
+// that worked and a smaller size failed.
 func (s span) excludes(bytes int64) bool {
 	above := s.failed.largest > s.worked.largest && bytes > s.worked.largest
 	below := s.failed.smallest < s.worked.smallest && bytes < s.worked.smallest
 	return above || below
 }
 
-// Excluded returns the exclusions that follow from the trials so far. It takes O(candidates) time
-// if any candidate was given up.
+// Excluded returns the exclusions that follow from the trials so far. If any candidate was given up, it
+// takes O(candidates) time.
 func (l *Ledger) Excluded() *Excluded {
 	e := &Excluded{ledger: l}
 	if l.abandoned == 0 {
@@ -65,7 +66,7 @@ func (l *Ledger) Excluded() *Excluded {
 	return e
 }
 
-// add records whether a candidate worked or was given up.
+// add records that a candidate worked, or that it was given up.
 func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
 	at := layoutAlgorithm{layout, alg}
 	s, known := e.tried[at]
@@ -83,7 +84,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 // Any reports whether any candidate may be excluded.
 func (e *Excluded) Any() bool { return len(e.tried) > 0 }
 
-// Has reports whether a candidate of the ledger's space is excluded.
+// Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.
 func (e *Excluded) Has(c coll.Candidate) bool {
 	if !e.Any() || c.Algorithm.IsDefault() {
 		return false

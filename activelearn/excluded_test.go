@@ -9,7 +9,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// Candidates that were given up are excluded, and so are unmeasured candidates beyond them.
+// TestExcludedCandidates checks that candidates that were given up are excluded. Unmeasured candidates
+// beyond them must be excluded, too.
 func TestExcludedCandidates(t *testing.T) {
 	at := func(nodes int, bytes int64, alg string) coll.Candidate {
 		return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: alg}}
@@ -69,7 +70,8 @@ func TestExcludedCandidates(t *testing.T) {
 	}
 }
 
-// The library's default is never excluded, even if it was given up at some points.
+// TestDefaultIsNeverExcluded checks that the library's default is not excluded even if it was given up at
+// some points.
 func TestDefaultIsNeverExcluded(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
 	c := coll.Candidate{Point: p, Algorithm: coll.Default}

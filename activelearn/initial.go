@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// initialPoints is the number of points at which all algorithms are measured first. On machines
-	// A, C and D of data/simgrid, campaigns with 3 points took less machine time than campaigns
-	// with 5.
+	// initialPoints is the number of points at which all algorithms are measured first. Campaigns that
+	// begin with 3 points took less machine time than campaigns that begin with 5, on the machines A, C and
+	// D of data/simgrid.
 	initialPoints = 3
-	// maxInitialPosition limits the average position of an initial point between the smallest (0)
-	// and the greatest (1) nodes, ppn and bytes. Points in the lower half are likely to be cheap.
+	// maxInitialPosition limits the average position of an initial point between the smallest (0) and the
+	// greatest (1) nodes, ppn and bytes. Points below this limit are likely to be cheap.
 	maxInitialPosition = 0.5
 )
 
-// initialDesign returns all algorithms at a few points, likely cheap points first. If earlier
-// campaigns have measurements of the space, it returns some of their candidates instead.
+// initialDesign returns the candidates of all algorithms at a few points. It begins with points that are
+// likely to be cheap. If earlier campaigns have measurements in the space, it returns some of their
+// candidates instead.
 func (r *regret) initialDesign(s State) []coll.Candidate {
 	if batch := r.probes(s); len(batch) > 0 {
 		return batch
@@ -44,9 +45,9 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	return out
 }
 
-// positions returns the position of each point between the smallest (0) and the greatest (1) values
-// of the space. It is the average over nodes, ppn and bytes; a quantity with a single value does
-// not count.
+// positions returns where each point lies between the smallest (0) and the greatest (1) values in the
+// space. The position is the average over nodes, ppn and bytes. A quantity that has a single value does not
+// count.
 func (r *regret) positions() []float64 {
 	out := make([]float64, len(r.rows))
 	varying := 0.0
@@ -69,10 +70,10 @@ func (r *regret) positions() []float64 {
 	return out
 }
 
-// probes returns candidates that earlier campaigns measured: at least one of each algorithm, and Want in
-// total. The algorithms take turns. In its turn, an algorithm adds one of the cheaper half of its
-// candidates: the one farthest from all probes so far. The probes can thus reveal changes of one algorithm,
-// of large messages or of many nodes.
+// probes returns candidates that earlier campaigns measured: at least one for each algorithm, and Want in
+// total. The algorithms take turns, and in each turn one candidate is added. It comes from the cheaper half
+// of the algorithm's candidates, and is the one farthest from all probes so far. The probes can thus reveal
+// changes of one algorithm, of large messages or of many nodes.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}
@@ -116,9 +117,9 @@ type probe struct {
 	seconds float64 // machine time
 }
 
-// farthest returns the index of the probe with the greatest distance to its nearest selected probe.
-// Distances are in length scales; a different algorithm adds one. With no selected probe it returns
-// the most expensive probe.
+// farthest returns the index of the candidate in some whose nearest selected probe is farthest away.
+// Distances are in length scales, and a different algorithm adds one. If no probe is selected yet, it
+// returns the most expensive candidate.
 func (r *regret) farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1

@@ -7,10 +7,11 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// fillLaunches returns further candidates that the launches of a batch can also measure. The acquisition
-// value per second of each is at least that of the worst pick, whose price includes launches. Together they
-// cost at most as much as the launches, so the cost is at most twice the unavoidable cost (the ski-rental
-// problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
+// fillLaunches returns further candidates that the launches of a batch can measure as well. The acquisition
+// value per second of each of them is at least that of the worst pick, whose price includes launches.
+// Together the further candidates cost at most as much as the launches. The total cost is therefore at most
+// twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3,
+// 1988).
 func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -39,9 +40,9 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	return out, nil
 }
 
-// launches returns the set of launches that the picks use, and the budget for further candidates in these
-// launches. The budget is the price of the launches minus the machine time of each pick that uses the
-// launch of an earlier pick.
+// launches returns the set of launches that the picks use. It also returns the budget for further
+// candidates in these launches: the price of the launches, minus the machine time of every pick that uses
+// the launch of an earlier pick.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -55,12 +56,11 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// maxLaunchPoints is the largest number of points at which candidates are scored to fill launches. The
-// points lie in the layouts of the picks.
+// maxLaunchPoints limits the number of points at which candidates are scored to fill launches. Only points
+// in the layouts of the picks are used.
 const maxLaunchPoints = 600
 
-// launchSample returns the points in the layouts of the picks. The candidates of the batch count as
-// pending.
+// launchSample returns points in the layouts of the picks. The candidates of the batch count as pending.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {
@@ -75,8 +75,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale is the weight of a point in the sample divided by its weight in the space. It gives
-// the acquisition values of picks and of candidates that fill launches the same unit.
+// launchScale is the ratio of a point's weight in the sample to its weight in the space. It gives picks,
+// and candidates that fill launches, acquisition values in the same unit.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
 	if r.opt.Weights != nil && counted > samplePoints {

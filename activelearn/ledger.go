@@ -19,7 +19,8 @@ const (
 	abandoned
 )
 
-// Ledger records the status, the measurements and the cost of all candidates of a space.
+// Ledger records for all candidates of a space which state they are in, their measurements, and what these
+// have cost.
 type Ledger struct {
 	space        *coll.Space
 	status       []status // of every candidate of the space, in its order
@@ -47,8 +48,8 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow replaces the ledger's space by a larger one with the same points. The additional candidates
-// are free.
+// Grow replaces the space of the ledger by one that has the same points and additional candidates. The
+// additional candidates are free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for _, c := range l.space.Candidates() {
@@ -62,8 +63,8 @@ func (l *Ledger) Grow(s *coll.Space) {
 	*l = *grown
 }
 
-// find returns the point of a candidate and its index in status. It reports false if the space does
-// not have the candidate.
+// find returns the index of a candidate's point in the space, and the candidate's index in status. ok is
+// false if the space does not have the candidate.
 func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	point, ok = l.space.Index(c.Point)
 	if !ok {
@@ -77,7 +78,7 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	return 0, 0, false
 }
 
-// among returns the candidates at the i-th point whose status is one of the given ones.
+// among returns those candidates at the i-th point whose status is one of the given values.
 func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	var out []coll.Candidate
 	for k, a := range l.space.Feasible(i) {
@@ -99,14 +100,14 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	return l.among(i, free)
 }
 
-// IsFree reports whether the space has a candidate and the candidate is free.
+// IsFree reports whether a candidate is in the space and is free.
 func (l *Ledger) IsFree(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == free
 }
 
-// Missing returns the algorithms at a point that are free or pending. Their times are still
-// unknown.
+// Missing returns the algorithms that are free or pending at a point, so that their times are not known
+// yet.
 func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
 	if !ok {
@@ -122,9 +123,9 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 // Left returns the number of free candidates in the space.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns one measurement for each measured candidate, in the order of the trials. If
-// a candidate was measured twice, the first measurement counts unless it was disturbed. The slice
-// must not be changed; later trials do not change it either.
+// Measurements returns one measurement for each measured candidate, in the order of the trials. If a
+// candidate was measured twice, the first measurement counts unless it was disturbed. The caller must not
+// change the slice, and later trials do not change it.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
 // CostSeconds returns the machine time of all trials in seconds, including failed trials.
@@ -148,8 +149,7 @@ func (l *Ledger) PointsMeasured() int {
 	return len(seen)
 }
 
-// Pending returns the candidates that are being measured for the first time, in the order of
-// the space.
+// Pending returns the candidates whose first measurement is in progress, in the order of the space.
 func (l *Ledger) Pending() []coll.Candidate {
 	var out []coll.Candidate
 	for i, left := range l.left {
@@ -160,8 +160,8 @@ func (l *Ledger) Pending() []coll.Candidate {
 	return out
 }
 
-// Pend marks a free candidate as pending, or a measured candidate as being measured again. It
-// returns an error for a candidate in any other state.
+// Pend records that a measurement of a candidate begins. A free candidate becomes pending, and a measured
+// candidate is measured again. For a candidate in any other state it returns an error.
 func (l *Ledger) Pend(c coll.Candidate) error {
 	if !l.IsFree(c) && !l.IsDone(c) {
 		return fmt.Errorf("%v cannot be measured: it is outside the space, pending or given up", c)
@@ -174,8 +174,8 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// Record enters the result of a trial. The candidate of a failed trial stays pending until another
-// trial of it is recorded or it is abandoned.
+// Record enters the result of a trial. After a failed trial the candidate stays pending until another of
+// its trials is recorded or it is abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
 	if !ok || l.status[at] != pending && l.status[at] != repeating {
@@ -201,8 +201,8 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// replicate enters the second measurement of a candidate, which replaces the first if the first was
-// disturbed.
+// replicate enters the second measurement of a candidate. If the first measurement was disturbed, the
+// second one replaces it.
 func (l *Ledger) replicate(m coll.Measurement) {
 	at := l.place(m.Candidate)
 	r := preprocess.Replicate{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
@@ -213,19 +213,19 @@ func (l *Ledger) replicate(m coll.Measurement) {
 	l.replicates = append(l.replicates, r)
 }
 
-// place returns the index of a candidate's measurement in measurements.
+// place returns the index of a candidate's measurement in l.measurements.
 func (l *Ledger) place(c coll.Candidate) int {
 	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
 }
 
-// Measured returns the measurement of a candidate, which must have one.
+// Measured returns the measurement of a candidate. The candidate must have been measured.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
-// Replicates returns the pairs of measurements of candidates that were measured twice, ordered by
-// the second measurement.
+// Replicates returns the two measurements of each candidate that was measured twice, in the order of the
+// second measurements.
 func (l *Ledger) Replicates() []preprocess.Replicate { return l.replicates }
 
-// IsDone reports whether a candidate is measured and is not being measured again.
+// IsDone reports whether a candidate has been measured and no further measurement of it is in progress.
 func (l *Ledger) IsDone(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == done

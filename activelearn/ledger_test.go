@@ -12,8 +12,8 @@ import (
 	"tutti/preprocess"
 )
 
-// sweep returns a space of one layout: bcast with the sizes 1, 2, 4 … and the algorithms of the
-// synthetic machine.
+// sweep returns a space that has a single layout. Its points are bcasts of 1, 2, 4 … bytes; its algorithms
+// are those of the synthetic machine.
 func sweep(sizes int) *coll.Space {
 	var points []coll.Point
 	for i := range sizes {
@@ -22,8 +22,8 @@ func sweep(sizes int) *coll.Space {
 	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 }
 
-// cube returns a space of several layouts. One algorithm needs two processes per node, so it is
-// infeasible at some points.
+// cube returns a space with several layouts. One algorithm needs two processes per node, so it cannot run
+// at some points.
 func cube(t *testing.T) *coll.Space {
 	t.Helper()
 	points := testutil.Must(coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast))(t)
@@ -35,7 +35,7 @@ func cube(t *testing.T) *coll.Space {
 	})
 }
 
-// trial returns the synthetic machine's measurement of a candidate.
+// trial returns a trial in which the synthetic machine measures a candidate.
 func trial(t *testing.T, c coll.Candidate) coll.Trial {
 	t.Helper()
 	for _, m := range testutil.SyntheticMeasurements([]coll.Point{c.Point}) {
@@ -61,7 +61,7 @@ func record(t *testing.T, l *activelearn.Ledger, trials ...coll.Trial) {
 	}
 }
 
-// measure pends free candidates and records their trials.
+// measure begins the measurement of free candidates and records their trials.
 func measure(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
 	t.Helper()
 	pend(t, l, cs...)
@@ -112,7 +112,8 @@ func TestLedgerCounts(t *testing.T) {
 	}
 }
 
-// TestLedgerMissing checks that Missing returns free and pending algorithms, and no abandoned ones.
+// TestLedgerMissing checks that Missing returns the free and the pending algorithms, but not the abandoned
+// ones.
 func TestLedgerMissing(t *testing.T) {
 	s := sweep(1)
 	l := activelearn.NewLedger(s)
@@ -195,8 +196,8 @@ func TestLedgerErrors(t *testing.T) {
 	}
 }
 
-// TestLedgerGrow checks that Grow keeps the status of existing candidates, and that additional candidates
-// are free.
+// TestLedgerGrow checks that candidates keep their status when the space grows, and that additional
+// candidates are free.
 func TestLedgerGrow(t *testing.T) {
 	sp := sweep(3)
 	l := activelearn.NewLedger(sp)
@@ -237,8 +238,8 @@ func TestLedgerGrow(t *testing.T) {
 	}
 }
 
-// A candidate that is measured a second time keeps its first measurement. The second one becomes a
-// replicate, or only adds its cost if the trial failed.
+// TestLedgerSecondMeasurement checks a candidate that is measured a second time. It keeps its first
+// measurement, and the second one becomes a replicate. If the second trial failed, only its cost is added.
 func TestLedgerSecondMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()
@@ -268,8 +269,9 @@ func TestLedgerSecondMeasurement(t *testing.T) {
 	}
 }
 
-// A second time that is faster than noise explains replaces the first, which must have been
-// disturbed; a slower second time does not. Slices returned earlier by Measurements do not change.
+// TestLedgerReplacesDisturbedMeasurement checks a second time that is faster than noise explains. The first
+// measurement must have been disturbed, so the second one replaces it. A slower second time replaces
+// nothing. Slices that Measurements returned earlier must not change.
 func TestLedgerReplacesDisturbedMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()

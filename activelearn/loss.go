@@ -10,7 +10,7 @@ import (
 	"tutti/metrics"
 )
 
-// pair is the algorithm of lowest mean at a point and one other algorithm of the point.
+// pair consists of two algorithms at the same point: the one with the lowest mean, and another one.
 type pair struct {
 	best, other int     // entries of the posterior
 	weight      float64 // of the point
@@ -19,19 +19,20 @@ type pair struct {
 	loss        float64 // weighted
 }
 
-// maxPairs is the largest number of pairs kept, in the order of loss.
+// maxPairs limits the number of pairs. Those with the greatest losses are kept.
 const maxPairs = 500
 
-// A Gaussian process underestimates its error where an algorithm changes its behavior, such as at an eager
-// limit: errors of five standard deviations are not rare. With probability tailWeight, the variance is
-// therefore assumed to be tailFactor times as large. Without this assumption, an algorithm that was slow at
-// its measured points is not tried elsewhere.
+// A Gaussian process underestimates its error where an algorithm changes its behavior, for example at an
+// eager limit. Errors of five standard deviations are not rare there. Therefore the variance is assumed to
+// be tailFactor times as large with the probability tailWeight. Without this assumption, an algorithm that
+// was slow at its measured points would not be tried elsewhere.
 const (
 	tailWeight = 0.1
 	tailFactor = 16
 )
 
-// lossModel computes losses in units of what the criteria allow.
+// lossModel computes losses. A loss of 1 is the slowdown or the proportion of mistakes that the criteria
+// allow.
 type lossModel struct {
 	metrics.Allowed
 	mistake float64 // a choice that is slower by more than this is a mistake; decades
@@ -42,28 +43,27 @@ func newLossModel(a metrics.Allowed) lossModel {
 	return lossModel{a, math.Log10(1 + a.Threshold)}
 }
 
-// loss returns the expected loss of choosing the first of two algorithms. The logarithm of the
-// ratio of their times, in decades, is normal with mean -gap and the given variance, with tails.
-// The loss is the expected slowdown plus the probability of a mistake, each divided by the allowed
-// value.
+// loss returns the expected loss if the first of two algorithms is chosen. The logarithm of the ratio of
+// the first time to the second is normally distributed, with tails. Its mean is -gap, in decades. The loss
+// is the expected slowdown plus the probability of a mistake, each divided by the allowed value.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
 		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
 	})
 }
 
-// expectedSlowdown returns the expected slowdown of the choice, as a part: 0.1 is 10 %. The
-// arguments are those of loss.
+// expectedSlowdown returns the expected slowdown of the choice minus one, so 0.1 means 10 %. The parameters
+// are those of loss.
 func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }
 
-// certainGap is a gap between two algorithms in standard deviations. The loss at greater gaps counts as
+// certainGap is a gap between two algorithms, in standard deviations. At greater gaps the loss counts as
 // zero.
 const certainGap = 6
 
-// withTails returns the weighted mean of two values of f: with the ordinary standard deviation, and with
-// the larger one. The latter has the weight tailWeight.
+// withTails returns the weighted mean of two values of f. One is computed with the ordinary standard
+// deviation. The other one is computed with the larger standard deviation, and has the weight tailWeight.
 func withTails(gap, variance float64, f func(gap, deviation float64) float64) float64 {
 	s, sum := math.Sqrt(variance), 0.0
 	if gap < certainGap*s {
@@ -75,21 +75,21 @@ func withTails(gap, variance float64, f func(gap, deviation float64) float64) fl
 	return sum
 }
 
-// normalSlowdown returns ln 10 · E[max(x, 0)] for x normal with mean -gap and deviation s: the
-// expected slowdown, as a part.
+// normalSlowdown returns ln 10 · E[max(x, 0)], where x is normal with mean -gap and standard deviation s.
+// This approximates the expected slowdown minus one.
 func normalSlowdown(gap, s float64) float64 {
 	z := gap / s
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
-// shrink lowers a pair's variance after an observation. step is the covariance of the pair's
-// difference with the observation, divided by the deviation of the observation.
+// shrink lowers the variance of a pair as the result of an observation. step is the covariance between the
+// pair's difference and the observation, divided by the standard deviation of the observation.
 func (p *pair) shrink(step float64, m lossModel) {
 	p.variance = max(0, p.variance-step*step)
 	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs adds the pairs of greatest loss and the open choice at each point. Excluded candidates
+// addPairs adds the open choice at each point, and the pairs with the greatest losses. Excluded candidates
 // form no pairs.
 func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
@@ -107,7 +107,8 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the open choice of one point; first is the index of its first entry.
+// addPoint adds the pairs and the open choice of one point. The parameter first is the index of the point's
+// first entry.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {
 		b.choices = append(b.choices, openChoice{best: first, rival: first})

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// million returns a ledger with a space of a million candidates, up to 4096 nodes of 256 processes.
-// A thousand candidates are measured.
+// million returns a ledger whose space has a million candidates, with up to 4096 nodes of 256 processes
+// each. A thousand candidates are measured.
 func million(t testing.TB) *Ledger {
 	t.Helper()
 	g := coll.Grid{}
@@ -40,7 +40,7 @@ func million(t testing.TB) *Ledger {
 	return l
 }
 
-// wide records a synthetic measurement of a candidate of the space that million returns.
+// wide records a synthetic measurement of a candidate in the space of million.
 func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	t.Helper()
 	testutil.NoError(t, l.Pend(c))
@@ -50,16 +50,16 @@ func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 }
 
-// cpuSeconds returns the processor time that this process has used. Other work on the machine
-// disturbs it less than wall time.
+// cpuSeconds returns the processor time that this process has used. Other work on the machine affects it
+// less than it affects the wall time.
 func cpuSeconds(t testing.TB) float64 {
 	var used syscall.Rusage
 	testutil.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return float64(used.Utime.Nano()+used.Stime.Nano()) * 1e-9
 }
 
-// BenchmarkMillion measures one round over a million candidates, a thousand of them measured. The
-// hyperparameters are learned before.
+// BenchmarkMillion measures one round over a million candidates, of which a thousand are measured. The
+// hyperparameters are learned beforehand.
 func BenchmarkMillion(b *testing.B) {
 	l := million(b)
 	s := testutil.Must(New("regret", Options{Seed: 1}))(b)
@@ -78,7 +78,8 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 // TestMillion checks that the space and the ledger of a million candidates fit into a gigabyte. A round of
-// 50 candidates takes about a second of processor time; the test allows three for slower machines.
+// 50 candidates takes about one second of processor time. The test allows three seconds, for slower
+// machines.
 func TestMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million candidates")

@@ -6,8 +6,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Models fits models to the measurements of a ledger. Each model is fitted only once until another
-// trial ends.
+// Models fits models to the measurements of a ledger. It fits a model again only after a further trial has
+// ended.
 type Models struct {
 	opt     learner.Options
 	earlier [][]coll.Measurement
@@ -19,8 +19,8 @@ type Models struct {
 	fittedTrials    int // trials that fitted is computed from; -1 before the first
 }
 
-// NewModels returns models for a ledger and the measurements of earlier campaigns. The models are
-// fitted on first use.
+// NewModels returns the models for a ledger and for the measurements of earlier campaigns. The models are
+// fitted when they are first needed.
 func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Models {
 	return &Models{
 		opt: opt, earlier: earlier, ledger: l,
@@ -31,7 +31,7 @@ func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Mo
 // Data returns the training data of the models.
 func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 
-// DataOf returns the training data of models for a ledger and the measurements of earlier
+// DataOf returns the data on which models are trained: a ledger's data and the measurements of earlier
 // campaigns.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
 	return learner.Data{Measurements: l.Measurements(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
@@ -68,7 +68,7 @@ func (m *Models) Fit() (*learner.Learner, error) {
 	return l, err
 }
 
-// snapshot holds models that are fitted to the measurements of one moment.
+// snapshot holds models that are fitted to the measurements made up to some time.
 type snapshot struct {
 	gaussian     *learner.Learner // a Gaussian process: the selecting model itself, or next to forests
 	measurements int              // that the models are fitted to
@@ -76,8 +76,8 @@ type snapshot struct {
 	choose       Choice           // the selection; nil until it is needed
 }
 
-// snapshot fits the selecting model. If that is a forest, which has no posterior, it fits a
-// Gaussian process as well.
+// snapshot fits the model that makes the selection. If that is a forest, which has no posterior, snapshot
+// also fits a Gaussian process.
 func (m *Models) snapshot() (*snapshot, error) {
 	selecting, err := m.Fit()
 	if err != nil {

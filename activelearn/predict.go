@@ -9,12 +9,12 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// predict sets the expected loss of a round's selection over the space in e.
+// predict estimates how good a round's selection is over the space, and stores the figures in e.
 //
-// The standard deviations of the posterior are multiplied by a factor for each message size, learned from
-// the errors of earlier predictions (see scale). The expected mistakes are multiplied by the ratio of
-// observed to expected mistakes so far (see calibrate). Their upper ends are multiplied by the upper end of
-// that ratio. The upper ends are at least the loss that the validation sample showed.
+// The standard deviations of the posterior are multiplied by a factor for each message size. The factors
+// are learned from the errors of earlier predictions (see scale). The expected mistakes are multiplied by
+// the ratio of observed to expected mistakes so far (see calibrate). Their upper ends are multiplied by the
+// upper end of that ratio. No upper end is below the loss that the validation sample showed.
 //
 // predict reports false while no selected algorithm has a measurement.
 func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
@@ -62,8 +62,9 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// predictable returns the points at which the posterior has the selected algorithm, and that algorithm
-// for each point. The posterior lacks a default without measurements.
+// predictable returns the points at which the posterior can predict the selected algorithm, and the
+// selected algorithm at each of these points. The posterior cannot predict a default that was never
+// measured.
 func (s *snapshot) predictable(points []coll.Point, choose Choice) (at []coll.Point, choices []coll.Algorithm) {
 	for _, p := range points {
 		alg := choose(p)
@@ -75,16 +76,16 @@ func (s *snapshot) predictable(points []coll.Point, choose Choice) (at []coll.Po
 	return at, choices
 }
 
-// upperEnd returns the upper end of an average over the space. mean and sd are the expectation and
-// the standard deviation of the average. sd and the uncertainty of ratio are independent sources of
-// error.
+// upperEnd returns the upper end of an average over the space. mean and sd are the expectation and the
+// standard deviation of the average. The error that sd describes and the uncertainty of ratio are assumed
+// to be independent.
 func upperEnd(mean, sd float64, ratio metrics.MistakeCalibration) float64 {
 	expected := mean * ratio.Mean()
 	return expected + math.Hypot(mean*ratio.Upper()-expected, normalUpper*sd*math.Sqrt(ratio.Mean()))
 }
 
-// errors compares the predictions of the previous models with the measurements made after these models were
-// fitted.
+// errors compares the predictions of the previous models with the measurements that were made after these
+// models were fitted.
 func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 	if before == nil {
 		return nil, nil
@@ -97,8 +98,9 @@ func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 	return out, err
 }
 
-// scale returns a function that gives the factor of the posterior's standard deviation at a point.
-// It uses the prediction errors of all evaluations and further ones; see metrics.ErrorScale.
+// scale returns a function. At a point, the function gives the factor by which the posterior's standard
+// deviation is multiplied. The factor follows from the prediction errors of all evaluations and from the
+// parameter further; see metrics.ErrorScale.
 func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 	var s metrics.ErrorScale
 	add := func(errors []SizeError) {
@@ -119,9 +121,9 @@ func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 	}
 }
 
-// calibrate compares expected with observed mistakes of previous selections. A selection is tested at a
-// point if one of its rivals was measured there later. calibrate compares the probability of a mistake
-// against this rival before and after that measurement.
+// calibrate compares the expected with the observed number of mistakes of previous selections. A selection
+// is tested at a point if a rival of its choice was measured there later. calibrate compares the
+// probability of a mistake against this rival before the measurement with the probability after it.
 func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration, error) {
 	var ratio metrics.MistakeCalibration
 	if e, ok := r.last(); ok {
@@ -168,10 +170,10 @@ func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration,
 	return ratio, nil
 }
 
-// surprises returns the expected share of candidates that deviate from their predictions in a way
-// not observed so far. By Laplace's rule of succession, an event that did not occur in n trials has
-// probability 1/(n + 2). The trials are the candidates measured after a prediction, and those of
-// earlier campaigns as far as their times are unchanged.
+// surprises returns the expected fraction of candidates that deviate from their predictions in a way that
+// was not observed so far. By Laplace's rule of succession, an event that did not occur in n trials has the
+// probability 1/(n + 2). The trials are the candidates that were measured after a prediction. Candidates of
+// earlier campaigns count as well, by the fraction of them whose times are unchanged.
 func (r *StopRule) surprises() float64 {
 	tried := 0.0
 	if len(r.evaluations) > 0 {
@@ -193,8 +195,8 @@ func (r *StopRule) surprises() float64 {
 	return unknown / (tried + 2)
 }
 
-// unchangedShare considers the measurements of an earlier campaign that this campaign repeated. It returns
-// the share of them that changed by less than a mistake.
+// unchangedShare looks at the measurements of an earlier campaign that this campaign repeated. It returns
+// the fraction of them whose times changed by less than the mistake threshold.
 func (r *StopRule) unchangedShare(earlier []coll.Measurement) float64 {
 	was := make(map[coll.Candidate]float64, len(earlier))
 	for _, m := range earlier {
@@ -213,8 +215,9 @@ func (r *StopRule) unchangedShare(earlier []coll.Measurement) float64 {
 	return float64(same) / float64(max(1, again))
 }
 
-// validate adds a round's validation sample to the samples since the criteria hold. It raises the
-// upper ends at least to the average loss of the selection at these points.
+// validate adds a round's validation sample to the samples that were drawn since the criteria were first
+// met. It raises the upper ends so that they are not below the average loss of the selection at the sampled
+// points.
 func (r *StopRule) validate(before, now *snapshot, e *Evaluation) error {
 	if before == nil || !r.Confirming() {
 		return nil
@@ -237,8 +240,8 @@ func (r *StopRule) validate(before, now *snapshot, e *Evaluation) error {
 	return nil
 }
 
-// validationRisks returns the loss of the previous selection compared with the measured algorithms
-// at each point of the latest validation sample.
+// validationRisks returns the loss of the previous selection at each point of the latest validation sample.
+// The selection is compared with the algorithms measured at the point.
 func (r *StopRule) validationRisks(before, now *snapshot) ([]learner.Risk, error) {
 	var points []coll.Point
 	for _, m := range before.since(r.ledger) {

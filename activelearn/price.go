@@ -10,10 +10,10 @@ import (
 	"tutti/coll"
 )
 
-// prices estimates the machine time of measurements from earlier ones. A measurement consists of a
-// launch and of executions whose machine time grows with a power of the time of one execution. The
-// power is 1 if the benchmark makes a fixed number of executions for a size, and 0 if it measures
-// for a fixed time.
+// prices estimates the machine time of a measurement from earlier measurements. A measurement consists of a
+// launch and several executions. The machine time of the executions grows with a power of the time of one
+// execution. The power is 1 if the benchmark makes a fixed number of executions for a size, and 0 if it
+// measures for a fixed time.
 type prices struct {
 	launch float64   // seconds
 	power  float64   // 0 to 1
@@ -22,29 +22,29 @@ type prices struct {
 }
 
 const (
-	// minPrice, in seconds, is the lowest price. It keeps the acquisition value per price of a free
-	// candidate finite.
+	// minPrice, in seconds, is the lowest price. If a candidate costs nothing, it keeps the ratio of
+	// acquisition value to price finite.
 	minPrice = 1e-9
-	// powerRuns is the number of measurements needed to estimate the power. With fewer measurements the
-	// power is 1.
+	// powerRuns is the number of measurements that are needed to estimate the power. If there are fewer,
+	// the power is 1.
 	powerRuns = 12
 )
 
-// executions describes the executions of one measurement without its launch.
+// executions describes the executions in one measurement, without the launch.
 type executions struct {
 	bytes         int64
 	time, seconds float64 // of one execution, of all
 }
 
-// prices estimates the prices from the measurements of a ledger and of earlier campaigns. The latter give
-// the prices of sizes that this campaign has not measured yet.
+// prices estimates prices from the measurements of the ledger and of earlier campaigns. Earlier campaigns
+// provide the prices for sizes that this campaign has not measured yet.
 func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
 }
 
-// pricesOf estimates prices from measurements. launching holds the candidates whose machine time
-// includes a launch. The price of a launch is the cost of the cheapest of them, as if its
-// executions were free. The unit of a size is the median of its measurements.
+// pricesOf estimates prices from measurements. The parameter launching holds the candidates whose machine
+// time includes a launch. The price of a launch is the cost of the cheapest of these candidates, as if the
+// executions cost nothing. Each message size has a unit: the median over the measurements of that size.
 func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	for _, m := range ms {
@@ -77,8 +77,8 @@ func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
 	return p
 }
 
-// powerOf returns the slope of log machine time over log execution time, by least squares within
-// each message size. runs must be sorted by size.
+// powerOf estimates the power by which machine time grows with execution time. It is the slope of the
+// logarithms, by least squares within each message size. runs must be sorted by size.
 func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
 	for first := 0; first < len(runs); {
@@ -105,8 +105,8 @@ func powerOf(runs []executions) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run returns the machine time, in seconds, of measuring a candidate whose execution takes t
-// seconds. It uses the unit of the nearest measured size.
+// run returns the machine time, in seconds, of measuring a candidate, without the launch. The parameter t
+// is the time of one execution in seconds. It uses the unit of the nearest size that was measured.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

@@ -12,23 +12,23 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// regret selects the candidates with the greatest expected fall of the final selection's loss per
-// second of machine time.
+// regret is a strategy. It selects the candidates that are expected to lower the loss of the final
+// selection most, per second of machine time.
 //
-// The posterior (a Gaussian process of log10 times of all algorithms, gp.GP) predicts the fastest
-// algorithm at each point. It also gives the variance of the difference to each other algorithm,
-// from which the expected loss of the choice follows, see lossModel. The acquisition value of a
-// candidate is the fall of these losses, summed over a sample of the space, when its measurement
-// shrinks the variances. Its price is the predicted machine time of its executions plus, for the
-// first candidate of a launch, the launch. Batches are selected greedily by acquisition value over
-// price. Selected and pending candidates count as observed.
+// The posterior (a Gaussian process of log10 times of all algorithms, gp.GP) predicts the fastest algorithm
+// at each point. It also gives the variance of the time difference between this algorithm and each other
+// one. The expected loss of the choice follows from this variance; see lossModel. A measurement of a
+// candidate shrinks the variances and therefore the losses. The acquisition value of the candidate is the
+// fall of the losses, summed over a sample of the space. The price is the predicted machine time of the
+// candidate's executions. For the first candidate of a launch it includes the launch. Batches are selected
+// greedily by the ratio of acquisition value to price. Selected and pending candidates count as observed.
 //
-// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J. Computing
-// 21, 2009) with constant means. Theirs is zero if no single measurement can change the choice;
-// this one is not.
+// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009)
+// with constant means. Their acquisition value is zero if no single measurement can change the choice; the
+// value here is not.
 //
-// Measurements of earlier campaigns are further sources of the Gaussian process. A few of them are
-// measured again first, which shows how far the others are still valid.
+// Measurements of earlier campaigns are further sources of the Gaussian process. A few of these
+// measurements are repeated first. This shows whether the others are still valid.
 type regret struct {
 	opt       Options
 	rows      [][]float64             // of every point of the space
@@ -39,15 +39,15 @@ type regret struct {
 }
 
 const (
-	// samplePoints is the number of points that losses are summed over. They are drawn in each
+	// samplePoints is the number of points over which losses are summed. The points are drawn anew in each
 	// round.
 	samplePoints = 300
-	// evenPoints is the number of additional points that are drawn evenly if points have weights.
-	// Measurements there may be informative about points of large weight.
+	// evenPoints is the number of additional points if points have weights. They are drawn evenly, because
+	// measurements at such points may be informative about points of large weight.
 	evenPoints = 100
 )
 
-// Ask returns the candidates with the highest acquisition value over price.
+// Ask returns the candidates with the highest ratio of acquisition value to price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err := r.start(s.Ledger); err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
@@ -62,7 +62,7 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	return r.recordLaunches(batch), nil
 }
 
-// ask selects the batch of a round after the initial design.
+// ask selects the batch of a round that follows the initial design.
 func (r *regret) ask(s State) ([]coll.Candidate, error) {
 	m, err := r.model(s)
 	if err != nil {
@@ -103,8 +103,8 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the batch sizes at which launches are filled. If candidates share launches, the first
-// stage is a single candidate, because the others of its launch may be enough.
+// stages returns the batch sizes after which launches are filled. If candidates share launches, the first
+// stage is a single candidate, because the other candidates that its launch can measure may be enough.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -130,7 +130,7 @@ func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	return why, known
 }
 
-// start computes features and indices of the space at the first Ask.
+// start computes the features and indices of the space, at the first call of Ask.
 func (r *regret) start(l *Ledger) error {
 	if r.rows != nil {
 		return nil
@@ -148,8 +148,8 @@ func (r *regret) start(l *Ledger) error {
 	return nil
 }
 
-// recordLaunches marks the first candidate of each launch in a batch: the machine time of this candidate
-// includes the launch.
+// recordLaunches records which candidate of a batch is the first of its launch. The machine time of such a
+// candidate includes the launch.
 func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	seen := map[any]bool{}
 	for _, c := range batch {
@@ -160,8 +160,8 @@ func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// complete adds random free candidates to a batch that is too small, because the selector considers
-// only a sample of the points.
+// complete adds random free candidates to a batch that has too few. A batch may have too few because the
+// selector considers only a sample of the points.
 func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
@@ -177,8 +177,8 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model returns the smooth Gaussian process of the posterior. The losses take account of points that differ
-// from their neighbors, by their tails (see tailWeight).
+// model returns the smooth Gaussian process of the posterior. It does not describe points that differ from
+// their neighbors; the tails of the losses allow for such points (see tailWeight).
 func (r *regret) model(s State) (m *gp.GP, err error) {
 	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
@@ -186,10 +186,10 @@ func (r *regret) model(s State) (m *gp.GP, err error) {
 	return r.posterior.Smooth()
 }
 
-// samplePoints returns the points of a round and their weights, in the order of the space. A space
-// of at most samplePoints points is included completely. From a larger one, points are drawn in
-// proportion to their weights, and a point's weight is the number of times it was drawn. Points
-// with pending candidates are always included.
+// samplePoints returns the points of a round and their weights, in the order of the space. If the space has
+// at most samplePoints points, all of them are returned. From a larger space, points are drawn in
+// proportion to their weights. The weight of a point in the result is how often it was drawn. Points with
+// pending candidates are always included.
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
@@ -218,7 +218,7 @@ func (r *regret) samplePoints(s State) pointSample {
 	return out
 }
 
-// weight returns the weight of a point.
+// weight returns the weight of the i-th point.
 func (o Options) weight(i int) float64 {
 	if o.Weights == nil {
 		return 1
@@ -226,8 +226,8 @@ func (o Options) weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// draw divides the space, in order, into samplePoints parts of equal weight and draws one point
-// from each. A heavy point can be drawn several times.
+// draw divides the points of the space, in order, into samplePoints parts of equal weight. It draws one
+// point from each part. A point of large weight can be drawn several times.
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.totalWeight()
 	var out []int

@@ -45,7 +45,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// A benchmark that measures for a fixed time has the same price for every candidate.
+// TestPricesOfFixedTimeBenchmark checks a benchmark that measures for a fixed time. Its price is the same
+// for every candidate.
 func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 2 * powerRuns {
@@ -88,8 +89,9 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// machine records a measurement of a candidate. The machine has two algorithms whose times cross at
-// 1 KiB and a third that is ten times slower. launch is the cost of a launch in seconds.
+// machine records a measurement of a candidate. The simulated machine has two algorithms whose times cross
+// at 1 KiB, and a third one that is ten times slower. The parameter launch is the cost of a launch in
+// seconds.
 func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	t.Helper()
 	if l.IsFree(c) {
@@ -118,8 +120,8 @@ func crossing() *coll.Space {
 	return coll.NewSpace(points, []coll.Algorithm{{Name: "early"}, {Name: "late"}, {Name: "slow"}}, func(coll.Candidate) error { return nil })
 }
 
-// An algorithm that is ten times slower than the others is rarely measured after the first two
-// rounds.
+// TestRegretAvoidsSlowAlgorithm checks that an algorithm that is ten times slower than the others is rarely
+// measured after the first two rounds.
 func TestRegretAvoidsSlowAlgorithm(t *testing.T) {
 	for seed := range uint64(3) {
 		l := NewLedger(crossing())
@@ -143,8 +145,8 @@ func TestRegretAvoidsSlowAlgorithm(t *testing.T) {
 	}
 }
 
-// shared returns a function whose value is equal for candidates that share a launch, or nil if no
-// candidates do.
+// shared returns a function whose value is equal for candidates that share a launch. It returns nil if
+// candidates never share a launch.
 func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	if model == benchrunner.LaunchCandidate {
 		return nil
@@ -152,8 +154,8 @@ func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	return func(c coll.Candidate) any { return model.Key(c) }
 }
 
-// A launch that can measure several candidates is filled. The more candidates can share a launch,
-// the more are measured in each.
+// TestRegretFillsLaunches checks that launches are filled if they can measure several candidates. If more
+// candidates can share a launch, more must be measured in each launch.
 func TestRegretFillsLaunches(t *testing.T) {
 	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
 		l := NewLedger(crossing())
@@ -183,8 +185,8 @@ func TestRegretFillsLaunches(t *testing.T) {
 	}
 }
 
-// A pending candidate changes the acquisition values of all others exactly as a picked candidate
-// does.
+// TestRegretCountsPendingAsMeasured checks that a pending candidate changes the acquisition values of all
+// others exactly like a selected candidate.
 func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())
@@ -225,7 +227,8 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	}
 }
 
-// The initial points lie in the lower half of the space, where they are likely cheap.
+// TestRegretInitialPointsAreCheap checks that the initial points lie in the lower half of the space, where
+// they are likely to be cheap.
 func TestRegretInitialPointsAreCheap(t *testing.T) {
 	sp := crossing()
 	s := testutil.Must(New("regret", Options{Seed: 3}))(t)
@@ -240,8 +243,8 @@ func TestRegretInitialPointsAreCheap(t *testing.T) {
 	}
 }
 
-// Each candidate that the model chose has a reason: the rival algorithm, the expected slowdown of
-// the choice, the expected gain and the expected machine time.
+// TestRegretGivesReasons checks that each candidate that the model chose has a reason. The reason has the
+// rival algorithm, the expected slowdown of the choice, the expected gain and the expected machine time.
 func TestRegretGivesReasons(t *testing.T) {
 	l := NewLedger(crossing())
 	s := testutil.Must(New("regret", Options{Seed: 2, SharedLaunch: shared(benchrunner.LaunchOSU)}))(t)

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// outlierSigma defines outliers: an outlier exceeds the prediction from all other measurements by this
-	// number of standard deviations. It is measured again before the campaign stops. Until then it counts
-	// like any other measurement.
+	// An outlier is a measurement that exceeds the prediction from all other measurements by more than
+	// outlierSigma standard deviations. It is measured again before the campaign stops. Until then it
+	// counts like any other measurement.
 	outlierSigma = 4.0
-	// outlierShare limits the machine time for measuring outliers again, as a part of all machine
-	// time.
+	// outlierShare limits the machine time for measuring outliers again. It is a fraction of the whole
+	// machine time.
 	outlierShare = 0.1
-	// replicateShare limits the machine time of replicates, as a part of all machine time.
+	// replicateShare limits the machine time for replicates. It is a fraction of the whole machine time.
 	replicateShare = 0.02
 )
 
-// FindOutliers finds the outliers among the measurements since the last call. They are measured
-// again in the given round, the next one, because their job may have been disturbed.
+// FindOutliers finds the outliers among the measurements made since its last call. They are measured again
+// in the given round, which is the next one, because the jobs that measured them may have been disturbed.
 func (r *StopRule) FindOutliers(round int) error {
 	r.outliers = nil
 	if !r.opt.UsesPosterior {
@@ -48,10 +48,10 @@ func (r *StopRule) FindOutliers(round int) error {
 // Outliers returns the outliers that the next round measures again.
 func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
-// Replicate returns at most one candidate that is already measured, to measure it again with the candidates
-// of a round. The difference of the two jobs shows how noisy the machine is. Replicate considers the
-// message size with the fewest replicates, and takes its cheapest candidate. If a launch measures several
-// candidates, only a candidate of a planned launch is taken.
+// Replicate returns at most one candidate that is already measured. It is measured again together with the
+// candidates of a round, and the difference between the two measurements shows how noisy the machine is.
+// Replicate takes the cheapest candidate of the message size that has the fewest replicates. If a launch
+// measures several candidates, only a candidate of an already planned launch is taken.
 func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	if !r.opt.UsesPosterior {
 		return nil
@@ -79,7 +79,7 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	return []coll.Candidate{best.Candidate}
 }
 
-// launched reports whether a launch for the candidates of a round can measure c as well.
+// launched reports whether a launch that is planned for the candidates of a round can also measure c.
 func (r *StopRule) launched(c coll.Candidate, batches [][]coll.Candidate) bool {
 	key := r.opt.SharedLaunch
 	if key == nil {
@@ -90,8 +90,8 @@ func (r *StopRule) launched(c coll.Candidate, batches [][]coll.Candidate) bool {
 	})
 }
 
-// remaining returns the unused part, in seconds, of a share of the machine time so far. If outliers is
-// true, the used part is the second measurements of outliers. Otherwise it is all other replicates.
+// remaining returns how many seconds remain of a share of the machine time so far. If outliers is true, the
+// second measurements of outliers count as used. Otherwise all other replicates count as used.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {
@@ -102,7 +102,8 @@ func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	return seconds
 }
 
-// Reasons returns the reason of each candidate of a round, or nil if the strategy gives no reasons.
+// Reasons returns the reason for each candidate of a round. It returns nil if the strategy gives no
+// reasons.
 func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 	known, out := false, make([]Reason, len(batch))
 	for i, c := range batch {

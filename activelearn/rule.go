@@ -21,17 +21,18 @@ type RuleOptions struct {
 	Folds         int                // of the cross-validation
 	Reference     []coll.Measurement // complete and noise-free; nil where there is none
 	Weights       []float64          // of the points of the space; nil: all alike
-	// Merge turns rows into a selection that the library's files can express; nil means Fastest.
+	// Merge turns rows into a selection that the library's files can express. If it is nil, Fastest is
+	// used.
 	Merge func([]selection.Row) (Selection, error)
-	// SharedLaunch returns equal values for candidates that one launch measures. If it is nil, each
+	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
 	// candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
 	// Reason returns why a candidate is measured. It is nil if the strategy gives no reasons.
 	Reason func(coll.Candidate) (Reason, bool)
 }
 
-// StopRule evaluates the selection after each round and decides when a campaign stops. It also
-// names outliers to measure again and replicates that estimate the noise.
+// StopRule evaluates the selection after each round and decides when a campaign stops. It also names the
+// outliers that should be measured again, and replicates from which the noise is estimated.
 type StopRule struct {
 	opt         RuleOptions
 	points      []coll.Point
@@ -73,8 +74,8 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round. It reports whether the campaign has converged: the
-// criteria held in enough rounds in a row, and no outlier is pending.
+// Observe records the evaluation of a round. It reports whether the campaign has converged: enough
+// successive rounds met the criteria, and no outlier is pending.
 func (r *StopRule) Observe(e Evaluation) (converged bool) {
 	r.evaluations = append(r.evaluations, e)
 	observe := r.watch.ObserveAll
@@ -90,35 +91,35 @@ func (r *StopRule) meetsCriteria() bool {
 	return ok && r.watch.Meets(e.figures())
 }
 
-// averagesMeetCriteria reports whether the averages of the latest evaluation meet the criteria. Where
-// every candidate is measured, no further round can narrow their intervals.
+// averagesMeetCriteria reports whether the averages of the latest evaluation, instead of the upper ends,
+// meet the criteria. If every candidate is measured, no further round can narrow the confidence intervals.
 func (r *StopRule) averagesMeetCriteria() bool {
 	e, ok := r.last()
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// Confirming reports whether the next round draws a validation sample, which follows a prediction
-// that meets the criteria.
+// Confirming reports whether the next round draws a validation sample. It does if the latest evaluation is
+// predicted and meets the criteria.
 func (r *StopRule) Confirming() bool { return r.opt.Source == Predicted && r.meetsCriteria() }
 
-// OnlyRemeasures reports whether the next round measures outliers alone: the criteria held in
-// enough rounds, and only outliers keep the campaign from stopping.
+// OnlyRemeasures reports whether the next round measures only outliers. This is the case if enough rounds
+// met the criteria and only the outliers keep the campaign from stopping.
 func (r *StopRule) OnlyRemeasures() bool { return r.watch.Satisfied() && len(r.outliers) > 0 }
 
-// SpaceGrew discards the rounds in which the criteria held, because the space has become larger.
+// SpaceGrew discards the count of rounds that met the criteria, because the space has become larger.
 func (r *StopRule) SpaceGrew() { r.watch.Reset() }
 
-// LimitReached returns the limit that is reached, or "" for none.
+// LimitReached returns the limit that the campaign has reached, or "" if it has reached none.
 func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
 	return r.watch.LimitReached(r.ledger, elapsed)
 }
 
-// Ended returns the reason why no further round begins, or "" if one begins. retries is the number of
-// failed candidates to try again.
+// Ended returns the reason why no further round begins. If a further round begins, it returns "". The
+// parameter retries is the number of failed candidates that will be tried again.
 //
 // A space is completely measured if no candidate is free, none will be tried again after a failure, and no
-// outlier will be measured again. This comes before every limit; the reason is Converged if the averages
-// meet the criteria.
+// outlier will be measured again. Ended checks this before the limits. For a completely measured space the
+// reason is Converged if the averages meet the criteria.
 func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
 	case complete && r.averagesMeetCriteria():
@@ -130,14 +131,15 @@ func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 }
 
 const (
-	// predictedPoints is the number of points that are drawn in each round to evaluate the
-	// selection.
+	// predictedPoints is the number of points that are drawn in each round. The selection is evaluated at
+	// these points.
 	predictedPoints = 300
-	// mergedPoints is the size, in points, of the largest space whose complete selection is merged in every
-	// round, as it is for the exported files.
+	// mergedPoints is a number of points. In a space that is not larger, the complete selection is merged
+	// in every round, in the same way as for the exported files.
 	mergedPoints = 20_000
-	// ruleStream separates the random points of evaluations from those of strategies in the same
-	// round, so that measured points are not evaluated more often. Any odd number would do.
+	// ruleStream makes the random points of evaluations independent of the points that strategies draw in
+	// the same round. Otherwise measured points would be evaluated more often than others. Any odd number
+	// would do.
 	ruleStream = 0x9e3779b97f4a7c15
 )
 
@@ -156,8 +158,8 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 	return out
 }
 
-// MergePoints returns the points whose selection is merged in a round: all points of a space of at
-// most mergedPoints, otherwise those of SamplePoints.
+// MergePoints returns the points whose selection is merged in a round. These are all points if the space
+// has at most mergedPoints points, otherwise those of SamplePoints.
 func (r *StopRule) MergePoints(round int) []coll.Point {
 	if len(r.points) > mergedPoints {
 		return r.SamplePoints(round)
@@ -165,7 +167,7 @@ func (r *StopRule) MergePoints(round int) []coll.Point {
 	return r.points
 }
 
-// Selected returns the selection according to all measurements.
+// Selected returns the selection that follows from all measurements.
 func (r *StopRule) Selected() (Choice, error) {
 	if r.previous != nil && r.previous.measurements == len(r.ledger.Measurements()) {
 		return r.choiceOf(r.previous, r.points)
@@ -177,8 +179,8 @@ func (r *StopRule) Selected() (Choice, error) {
 	return r.merge(NewAlternatives(l, r.ledger), r.points)
 }
 
-// choiceOf returns the selection according to the models of a snapshot. In a large space the selection
-// covers the given points alone.
+// choiceOf returns the selection that follows from the models of a snapshot. In a large space the selection
+// has only the given points.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	if len(r.points) > mergedPoints {
 		return r.merge(s.alternatives, points)
@@ -190,8 +192,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	return s.choose, err
 }
 
-// merge returns the selection that the files would make from alternatives. In a space of more than
-// mergedPoints it returns the fastest algorithm at each given point, without merging.
+// merge returns the selection that exported files would have. In a space of more than mergedPoints points
+// it does not merge, but returns the fastest algorithm at each given point.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
 	if len(r.points) <= mergedPoints {
@@ -205,13 +207,13 @@ func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	return s.Choose, err
 }
 
-// weigh returns a copy of the metrics options that has the weights of the given points.
+// weigh returns a copy of the metrics options with the weights of the given points.
 func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.index, r.opt.Weights, points)
 }
 
-// Weigh returns a copy of opt that has the weights of the given points; a point outside the space has
-// weight 0. weights holds a weight for each point of the space; nil means equal weights.
+// Weigh returns a copy of opt with the weights of the given points. A point outside the space has the
+// weight 0. The parameter weights holds a weight for each point of the space; nil means equal weights.
 func Weigh(opt metrics.Options, space *coll.Space, weights []float64, points []coll.Point) metrics.Options {
 	if weights == nil {
 		return opt

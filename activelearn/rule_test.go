@@ -11,8 +11,9 @@ import (
 	"tutti/metrics"
 )
 
-// With a deviation of zero the upper end is the expectation times the ratio's upper end. With an
-// expectation of zero it is a quantile of the normal distribution.
+// TestUpperEnd checks two special cases. If the standard deviation is zero, the upper end is the
+// expectation multiplied by the ratio's upper end. If the expectation is zero, it is a quantile of the
+// normal distribution.
 func TestUpperEnd(t *testing.T) {
 	ratio := metrics.MistakeCalibration{Expected: 8, Found: 3}
 	if got, want := upperEnd(0.02, 0, ratio), 0.02*ratio.Upper(); math.Abs(got-want) > 1e-15 {
@@ -26,8 +27,8 @@ func TestUpperEnd(t *testing.T) {
 	}
 }
 
-// Large errors at one message size raise the scale there, and hardly at distant sizes. Errors of
-// the current round count like errors of earlier rounds.
+// TestScaleBySize checks that large errors at one message size raise the scale at this size, but hardly at
+// distant sizes. Errors of the current round must count like errors of earlier rounds.
 func TestScaleBySize(t *testing.T) {
 	of := func(bytes int64, deviations float64) []SizeError {
 		return slices.Repeat([]SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
@@ -44,8 +45,8 @@ func TestScaleBySize(t *testing.T) {
 	}
 }
 
-// The points of an evaluation are independent of the points that a strategy draws with the same
-// seed and round.
+// TestSamplePointsIsIndependent checks that the points of an evaluation do not depend on the points that a
+// strategy draws with the same seed and round.
 func TestSamplePointsIsIndependent(t *testing.T) {
 	var points []coll.Point
 	for i := range 2 * predictedPoints {
@@ -69,8 +70,8 @@ func TestSamplePointsIsIndependent(t *testing.T) {
 	}
 }
 
-// A point counts as one observation even if its algorithms are measured in different rounds. Its
-// time is the fastest of the first of these rounds.
+// TestUncertaintyObservesEachPointOnce checks that a point counts as one observation even if its algorithms
+// are measured in different rounds. The point's time must be the fastest time of the first of these rounds.
 func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	var points []coll.Point
 	for i := range 6 {
@@ -86,7 +87,7 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 		if got, want := len(u.fastest), l.PointsMeasured(); got != want {
 			t.Fatalf("round %d: %d points observed, want %d", round, got, want)
 		}
-		// In round r, one more algorithm is measured at each of the first r points.
+		// Round r measures one more algorithm at each of the first r points.
 		for i := range min(round, len(points)) {
 			free := l.Free(i)
 			if len(free) == 0 {

@@ -9,8 +9,9 @@ import (
 // StopReason says why a campaign stopped.
 type StopReason string
 
-// The stop reasons of a campaign. Only Converged is good: the criteria held. SpaceExhausted means that
-// every candidate was measured and the criteria do not hold: noise hides which algorithm is the best.
+// The reasons why a campaign stops. Only Converged is good; it means that the criteria are met.
+// SpaceExhausted means that every candidate was measured but the criteria are not met, because noise hides
+// which algorithm is the best.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
@@ -22,7 +23,7 @@ const (
 // Good reports whether the campaign converged.
 func (r StopReason) Good() bool { return r == Converged }
 
-// Criteria define a good selection: both must hold for Patience evaluations in a row.
+// Criteria define when a selection is good. Patience successive evaluations must meet both of them.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
@@ -36,24 +37,25 @@ type Limits struct {
 	Wall           time.Duration
 }
 
-// Watch counts the evaluations in a row that meet the criteria, and checks the limits.
+// Watch counts the successive evaluations that meet the criteria. It also checks the limits.
 type Watch struct {
 	criteria Criteria
 	limits   Limits
 	inRow    int // evaluations that met the criteria
 }
 
-// NewWatch returns a Watch that has observed no evaluation.
+// NewWatch returns a Watch that has not observed any evaluation yet.
 func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
 
-// Observe counts the evaluation of a round and reports whether the criteria have held for Patience
-// evaluations in a row. An evaluation of fewer than 1/Mistakes points does not count, because its
-// proportion of mistakes could not be small enough.
+// Observe takes the evaluation of a round. It reports whether the last Patience evaluations all met the
+// criteria. An evaluation of fewer than 1/Mistakes points does not count, because one mistake would already
+// be too many.
 func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
-// ObserveAll is Observe for an evaluation of the whole space, which may have any number of points.
+// ObserveAll works like Observe, but for an evaluation of the whole space, which may have any number of
+// points.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {
@@ -65,19 +67,19 @@ func (w *Watch) observe(meets bool) bool {
 	return w.Satisfied()
 }
 
-// Satisfied reports whether the criteria have held for Patience evaluations in a row.
+// Satisfied reports whether the last Patience evaluations met the criteria.
 func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience) }
 
-// Reset forgets the evaluations that met the criteria.
+// Reset sets the count of evaluations that met the criteria to zero.
 func (w *Watch) Reset() { w.inRow = 0 }
 
-// Meets reports whether an evaluation meets the criteria.
+// Meets reports whether a single evaluation meets the criteria.
 func (w *Watch) Meets(s metrics.Summary) bool {
 	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
 }
 
-// LimitReached returns the first limit that is reached, or "" for none. The limits are the ledger's
-// machine time and node-seconds, and the elapsed wall time.
+// LimitReached returns the first limit that the campaign has reached, or "" if there is none. The limits
+// apply to the ledger's machine time and node-seconds, and to the elapsed wall time.
 func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:

@@ -9,7 +9,7 @@ import (
 	"tutti/metrics"
 )
 
-// evaluation returns a summary with the given figures.
+// evaluation returns the summary of an evaluation with the given values.
 func evaluation(points int, slowdown, mistakes float64) metrics.Summary {
 	return metrics.Summary{Points: points, Slowdown: slowdown, Mistakes: mistakes}
 }
@@ -43,7 +43,8 @@ func TestWatchObserve(t *testing.T) {
 			rounds: []round{{20, 1.03, 0, false}, {20, 1.01, 0.05, false}, {20, 1.029, 0.049, true}},
 		},
 		{
-			// A proportion of mistakes between 0 and 0.05 needs more than 19 points.
+			// A proportion of mistakes that is above 0 and below 0.05 is possible only with more than 20
+			// points.
 			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
 			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {19, 1, 0, false}, {20, 1, 0, true}, {21, 1, 0, true}},
 		},
@@ -115,7 +116,8 @@ func TestOnlyConvergedIsGood(t *testing.T) {
 	}
 }
 
-// Meets compares both figures with the criteria, without patience and for any number of points.
+// TestWatchMeets checks that Meets compares the slowdown and the mistakes with the criteria. It needs no
+// patience and allows any number of points.
 func TestWatchMeets(t *testing.T) {
 	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3}, activelearn.Limits{})
 	for _, tc := range []struct {
@@ -129,7 +131,8 @@ func TestWatchMeets(t *testing.T) {
 	}
 }
 
-// ObserveAll accepts an evaluation of few points, but requires patience like Observe.
+// TestWatchObserveAll checks that ObserveAll accepts an evaluation of few points, but requires the same
+// patience as Observe.
 func TestWatchObserveAll(t *testing.T) {
 	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
 	for i, r := range []struct {

@@ -15,15 +15,15 @@ type State struct {
 	Round  int     // 1 for the first
 	Want   int     // candidates wanted; a strategy that measures whole points may return more
 	Ledger *Ledger // the candidates' status and measurements
-	// Posterior is the posterior given the ledger's measurements and Options.Earlier. If it is nil,
-	// a strategy that needs a posterior computes it.
+	// Posterior is the posterior given the ledger's measurements and those of Options.Earlier. If it is
+	// nil, a strategy that needs a posterior computes it.
 	Posterior *learner.Posterior
-	// Confirm is true if the predictions meet the criteria. A strategy with a posterior then adds a
+	// Confirm is true if the predictions meet the criteria. In this case a strategy with a posterior adds a
 	// validation sample.
 	Confirm bool
 }
 
-// posterior returns the state's posterior, which it computes if the state has none.
+// posterior returns the posterior of the state. If the state has none, it computes the posterior.
 func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, error) {
 	if s.Posterior != nil {
 		return s.Posterior, nil
@@ -33,17 +33,17 @@ func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, erro
 
 // Strategy selects the candidates to measure next.
 type Strategy interface {
-	// Ask returns distinct free candidates of the ledger: at least Want unless fewer are free. The
-	// strategy regret returns fewer, but at least one, if Want candidates would cost more than half
-	// of the machine time so far. The result depends only on the options and the states so far, so
-	// a resumed campaign asks for the same candidates.
+	// Ask returns distinct free candidates of the ledger. It returns at least Want candidates, unless fewer
+	// are free. The strategy regret may return fewer, but at least one. It does so if Want candidates would
+	// cost more than half of the machine time used so far. The result depends only on the options and the
+	// states so far, so a resumed campaign asks for the same candidates.
 	Ask(s State) ([]coll.Candidate, error)
 }
 
 // Explainer is a strategy that gives reasons for its candidates.
 type Explainer interface {
-	// Reason returns why a candidate was last asked for. It is false for candidates of the initial
-	// design and for random ones.
+	// Reason returns why the strategy last asked for a candidate. It returns false for candidates of the
+	// initial design and for randomly drawn ones.
 	Reason(c coll.Candidate) (Reason, bool)
 }
 
@@ -54,19 +54,21 @@ type Options struct {
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil,
 	// each candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
-	// Allowed holds the allowed slowdown and mistakes; regret computes losses in these units.
+	// Allowed holds the slowdown and the mistakes that the criteria allow. The strategy regret computes
+	// losses in these units.
 	Allowed metrics.Allowed
-	// Weights holds a weight, 0 or more, for each point of the space; nil means equal weights. Only
-	// regret uses it. The selection at a point of weight 0 does not matter, but a measurement there
-	// may be informative about other points.
+	// Weights holds a weight, 0 or more, for each point of the space; nil means equal weights. Only the
+	// strategy regret uses it. The selection at a point of weight 0 does not matter. But a measurement at
+	// such a point may be informative about other points.
 	Weights []float64
-	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. The initial
-	// design of regret measures a few of them again. Algorithms outside the space are ignored.
+	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. In its initial
+	// design the strategy regret measures a few of these candidates again. It ignores algorithms that are
+	// not in the space.
 	Earlier [][]coll.Measurement
 }
 
-// defaultInitial is the number of hyperparameters that uncertainty learns: three length scales, a
-// signal variance and a noise variance.
+// defaultInitial is the default number of initial points for the strategy uncertainty. It equals the number
+// of hyperparameters that the strategy learns: three length scales, a signal variance and a noise variance.
 const defaultInitial = 5
 
 func (o Options) withDefaults(strategy string) Options {
@@ -80,7 +82,7 @@ func (o Options) withDefaults(strategy string) Options {
 	return o
 }
 
-// launch returns the launch key of a candidate; candidates with equal keys can share a launch.
+// launch returns a key for the launch of a candidate. Candidates with equal keys can share a launch.
 func (o Options) launch(c coll.Candidate) any {
 	if o.SharedLaunch == nil {
 		return c
@@ -94,7 +96,7 @@ func UsesPosterior(strategy string) bool { return strategy == "regret" }
 // Names returns the names that New accepts.
 func Names() []string { return []string{"regret", "uncertainty"} }
 
-// New returns the strategy of the given name. An error for an unknown name lists the valid ones.
+// New returns the strategy with the given name. If the name is unknown, the error lists the valid names.
 func New(name string, opt Options) (Strategy, error) {
 	opt = opt.withDefaults(name)
 	switch name {
@@ -106,13 +108,13 @@ func New(name string, opt Options) (Strategy, error) {
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// rng returns the random number generator of a round. It depends on the seed and the round alone.
+// rng returns the random number generator of a round. It depends only on the seed and the round.
 func (o Options) rng(round int) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, uint64(round)))
 }
 
-// DrawPoints returns all free candidates at points drawn at random. It draws at least the given
-// number of points and continues until the batch has State.Want candidates.
+// DrawPoints draws points at random and returns all free candidates at these points. It draws at least the
+// given number of points, and more until it has State.Want candidates.
 func DrawPoints(s State, points int, rng *rand.Rand) []coll.Candidate {
 	var out []coll.Candidate
 	drawn := 0

@@ -21,8 +21,8 @@ func ask(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, wan
 	return testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
 }
 
-// Each strategy returns distinct free candidates, even if some trials fail and others are still
-// running when the next batch is asked for.
+// TestStrategiesAskOnlyFreeCandidates checks that each strategy returns distinct free candidates. Some
+// trials fail, and others are still running when the strategy is asked for the next batch.
 func TestStrategiesAskOnlyFreeCandidates(t *testing.T) {
 	for _, name := range activelearn.Names() {
 		for seed := range uint64(3) {
@@ -44,7 +44,7 @@ func TestStrategiesAskOnlyFreeCandidates(t *testing.T) {
 	}
 }
 
-// batches asks a strategy until no candidate is free and returns all batches.
+// batches asks a strategy for batches until no candidate is free. It returns all batches.
 func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.Ledger, want int) [][]coll.Candidate {
 	t.Helper()
 	var out [][]coll.Candidate
@@ -94,7 +94,7 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-// The first batch has all algorithms at Initial points.
+// TestInitialBatch checks that the first batch has all algorithms at Options.Initial points.
 func TestInitialBatch(t *testing.T) {
 	batch := ask(t, strategy(t, "uncertainty", 1), activelearn.NewLedger(sweep(10)), 1, 1)
 	points := map[coll.Point]int{}
@@ -106,7 +106,8 @@ func TestInitialBatch(t *testing.T) {
 	}
 }
 
-// With measurements at the left end of a line, the right end is the most uncertain. A batch spreads
+// TestUncertaintySelectsDistantPoints checks a line of points that is measured at its left end. The
+// strategy must select the right end, which is the most uncertain. The points of a batch must be spread
 // over the unmeasured part of the line.
 func TestUncertaintySelectsDistantPoints(t *testing.T) {
 	s := sweep(25)
@@ -132,8 +133,8 @@ func TestUncertaintySelectsDistantPoints(t *testing.T) {
 	}
 }
 
-// A pending candidate counts as measured: if a strategy's first choice is pending, the strategy
-// asks for its second choice.
+// TestPendingChangesTheChoice checks that a pending candidate counts as measured. If a strategy's first
+// choice is pending, the strategy must ask for its second choice.
 func TestPendingChangesTheChoice(t *testing.T) {
 	s := sweep(25)
 	fresh := func() *activelearn.Ledger {

@@ -9,9 +9,10 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// uncertainty is FACT's strategy (Wilkins et al., ExaMPI 2021, section IV-B). A Gaussian process
-// models log10 of the fastest time over (nodes, ppn, size). The strategy measures all algorithms at
-// the point of greatest variance. Points of the batch and pending points count as observed.
+// uncertainty is the strategy of FACT (Wilkins et al., ExaMPI 2021, section IV-B). A Gaussian process
+// models log10 of the fastest time as a function of nodes, ppn and size. The strategy measures all
+// algorithms at the points with the greatest variance. Points of the batch and pending points count as
+// observed.
 type uncertainty struct {
 	opt      Options
 	params   gp.Params
@@ -22,14 +23,14 @@ type uncertainty struct {
 	learned  int // points that params were learned from
 }
 
-// The hyperparameters are learned again each time the number of points has grown by half, up to 300
-// points. Beyond that they hardly change, and a likelihood costs O(n³).
+// Up to 300 points, the hyperparameters are learned again whenever the number of points has grown by half.
+// With more points they hardly change, and evaluating the likelihood costs O(n³).
 const (
 	relearnGrowth = 1.5
 	relearnMax    = 300
 )
 
-// Ask returns all free candidates at the points of greatest variance.
+// Ask returns all free candidates at the points with the greatest variance.
 func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	u.observe(s.Ledger)
 	if len(u.fastest) == 0 {
@@ -58,7 +59,7 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// observe adds the points that were measured since the last Ask.
+// observe adds the points that were measured since the last call of Ask.
 func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
 		u.rows = preprocess.SurrogateRows(l.Space().Points())
@@ -77,8 +78,8 @@ func (u *uncertainty) observe(l *Ledger) {
 	u.read = len(l.Measurements())
 }
 
-// posterior returns the posterior of the fastest time at every point of the space. Pending points
-// count as observed.
+// posterior returns the posterior of the fastest time at every point of the space. Pending points count as
+// observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 	obs := learner.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
 	if n := len(u.fastest); u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax {

@@ -11,23 +11,23 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// validationStream separates the random numbers of validation samples from all others of the same
+// validationStream makes the random numbers of validation samples independent of all others in the same
 // round. Any odd number would do.
 const validationStream = 0xd1342543de82ef95
 
 const (
-	// validationShare limits the cost of a validation sample, as a part of the batch's budget.
+	// validationShare limits the cost of a validation sample. It is a fraction of the batch's budget.
 	validationShare = 0.4
-	// confirmShare is the part of the budget for candidates that are selected next to a validation
-	// sample. The most uncertain points and random points show different kinds of errors.
+	// confirmShare is the fraction of the budget for candidates that are selected in addition to a
+	// validation sample. The most uncertain points and random points reveal different kinds of errors.
 	confirmShare = 0.1
 )
 
-// validationSample draws points in proportion to their weights, regardless of cost. At each point
-// it returns the current choice and one rival, drawn in proportion to the expected loss. The
-// acquisition value plays no part, so model errors occur in the sample as often as in the space.
-// Points with a certain choice are skipped. The sample ends at the first point that exceeds the
-// budget, but has at least one point.
+// validationSample draws points in proportion to their weights, regardless of cost. At each point it
+// returns the current choice and one rival, drawn in proportion to the expected loss. The acquisition value
+// has no influence, so model errors occur in the sample as often as in the space. Points whose choice is
+// certain are skipped. The sample ends before the first point that would exceed the budget, but has at
+// least one point.
 func (r *regret) validationSample(s State, m *gp.GP) ([]coll.Candidate, error) {
 	over := r.samplePoints(s)
 	b := &batchSelector{model: newLossModel(r.opt.Allowed), weights: over.weights}
@@ -63,8 +63,8 @@ func (r *regret) validationSample(s State, m *gp.GP) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// weightedOrder returns the indices of positive weights in a random order: indices are drawn
-// without replacement in proportion to their weights (Efraimidis and Spirakis, Information
+// weightedOrder returns the indices of the positive weights in a random order. They are drawn without
+// replacement, with probabilities in proportion to their weights (Efraimidis and Spirakis, Information
 // Processing Letters 97, 2006).
 func weightedOrder(weights []float64, rng *rand.Rand) []int {
 	var out []int
@@ -79,8 +79,8 @@ func weightedOrder(weights []float64, rng *rand.Rand) []int {
 	return out
 }
 
-// drawPair draws a rival of the choice at a point of the sample. It returns the entries of choice
-// and rival that are free.
+// drawPair draws a rival of the choice at one point of the sample. Of the choice and the rival, it returns
+// the entries that are free.
 func (b *batchSelector) drawPair(row int, l *Ledger, excluded *Excluded, rng *rand.Rand) (free []int) {
 	first, _ := slices.BinarySearchFunc(b.entries, row, func(e gp.Entry, row int) int { return cmp.Compare(e.Row, row) })
 	best := -1

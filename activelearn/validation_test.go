@@ -9,8 +9,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// validationSamples runs six rounds and then asks for the validation samples of many rounds,
-// without recording measurements in between.
+// validationSamples runs six rounds. It then asks for the validation samples of many further rounds, but
+// records no measurements of these.
 func validationSamples(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 	t.Helper()
 	l := NewLedger(crossing())
@@ -37,8 +37,9 @@ func validationSamples(t *testing.T, opt Options, want int) (*Ledger, [][]coll.C
 	return l, out
 }
 
-// Validation samples are drawn evenly over the points with an open choice, regardless of cost. They
-// have a choice and a rival at each point, and cost little compared with the campaign so far.
+// TestValidationSample checks that validation samples are drawn evenly over the points whose choice is
+// open, regardless of cost. At each point they have the choice and a rival. They must cost little compared
+// with the campaign so far.
 func TestValidationSample(t *testing.T) {
 	l, batches := validationSamples(t, Options{Seed: 1}, 8)
 	least := math.Inf(1)
@@ -89,7 +90,7 @@ func TestValidationSample(t *testing.T) {
 	}
 }
 
-// Points of weight 0 are in no validation sample.
+// TestValidationSampleUsesWeights checks that no validation sample contains a point of weight 0.
 func TestValidationSampleUsesWeights(t *testing.T) {
 	points := crossing().Points()
 	weights := make([]float64, len(points))

@@ -20,8 +20,8 @@ func bySize(sp *coll.Space, weight func(p coll.Point) float64) []float64 {
 	return out
 }
 
-// Points are drawn in proportion to their weights. Some further points, with weight 0, are drawn
-// evenly.
+// TestSampleByWeight checks that points are drawn in proportion to their weights. Some further points,
+// which may have weight 0, are drawn evenly.
 func TestSampleByWeight(t *testing.T) {
 	var points []coll.Point
 	for n := range 1000 {
@@ -64,8 +64,8 @@ func TestSampleByWeight(t *testing.T) {
 	}
 }
 
-// Weights direct the measurements: with all weight on large messages, few small messages are
-// measured.
+// TestRegretFollowsWeights checks that weights direct the measurements. If all weight is on large messages,
+// few small messages may be measured.
 func TestRegretFollowsWeights(t *testing.T) {
 	large := func(p coll.Point) bool { return p.MsgBytes >= 1<<10 }
 	share := func(weights []float64) float64 {

@@ -1,7 +1,7 @@
 package metrics
 
-// Allowed holds the criteria of a campaign, which are the units of its losses. A zero value means
-// the default.
+// Allowed holds the criteria of a campaign. Losses are measured in units of these values. A zero value
+// means the default.
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes
@@ -31,9 +31,9 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss returns the sum of two quotients. One is the slowdown minus one, divided by the allowed slowdown.
-// The other is the proportion or probability of mistakes, divided by the allowed mistakes. The parameter
-// slowdown is the slowdown minus one.
+// Loss returns the sum of two quotients. The first is the slowdown minus one, which is the parameter
+// slowdown, divided by the allowed value. The second is the proportion or probability of mistakes, divided
+// by the allowed value.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
@@ -47,8 +47,8 @@ func (a Allowed) LossOf(slowdown float64) float64 {
 	return a.Loss(slowdown, 0)
 }
 
-// Price combines the two criteria of a summary into one number: the average slowdown plus the weighted
-// proportion of mistakes. The weight makes both criteria count equally.
+// Price combines the slowdown and the mistakes of a summary into one number. It is the average slowdown
+// plus the weighted proportion of mistakes. The weight makes both count equally.
 func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)

@@ -19,8 +19,8 @@ func contains(err error, part string) bool { return strings.Contains(err.Error()
 
 func mean(x []float64) float64 { return stat.Mean(x, nil) }
 
-// The mean of n draws from zeros and ones with a share p of ones is B/n with B binomial. Its
-// interval can therefore be computed without drawing.
+// TestBootstrapOfTwoPoints checks intervals that can be computed without drawing. If n values are drawn
+// from zeros and ones with a fraction p of ones, their mean is B/n with a binomial B.
 func TestBootstrapOfTwoPoints(t *testing.T) {
 	for _, tc := range []struct {
 		n, ones int
@@ -33,7 +33,7 @@ func TestBootstrapOfTwoPoints(t *testing.T) {
 		got := testutil.Must(metrics.Bootstrap(values, mean, 4000, tc.level, 1))(t)
 		b := distuv.Binomial{N: float64(tc.n), P: float64(tc.ones) / float64(tc.n)}
 		tail := (1 - tc.level) / 2
-		// 4000 draws have an error of at most one step of the binomial distribution at each end.
+		// With 4000 draws, the error at each end is at most one step of the binomial distribution.
 		step := 1 / float64(tc.n)
 		for _, end := range []struct {
 			name      string
@@ -54,9 +54,9 @@ func quantile(b distuv.Binomial, p float64) float64 {
 	return k
 }
 
-// A 90 % interval contains the true mean in 90 % of all cases. With 400 intervals the standard
-// error is 0.015, and the percentile interval of 40 values is slightly too narrow (Efron and
-// Tibshirani, §14.3). So 0.83 to 0.95 is accepted.
+// TestBootstrapCoverage checks that a 90 % interval contains the true mean in about 90 % of all cases. With
+// 400 intervals the standard error of this proportion is 0.015. The percentile interval of 40 values is
+// slightly too narrow (Efron and Tibshirani, §14.3). The test therefore accepts 0.83 to 0.95.
 func TestBootstrapCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const experiments = 400
@@ -97,7 +97,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	}
 }
 
-// The interval of equal values is that single value.
+// TestBootstrapOfEqualValues checks that the interval of equal values has this value at both ends.
 func TestBootstrapOfEqualValues(t *testing.T) {
 	got, err := metrics.Bootstrap([]float64{2, 2, 2}, mean, 10, 0.95, 1)
 	if want := (metrics.Interval{Low: 2, High: 2}); err != nil || got != want {

@@ -19,15 +19,15 @@ const (
 	scaleMax    = 3  // larger errors count as this many standard deviations
 )
 
-// MistakeCalibration compares the expected number of mistakes with the number found, to correct later
-// predictions. The number found is a Poisson variable with the mean factor · Expected. The factor has a
-// gamma distribution. The zero value is the prior.
+// MistakeCalibration compares the expected number of mistakes with the number that was found, in order to
+// correct later predictions. The number found is a Poisson variable with the mean factor · Expected, where
+// the factor has a gamma distribution. The zero value is the prior.
 type MistakeCalibration struct {
 	Expected, Found float64 // mistakes
 }
 
-// Add returns the calibration after further choices, with the number of mistakes expected and found
-// among them.
+// Add returns the calibration after further choices. The parameters are the expected number of mistakes
+// among these choices, and the number that was found.
 func (c MistakeCalibration) Add(expected, found float64) MistakeCalibration {
 	c.Expected += expected
 	c.Found += found
@@ -46,20 +46,20 @@ func (c MistakeCalibration) factor() distuv.Gamma {
 // Mean returns the mean of the factor that corrects predicted mistakes.
 func (c MistakeCalibration) Mean() float64 { return c.factor().Mean() }
 
-// Upper returns the 95 % quantile of the factor.
+// Upper returns the 95 % quantile of the factor that corrects predicted mistakes.
 func (c MistakeCalibration) Upper() float64 { return c.factor().Quantile(mistakeLevel) }
 
-// ErrorScale estimates how much larger prediction errors are than the predicted standard
-// deviations: the root mean square of standardized errors. Errors of similar message sizes and
-// recent errors weigh most. An error above three counts as three, since its measurement may be an
-// outlier. The zero value is a scale of 1.
+// ErrorScale estimates by which factor prediction errors exceed the predicted standard deviations. It is
+// the root mean square of the standardized errors. Recent errors and errors at similar message sizes have
+// the greatest weights. An error above three counts as three, since its measurement may be an outlier. The
+// zero value is a scale of 1.
 type ErrorScale struct {
 	octaves []float64 // message size of each error, as octave returns it
 	squares []float64
 }
 
-// Add adds a standardized error (error divided by predicted standard deviation) at a message size
-// in bytes.
+// Add adds a standardized error: an error divided by its predicted standard deviation. The parameter bytes
+// is the message size.
 func (s *ErrorScale) Add(bytes int64, err float64) {
 	z := min(math.Abs(err), scaleMax)
 	s.octaves, s.squares = append(s.octaves, octave(bytes)), append(s.squares, z*z)

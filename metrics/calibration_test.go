@@ -41,8 +41,8 @@ func TestMistakeCalibration(t *testing.T) {
 	}
 }
 
-// At estimates the scale of each message size. Distant sizes with another scale or more errors do
-// not affect it.
+// TestErrorScale checks that At estimates a separate scale for each message size. Distant sizes must not
+// affect it, even if they have another scale or more errors.
 func TestErrorScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	of := map[int64]float64{8: 0.3, 16: 0.3, 1 << 12: 0.6, 1 << 24: 1.2}
@@ -65,14 +65,16 @@ func TestErrorScale(t *testing.T) {
 	}
 }
 
-// Without errors the scale is 1. An error affects its own size most and distant sizes least.
+// TestErrorScaleOfNearbySizes checks that the scale without errors is 1. An error must affect its own size
+// most, and distant sizes least.
 func TestErrorScaleOfNearbySizes(t *testing.T) {
 	var s metrics.ErrorScale
 	if got := s.At(64); got != 1 {
 		t.Errorf("the scale without errors is %g, want 1", got)
 	}
 	s.Add(1<<20, 3)
-	// One error is three standard deviations and five errors are one: the mean square is (9 + 5) / 6.
+	// One error is three standard deviations, and five errors are one standard deviation. The mean square
+	// is (9 + 5) / 6.
 	if got, want := s.At(1<<20), math.Sqrt(14.0/6); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g where one error is 3, want %g", got, want)
 	}
@@ -84,7 +86,7 @@ func TestErrorScaleOfNearbySizes(t *testing.T) {
 			last = here
 		}
 	}
-	// The two sizes are 19 octaves apart; the width of the weight is 3 octaves.
+	// The two sizes are 19 octaves apart. The weight of an error falls with a width of 3 octaves.
 	d := (math.Log2(1<<20+1) - 1) / 3
 	w := math.Exp(-d * d / 2)
 	if want := math.Sqrt(1 + w/(5+w)*8); math.Abs(last-want) > 1e-12 || want-1 > 1e-8 {
@@ -92,7 +94,7 @@ func TestErrorScaleOfNearbySizes(t *testing.T) {
 	}
 }
 
-// Recent errors weigh more than old ones.
+// TestErrorScaleForgets checks that recent errors have more weight than old ones.
 func TestErrorScaleForgets(t *testing.T) {
 	var s, first metrics.ErrorScale
 	for range 300 {
@@ -107,7 +109,7 @@ func TestErrorScaleForgets(t *testing.T) {
 	}
 }
 
-// An error of more than three standard deviations counts as three.
+// TestErrorScaleOfOutliers checks that an error of more than three standard deviations counts as three.
 func TestErrorScaleOfOutliers(t *testing.T) {
 	after := func(last float64) float64 {
 		var s metrics.ErrorScale

@@ -8,7 +8,8 @@ import (
 	"tutti/metrics"
 )
 
-// The mean of a few slowdowns and its confidence interval for another sample of points.
+// The example computes the mean of a few slowdowns, and a confidence interval for the mean of another
+// sample of points.
 func ExampleBootstrap() {
 	slowdowns := []float64{1, 1, 1.02, 1.3, 1, 1.1, 1, 1.05, 1, 1}
 	mean := func(v []float64) float64 { return stat.Mean(v, nil) }
@@ -21,7 +22,7 @@ func ExampleBootstrap() {
 	// Output: 1.047, from 1.00 to 1.11
 }
 
-// Predictions for long messages have errors twice as large as their standard deviations.
+// For long messages, the errors of predictions are twice as large as the predicted standard deviations.
 func ExampleErrorScale() {
 	var scale metrics.ErrorScale
 	for range 90 { // the prior loses its weight

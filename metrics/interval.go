@@ -12,13 +12,13 @@ import (
 // Interval is a confidence interval of a statistic.
 type Interval struct{ Low, High float64 }
 
-// minResamples is the smallest number of resamples of a bootstrap. With fewer resamples there is no 95 %
-// interval.
+// minResamples is the smallest number of resamples that a bootstrap accepts. With fewer resamples there is
+// no 95 % interval.
 const minResamples = 10
 
-// Bootstrap returns the percentile interval of a statistic of values. It draws resamples of
-// len(values) values each, with replacement, and cuts off the (1-level)/2 quantiles at both ends.
-// The same seed gives the same interval. It takes O(resamples · n) time.
+// Bootstrap returns the percentile interval of a statistic of values. It draws the given number of
+// resamples, each of len(values) values with replacement. It cuts off the (1-level)/2 quantile of their
+// statistics at both ends. The same seed gives the same interval. It takes O(resamples · n) time.
 //
 // It returns an error matching ErrEmpty if there are no values. Fewer than 10 resamples and a level
 // outside (0, 1) are errors as well.
@@ -48,11 +48,11 @@ func Bootstrap(values []float64, statistic func([]float64) float64, resamples in
 	}, nil
 }
 
-// MedianInterval returns the median of the samples and a confidence interval of the distribution's
-// median. The ends of the interval are order statistics, so its level holds for any distribution.
-// The interval is zero if there are too few samples: fewer than 6 at level 0.95. It returns
-// ErrEmpty without samples and another error for a level outside (0, 1). It does not change the
-// samples. It takes O(n log n) time.
+// MedianInterval returns the median of the samples and a confidence interval of the distribution's median.
+// The ends of the interval are order statistics, so its level holds for any distribution. The interval is
+// zero if there are too few samples; at level 0.95 these are fewer than 6. If there are no samples, the
+// error is ErrEmpty. A level outside (0, 1) is another error. It does not change the samples. It takes O(n
+// log n) time.
 //
 // The lower end is the k-th smallest sample and the upper end the k-th largest. k is the largest
 // number with P(B < k) ≤ (1-level)/2, where B is binomial with n trials of probability 1/2.
@@ -74,8 +74,8 @@ func MedianInterval(samples []float64, level float64) (median float64, interval 
 	return Median(sorted), interval, nil
 }
 
-// medianRank returns the largest k with P(B < k) ≤ tail, or 0 if there is none. B is binomial with
-// n trials of probability 1/2.
+// medianRank returns the largest k with P(B < k) ≤ tail, or 0 if there is no such k. B is binomial with n
+// trials of probability 1/2.
 func medianRank(n int, tail float64) int {
 	all, _ := math.Lgamma(float64(n) + 1)
 	below := 0.0

@@ -55,8 +55,8 @@ func TestMedianInterval(t *testing.T) {
 		{"two", []float64{3, 5}, 0.95, 4, metrics.Interval{}},
 		{"five are too few", upTo(5), 0.95, 3, metrics.Interval{}},
 		{"six: the extremes, 96.9 %", upTo(6), 0.95, 3.5, metrics.Interval{Low: 1, High: 6}},
-		// Ranks from table 1 of Le Boudec, Performance Evaluation (2010): 2 to 9 for n = 10, 6 to
-		// 15 for n = 20, 18 to 33 for n = 50, 27 to 44 for n = 70.
+		// The expected ranks come from table 1 of Le Boudec, Performance Evaluation (2010): 2 to 9 for n =
+		// 10, 6 to 15 for n = 20, 18 to 33 for n = 50, 27 to 44 for n = 70.
 		{"ten", upTo(10), 0.95, 5.5, metrics.Interval{Low: 2, High: 9}},
 		{"twenty", upTo(20), 0.95, 10.5, metrics.Interval{Low: 6, High: 15}},
 		{"fifty", upTo(50), 0.95, 25.5, metrics.Interval{Low: 18, High: 33}},
@@ -87,8 +87,8 @@ func TestMedianIntervalErrors(t *testing.T) {
 	}
 }
 
-// The interval contains the distribution's median at least as often as its level says, and not much
-// more often, also for skewed distributions.
+// TestMedianIntervalCoverage checks how often an interval contains the distribution's median. It must be at
+// least as often as the level says, and not much more often, also for skewed distributions.
 func TestMedianIntervalCoverage(t *testing.T) {
 	const trials = 4000
 	rng := rand.New(rand.NewPCG(1, 2))

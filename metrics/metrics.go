@@ -22,12 +22,12 @@ const (
 	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
 )
 
-// Options define mistakes and ties, and the weights of points.
+// Options define what counts as a mistake and as a tie. They also have the weights of the points.
 type Options struct {
 	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
 	TieTolerance     float64 // relative; zero takes the default
-	// Weights holds a weight, zero or more, for each slowdown. Averages, proportions and quantiles
-	// use it; nil means equal weights.
+	// Weights holds a weight, zero or more, for each slowdown. Averages, proportions and quantiles are
+	// weighted by it; nil means equal weights.
 	Weights []float64
 }
 
@@ -49,14 +49,14 @@ func (o Options) Weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// Thresholds returns the mistake threshold and the tie tolerance, with defaults for zero values.
+// Thresholds returns the mistake threshold and the tie tolerance. It returns defaults in place of zeros.
 func (o Options) Thresholds() (mistake, tie float64) {
 	o = o.withDefaults()
 	return o.MistakeThreshold, o.TieTolerance
 }
 
-// Slowdown returns chosen/best, both in seconds. Noise can make the result smaller than 1. An error
-// for a time that is not positive and finite matches ErrTime.
+// Slowdown returns chosen/best, where both are times in seconds. Noise can make the result smaller than 1.
+// If a time is not positive and finite, the error matches ErrTime.
 func Slowdown(chosen, best float64) (float64, error) {
 	for _, t := range []float64{chosen, best} {
 		if !(t > 0) || math.IsInf(t, 0) {
@@ -76,8 +76,8 @@ type Summary struct {
 	Worst    float64
 }
 
-// Summarize summarizes slowdowns, one for each point. It returns an error matching ErrEmpty for no
-// slowdowns or a total weight of zero, ErrTime for a slowdown that is not positive and finite, and
+// Summarize summarizes slowdowns, one for each point. The error matches ErrEmpty if there are no slowdowns
+// or the total weight is zero. It matches ErrTime for a slowdown that is not positive and finite, and
 // ErrShape for invalid weights. It takes O(n log n) time.
 func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	s, err := Average(slowdowns, opt)
@@ -104,7 +104,8 @@ func worst(sorted, weights []float64) float64 {
 	return sorted[at]
 }
 
-// Average does the same as Summarize, but leaves P95 and Worst zero and does not sort. It takes O(n) time.
+// Average is a faster version of Summarize. It leaves P95 and Worst zero, does not sort, and takes O(n)
+// time.
 func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty
@@ -139,10 +140,10 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the
-// mean would predict better, and 1 for exact predictions of equal values. It returns an error for
-// inexact predictions of equal values, no values, different lengths, and values that are not
-// finite.
+// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the mean of
+// truth would be a better prediction. If all true values are equal, it is 1 for exact predictions and an
+// error for inexact ones. It returns an error if there are no values, if the lengths differ, or if a value
+// is not finite.
 func R2(truth, predicted []float64) (float64, error) {
 	if len(truth) != len(predicted) {
 		return 0, fmt.Errorf("r2 of %d and %d values: %w", len(truth), len(predicted), ErrShape)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// SignedRank returns the p-value of Wilcoxon's signed-rank test against the alternative that values
-// lie above zero. That is the probability of an equal or larger sum of positive ranks if the values
-// are symmetric about zero. Zeros are left out, and equal magnitudes share their mean rank. Without
-// any value other than zero the p-value is 1.
+// SignedRank returns the p-value of Wilcoxon's signed-rank test against the alternative that values lie
+// above zero. If the values are symmetric about zero, the p-value is the probability that the sum of
+// positive ranks is at least as large as here. Zeros are ignored, and equal magnitudes share their mean
+// rank. If all values are zero, the p-value is 1.
 //
 // The test is exact, by counting sign patterns: O(n³) for n values.
 //
@@ -25,8 +25,8 @@ func SignedRank(values []float64) float64 {
 	for _, r := range ranks {
 		total += r
 	}
-	// probability[s] is the probability that the positive ranks add up to s, for the ranks
-	// processed so far.
+	// probability[s] is the probability that the sum of the positive ranks is s, for the ranks processed so
+	// far.
 	probability := make([]float64, total+1)
 	probability[0] = 1
 	reach := 0
@@ -46,8 +46,9 @@ func SignedRank(values []float64) float64 {
 	return min(p, 1)
 }
 
-// signedRanks returns twice the mean rank of each magnitude other than zero, and the sum of the
-// doubled ranks of positive values. Doubled ranks are whole numbers even for ties.
+// signedRanks returns twice the rank of each magnitude other than zero; equal magnitudes share their mean
+// rank. It also returns the sum of the doubled ranks of positive values. Doubled ranks are integers even if
+// values are tied.
 func signedRanks(values []float64) (ranks []int, positive int) {
 	nonzero := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
 	slices.SortFunc(nonzero, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
@@ -68,8 +69,8 @@ func signedRanks(values []float64) (ranks []int, positive int) {
 	return ranks, positive
 }
 
-// Holm reports for each p-value whether its hypothesis is rejected. The probability that any true
-// hypothesis is rejected is at most alpha. This holds even if the tests depend on one another.
+// Holm reports for each p-value whether the hypothesis that it belongs to is rejected. The probability that
+// any true hypothesis is rejected is at most alpha. This holds even if the tests depend on one another.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics
 // 6 (1979).

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bySigns computes the p-value of SignedRank by enumerating all sign patterns.
+// bySigns computes the p-value of SignedRank by trying all combinations of signs.
 func bySigns(values []float64) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
 	rank := func(v float64) float64 {

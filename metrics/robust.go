@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Median returns the median of values, which need not be sorted. For an even number it is the mean
-// of the two middle values, for no values NaN. It does not change values. It takes O(n log n) time.
+// Median returns the median of values, which need not be sorted. If their number is even, it is the mean of
+// the two middle values. If there are none, it is NaN. Median does not change values. It takes O(n log n)
+// time.
 func Median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -16,8 +17,8 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Quantile returns the q-quantile of x, 0 ≤ q ≤ 1, with linear interpolation between neighbors. It
-// reorders x and returns NaN if x is empty. It takes O(n) time.
+// Quantile returns the q-quantile of x for 0 ≤ q ≤ 1. It interpolates linearly between neighboring values.
+// It reorders x, and returns NaN if x is empty. It takes O(n) time.
 func Quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
@@ -31,7 +32,7 @@ func Quantile(x []float64, q float64) float64 {
 	return low + (place-float64(k))*(slices.Min(x[k+1:])-low)
 }
 
-// normalMAD is the ratio of standard deviation to median absolute deviation of a normal
+// normalMAD is the ratio of the standard deviation to the median absolute deviation in a normal
 // distribution.
 const normalMAD = 1.4826
 
@@ -46,7 +47,7 @@ func RobustDeviation(x []float64) float64 {
 	return normalMAD * Quantile(x, 0.5)
 }
 
-// KthSmallest returns the k-th smallest number of x, counted from 0, and reorders x. It takes O(n)
+// KthSmallest returns the number that would have index k if x were sorted. It reorders x. It takes O(n)
 // time.
 func KthSmallest(x []float64, k int) float64 {
 	low, high := 0, len(x)-1

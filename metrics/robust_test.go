@@ -17,7 +17,8 @@ func ExampleRobustDeviation() {
 	// Output: 1.48
 }
 
-// Quantiles of unsorted numbers equal quantiles of sorted ones, also with ties.
+// TestQuantile checks that quantiles of unsorted numbers equal quantiles of the sorted numbers, also if
+// some numbers are equal.
 func TestQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 60; n++ {
@@ -37,7 +38,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// The estimate stays close to the deviation of the normal numbers if a tenth of them are outliers.
+// TestRobustDeviation checks an estimate for normal numbers of which a tenth are replaced by outliers. It
+// must stay close to the standard deviation of the normal numbers.
 func TestRobustDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float64, 10000)
