@@ -11,25 +11,24 @@ import (
 	"tutti/journal"
 )
 
-// Search lets the space of a problem grow by new parameter values of fast algorithms.
+// Search adds new parameter values of fast algorithms to the space of a problem.
 type Search struct {
 	Ranges func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters
 	Check  func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
 const (
-	// growWithin is the highest ratio of an algorithm's time to the fastest time at which
-	// neighbouring parameter values are tried. Listed values are about four times apart, so the
-	// best value v is at most a factor of 2 away. The model a·v + b/v + c of a segmented algorithm
-	// makes the listed value at most 25 % slower then.
+	// growWithin limits the search to fast algorithms: the time of an algorithm divided by the fastest time
+	// must not exceed it. Listed parameter values are about four times apart, so the best value v differs
+	// from a listed value by at most a factor of 2. By the model a·v + b/v + c of a segmented algorithm,
+	// the listed value is then at most 25 % slower.
 	growWithin = 1.25
 	// growPoints is the number of points at which a new algorithm is measured first.
 	growPoints = 3
 )
 
-// grow adds algorithms with new parameter values to the space after a round. It takes them from
-// the log if the log has them. It reports whether the space grew. Then the criteria must hold
-// again.
+// grow adds algorithms with new parameter values to the space after a round. If the log has them, it takes
+// them from the log. It reports whether the space has grown. If so, the criteria must be met again.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
@@ -48,12 +47,13 @@ func (r *run) grow(round int) (bool, error) {
 	return true, r.enlarge(first)
 }
 
-// mayGrow reports whether no limit ends the problem after this round.
+// mayGrow reports whether the space may grow. It may not if a limit ends the problem after this round.
 func (r *run) mayGrow() bool {
 	return r.rule.LimitReached(time.Since(r.began)) == ""
 }
 
-// enlarge adds the algorithms of candidates to the space. The next round measures the candidates.
+// enlarge adds the algorithms of the given candidates to the space. The next round measures these
+// candidates.
 func (r *run) enlarge(first []coll.Candidate) error {
 	if err := enlarge(&r.result, r.problem, first); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (r *run) enlarge(first []coll.Candidate) error {
 	return nil
 }
 
-// enlarge adds the algorithms of candidates to the space of a result's ledger, and marks the
+// enlarge adds the algorithms of the given candidates to the space of a result's ledger. It marks these
 // candidates as pending.
 func enlarge(res *Result, p Problem, first []coll.Candidate) error {
 	if p.Search == nil {
@@ -78,7 +78,7 @@ func enlarge(res *Result, p Problem, first []coll.Candidate) error {
 	return nil
 }
 
-// nextValues returns the first candidates of algorithms whose parameter values are next to those of
+// nextValues returns the first candidates of new algorithms. Their parameter values are next to those of
 // fast algorithms.
 func (r *run) nextValues() ([]coll.Candidate, error) {
 	l, err := r.models.Fit()
@@ -109,9 +109,9 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	return first, nil
 }
 
-// competitive returns for each algorithm the points with positive weight at which its time is within
-// growWithin of the fastest. The points at which another of its parameter values is faster are left
-// out.
+// competitive returns, for each algorithm, the points with positive weight at which its time is at most
+// growWithin times the fastest. It leaves out points at which the same algorithm with another parameter
+// value is faster.
 func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll.Point, error) {
 	rows, err := a.Rows(r.rule.MergePoints(r.result.Rounds))
 	if err != nil {
@@ -138,8 +138,8 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 	return out, nil
 }
 
-// comparable returns the points at which next can run. If alg was measured at some of them, it
-// returns only these, so that the two can be compared.
+// comparable returns the points at which the algorithm next can run. If alg was measured at some of these
+// points, it returns only those, so that the two algorithms can be compared.
 func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, points []coll.Point) []coll.Point {
 	var all, compared []coll.Point
 	for _, p := range points {

@@ -16,8 +16,8 @@ import (
 	"tutti/journal"
 )
 
-// segmented returns a problem in which a pipeline is usually the fastest with segment sizes that
-// are not in the initial space.
+// segmented returns a problem with an algorithm that pipelines segments. It is usually the fastest with
+// segment sizes that are not in the initial space.
 func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{4, 8, 16, 32, 64}, PPN: []int{1}}
@@ -46,8 +46,8 @@ func searchSpec() campaign.Spec {
 	return s
 }
 
-// TestSpaceGrows checks that a search finds nearly the best segment size of all powers of two,
-// although the initial space has only three. Without a search the selection is worse.
+// TestSpaceGrows checks that a search finds nearly the best of all powers of two as segment size, although
+// the initial space has only three of them. Without a search, the selection is worse.
 func TestSpaceGrows(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestSpaceGrows(t *testing.T) {
 	}
 }
 
-// TestGrownSpaceResumes cuts the log near its grow records and checks that the resumed campaign has
+// TestGrownSpaceResumes truncates the log near its grow records. It checks that the resumed campaign has
 // the same result.
 func TestGrownSpaceResumes(t *testing.T) {
 	p, s := segmented(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}), searchSpec()

@@ -15,7 +15,7 @@ import (
 	"tutti/journal"
 )
 
-// jobRunner runs every batch in one job. It can fail at any call of the log.
+// jobRunner is a runner that measures every batch in one job. It can fail at any call of the log.
 type jobRunner struct {
 	machine  benchrunner.Runner
 	calls    int        // number of calls of the log that succeed; negative: all
@@ -66,9 +66,8 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 	return log.Job(job)
 }
 
-// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The runner of the
-// resumed campaign must get the job in the state of the log, and the trials must be those of a run
-// without interruption.
+// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The runner of the resumed
+// campaign must get the job in its logged state. The trials must be those of an uninterrupted run.
 func TestResumedRunnerGetsItsJobs(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO = 0

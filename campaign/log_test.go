@@ -14,7 +14,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestContradictingLog checks that records that the campaign cannot have written are an error.
+// TestContradictingLog checks that records that the campaign cannot have written lead to an error.
 func TestContradictingLog(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
 	s := spec("uncertainty")
@@ -57,8 +57,8 @@ func TestContradictingLog(t *testing.T) {
 	}
 }
 
-// TestStudiedCriteria checks that a study offers the criterion poisson only for scalings without
-// negative targets.
+// TestStudiedCriteria checks that a hyperparameter study offers the split criterion poisson only if the
+// scaled targets cannot be negative.
 func TestStudiedCriteria(t *testing.T) {
 	p := problem(t, replay.Options{})
 	for _, tc := range []struct {

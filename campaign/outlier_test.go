@@ -20,9 +20,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestOutliersAreRemeasured checks that outliers of disturbed jobs are measured again in the next
-// round for at most 10 % of the machine time, and that the second time replaces the first. A
-// resumed campaign measures the same trials.
+// TestOutliersAreRemeasured checks that outliers of disturbed jobs are measured again in the next round,
+// and that the second time replaces the first. This may cost at most 10 % of the machine time. A resumed
+// campaign must measure the same candidates.
 func TestOutliersAreRemeasured(t *testing.T) {
 	s := spec("regret")
 	s.CriteriaFrom = activelearn.Predicted
@@ -68,8 +68,8 @@ func TestOutliersAreRemeasured(t *testing.T) {
 	}
 }
 
-// TestNoStopWithOutliers checks that a campaign does not converge while outliers of its last round
-// are pending. If the criteria hold, a round measures only outliers.
+// TestNoStopWithOutliers checks that a campaign does not converge while outliers of its last round are
+// pending. If the criteria hold, the next round measures only outliers.
 func TestNoStopWithOutliers(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -98,8 +98,8 @@ func TestNoStopWithOutliers(t *testing.T) {
 	}
 }
 
-// countOutlierRounds counts the rounds that measure outliers after the criteria have held for Patience
-// rounds. Such a round may measure only outliers and one replicate.
+// countOutlierRounds returns the number of rounds that measure outliers after the criteria have held for
+// Patience rounds. Such a round may measure only outliers and one replicate.
 func countOutlierRounds(t *testing.T, records []journal.Record, c activelearn.Criteria) (n int) {
 	t.Helper()
 	watch, pending := activelearn.NewWatch(c, activelearn.Limits{}), 0
@@ -121,8 +121,8 @@ func countOutlierRounds(t *testing.T, records []journal.Record, c activelearn.Cr
 	return n
 }
 
-// TestReplicates checks that campaigns measure some candidates twice in different rounds, and learn
-// the noise of the machine from these replicates.
+// TestReplicates checks that campaigns measure some candidates twice, in different rounds. From these
+// replicates they learn the noise of the machine.
 func TestReplicates(t *testing.T) {
 	var all []preprocess.Replicate
 	for seed := range uint64(4) {
@@ -134,8 +134,8 @@ func TestReplicates(t *testing.T) {
 	}
 }
 
-// checkReplicates returns the replicates of a campaign. Besides outliers they may cost at most 2 % of
-// the machine time. A failed second measurement is no replicate.
+// checkReplicates runs a campaign and returns its replicates. Apart from outliers, these may cost at most 2
+// % of the machine time. A candidate whose second measurement failed is no replicate.
 func checkReplicates(t *testing.T, seed uint64) []preprocess.Replicate {
 	t.Helper()
 	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 0.01}}

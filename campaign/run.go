@@ -13,7 +13,7 @@ import (
 	"tutti/journal"
 )
 
-// ErrLog is matched by errors about log records that the campaign cannot have written.
+// ErrLog is matched by errors about log records that this campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
 // run is the state of tuning one problem.
@@ -30,13 +30,13 @@ type run struct {
 	began    time.Time
 }
 
-// Run tunes one problem. past is the state of the problem in the log of an interrupted campaign,
-// nil for a new campaign. log and observe may be nil.
+// Run tunes one problem. past is the state of the problem in the log of an interrupted campaign, nil for a
+// new campaign. log and observe may be nil.
 //
-// A failed trial is a result, not an error. When ctx is cancelled, Run returns ctx.Err() and the
-// Result so far, with Stop set to Cancelled. All trials that ended are in the log by then. Records
-// that contradict the campaign give an error matching ErrLog. Other errors come from the log, from
-// an unavailable runner or from a wrong Spec.
+// A failed trial is a result, not an error. If ctx is cancelled, Run returns ctx.Err() and the Result so
+// far, with Stop set to Cancelled. All trials that have ended are then in the log. The error matches ErrLog
+// if records contradict the campaign. Other errors come from the log, from an unavailable runner or from a
+// wrong Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (Result, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	return r.result, nil
 }
 
-// failed returns the result so far and an error. The stop reason of a cancelled run is Cancelled.
+// failed returns an error and the result so far. If the run was cancelled, the stop reason is Cancelled.
 func (r *run) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		r.result.Stop = activelearn.Cancelled
@@ -119,7 +119,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	return r.batch(1, candidates, nil), nil
 }
 
-// loop repeats the steps ask, measure, evaluate and grow until there is a stop reason.
+// loop repeats the steps ask, measure, evaluate and grow until there is a stop reason, which it returns.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
 		if _, known := r.past.Round(round); !known {
@@ -158,7 +158,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// ended returns the reason why no further round begins, "" if one begins.
+// ended returns the reason why the campaign must stop before the next round, "" if there is none.
 func (r *run) ended() activelearn.StopReason {
 	return r.rule.Ended(time.Since(r.began), len(r.trials.retry))
 }
@@ -171,9 +171,9 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round. It has retries, new candidates of the strategy, outliers and
-// replicates. If the log has a batch of the round, ask returns that batch, because its jobs may be
-// running. It asks the strategy anyway, so that a resumed campaign has the same state.
+// ask returns the batch of a round: retries, new candidates of the strategy, outliers and replicates. If
+// the log has a batch of the round, ask returns that one, because its jobs may be running. It asks the
+// strategy anyway, so that the strategy of a resumed campaign has the same state.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
@@ -219,7 +219,7 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	return nil
 }
 
-// measure records the trials of the batch that are in the log, and runs the other candidates.
+// measure records the trials of the batch that are already in the log, and runs the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	ended := map[coll.Candidate]bool{}
 	var jobs []coll.Job
@@ -240,7 +240,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
 }
 
-// batch returns the batch of a round for a runner.
+// batch returns the batch of a round in the form that a runner needs.
 func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candidate]bool) benchrunner.Batch {
 	b := benchrunner.Batch{
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
@@ -271,8 +271,8 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 	return converged, nil
 }
 
-// evaluation returns the evaluation of a round from the log, or evaluates it. It returns false
-// while there are too few measurements.
+// evaluation returns the evaluation of a round. If the log does not have it, the round is evaluated. It
+// returns false as long as there are too few measurements.
 func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	if logged := r.evaluated(round); logged != nil {
 		if r.evaluated(round+1) == nil {
@@ -286,7 +286,7 @@ func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err e
 	return eval, true, r.recorder.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
-// evaluated returns the evaluation of a round in the log, nil if there is none.
+// evaluated returns the evaluation of a round that the log has, nil if there is none.
 func (r *run) evaluated(round int) *activelearn.Evaluation {
 	if logged, known := r.past.Round(round); known {
 		return logged.Evaluation

@@ -14,7 +14,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Spec has the parameters of tuning that all problems of a campaign share.
+// Spec contains the parameters of tuning that all problems of a campaign share.
 type Spec struct {
 	Seed     uint64
 	Strategy string
@@ -30,7 +30,7 @@ type Spec struct {
 	Folds        int                     // number of folds of the cross-validation
 	Attempts     int                     // failed attempts after which a candidate is given up
 	HPO          int                     // number of trials of the hyperparameter study; 0: no study
-	// NewStrategy makes the strategy; nil: activelearn.New.
+	// NewStrategy creates the strategy; if it is nil, activelearn.New does.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
@@ -43,14 +43,14 @@ func SourceFor(strategy string) activelearn.Source {
 	return activelearn.CrossValidated
 }
 
-// Batch is the size of batches. It grows with the number of measurements, because later rounds
-// learn less from each candidate.
+// Batch determines the number of candidates in a batch. This number grows with the number of measurements,
+// because later rounds learn less from each candidate.
 type Batch struct {
 	Candidates int     // minimum number of candidates
 	Growth     float64 // minimum as a share of the number of measured candidates
 }
 
-// Want returns the number of candidates of the next round.
+// Want returns the number of candidates of the next round. measured is the number of measurements so far.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
@@ -60,20 +60,21 @@ type Problem struct {
 	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
-	// Truth is a complete and noise-free set of measurements, nil if there is none. The report
-	// compares the selection with it.
+	// Truth is a complete set of measurements without noise, nil if there is none. The report compares the
+	// selection with these.
 	Truth []coll.Measurement
 	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
 	ExhaustiveSeconds float64
-	// Weights of the points of the space, with mean 1; nil: equal weights.
+	// Weights has the weights of the space's points, with mean 1; nil means equal weights.
 	Weights []float64
-	// Earlier has measurements of the same problem from earlier campaigns, one slice for each. They
-	// may be from another machine or release. All their algorithms are in the space.
+	// Earlier has measurements of the same problem, one slice for each earlier campaign. They may be from
+	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // names of the earlier campaigns
-	// Fit makes rules of the library from the alternatives at each point; nil: activelearn.Fastest.
+	// Fit makes rules that the library can express from the alternatives at each point; nil means
+	// activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
-	// Search lets the space grow; nil: it does not grow.
+	// Search lets the space grow; nil means that it does not grow.
 	Search *Search
 	// Observer, if not nil, decides when the campaign stops measuring.
 	Observer Observer
@@ -88,7 +89,7 @@ type Observer interface {
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// merge returns the selection of rows, as far as rules of the library can express it.
+// merge returns a selection for rows. It consists of rules that the library can express.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
 		return activelearn.Fastest(rows)
@@ -96,7 +97,7 @@ func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	return p.Fit(rows)
 }
 
-// Weigh returns options with the weights of the points, which are in the space.
+// Weigh returns opt with the weights of the points, all of which must be in the space.
 func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
 	return activelearn.Weigh(opt, p.Space, p.Weights, points)
 }
@@ -109,11 +110,12 @@ func (p Problem) weight(point coll.Point) float64 {
 	return 0
 }
 
-// earlierPatience is the maximum patience of campaigns that start from an earlier one. More rounds
-// would cost more than they gain.
+// earlierPatience is the maximum patience, in rounds, of campaigns that use an earlier campaign. More
+// rounds would cost more than they gain.
 const earlierPatience = 2
 
-// criteria returns the criteria, with at most earlierPatience if there are earlier campaigns.
+// criteria returns the criteria of the problem. If there are earlier campaigns, the patience is at most
+// earlierPatience.
 func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 	if len(p.Earlier) > 0 {
 		c.Patience = min(c.Patience, earlierPatience)
@@ -162,15 +164,15 @@ func problemSeed(seed uint64, p journal.Problem) uint64 {
 	return seed ^ h.Sum64()
 }
 
-// allowed returns the slowdown and mistakes that the criteria allow.
+// allowed returns the slowdown and the mistakes that the criteria permit.
 func (s Spec) allowed() metrics.Allowed {
 	return metrics.Allowed{
 		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,
 	}.WithDefaults()
 }
 
-// sharedLaunch returns a function whose value is equal for candidates that share a launch. It
-// returns nil if each candidate needs its own launch.
+// sharedLaunch returns a function that has equal values for candidates of one launch. It returns nil if
+// each candidate needs its own launch.
 func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
 		return nil
@@ -190,7 +192,8 @@ func (s Spec) forProblem(p Problem) Spec {
 	return s
 }
 
-// Model returns the model of the campaign: that of Learner, or the default of the strategy.
+// Model returns the model of the campaign: Learner.Model if it is set, otherwise the default of the
+// strategy.
 func (s Spec) Model() learner.Model { return cmp.Or(s.Learner.Model, ModelFor(s.Strategy)) }
 
 // ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses its

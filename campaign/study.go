@@ -21,8 +21,9 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// study tunes the forests of the final model. The objective is the cross-validated loss in units of
-// metrics.Allowed. The first trial has the configured forest, so the best trial is never worse.
+// study tunes the hyperparameters of the forests in the final model. The objective is the cross-validated
+// loss in units of metrics.Allowed. The first trial has the configured forest, so the best trial is never
+// worse than that.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
 	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
@@ -49,9 +50,9 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// ForestStudy returns a study of the learner's forests. The measurements must be of at least two
-// points. The score of a fold is the loss of its average slowdown and mistakes, with the weights of
-// the options.
+// ForestStudy returns a hyperparameter study of the learner's forests with k folds. The measurements must
+// be of at least two points. The score of a fold is the loss that follows from its average slowdown and
+// mistakes, with the weights in opt.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	return hpo.ForestStudy{
@@ -76,7 +77,8 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 	}
 }
 
-// studiedParams returns the configured hyperparameters, clamped to the ranges of a study.
+// studiedParams returns the configured hyperparameters. Values outside the ranges of a study are replaced
+// by the nearest value inside.
 func studiedParams(f forest.Options) hpo.ForestParams {
 	p := ParamsOf(f)
 	low, high := hpo.ForestRange()
@@ -96,15 +98,15 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria returns the split criteria of a study. Poisson is left out for standardised
-// targets, which can be negative.
+// studiedCriteria returns the split criteria that a study tries. It leaves out poisson for standardised
+// targets, because these can be negative.
 func studiedCriteria(scaling preprocess.Scaling) []string {
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
 		return scaling == preprocess.Standard && c == forest.Poisson.String()
 	})
 }
 
-// studyOf returns the trials in the log.
+// studyOf returns the study whose trials are in the log.
 func studyOf(past *journal.ProblemState) (Study, error) {
 	var s Study
 	if past == nil {
@@ -140,8 +142,8 @@ func (s Study) Best() (hpo.TrialRecord, bool) {
 	return s.Trials[at], true
 }
 
-// final returns the options of the final model: those of the best trial, or the configured ones
-// without a study.
+// final returns the options of the final model. They are those of the study's best trial or, without a
+// study, the configured ones.
 func (s Spec) final(study Study) (learner.Options, error) {
 	t, ok := study.Best()
 	if !ok || t.Number == 0 {
@@ -150,7 +152,7 @@ func (s Spec) final(study Study) (learner.Options, error) {
 	return WithParams(s.Learner, t.Params)
 }
 
-// WithParams returns a learner's options with other hyperparameters.
+// WithParams returns the options of a learner with the hyperparameters p.
 func WithParams(opt learner.Options, p hpo.ForestParams) (learner.Options, error) {
 	criterion, err := forest.ParseCriterion(p.Criterion)
 	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth

@@ -32,8 +32,8 @@ func (t *trials) takeRetries() []coll.Candidate {
 	return retry
 }
 
-// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried. A
-// candidate whose last attempt failed is given up with a warning.
+// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried. If its
+// last attempt failed, the candidate is given up with a warning.
 func addTrial(res *Result, t coll.Trial, attempts int) (retry bool, err error) {
 	if err := res.Ledger.Record(t); err != nil {
 		return false, err
@@ -65,7 +65,7 @@ func (r *recorder) append(rec journal.Record) error {
 	return r.log.Append(rec)
 }
 
-// follow updates the set of jobs that are submitted and have not ended.
+// follow updates, after a change of job j, the set of jobs that are submitted and have not ended.
 func (r *recorder) follow(j coll.Job) {
 	if j.State == coll.JobSubmitted {
 		r.jobs[j.Name] = true
@@ -109,9 +109,9 @@ func (l roundLog) Trial(t coll.Trial) error {
 	return l.run.trials.record(&l.run.result, t)
 }
 
-// Restore returns the result of a problem from its log. It measures and trains nothing. past is nil
-// without records. Stop is "" if the problem has not stopped. Records that contradict the campaign
-// give an error matching ErrLog.
+// Restore returns the result of a problem from its log. It measures and trains nothing. past is nil if
+// there are no records. Stop is "" if the problem has not stopped. The error matches ErrLog if records
+// contradict the campaign.
 func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err

@@ -29,7 +29,7 @@ func small(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// train trains the models of the campaign in a folder.
+// train reads the campaign in a folder and trains its models.
 func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)
@@ -59,7 +59,7 @@ func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusion
 	return c, conclude(t, models, state)
 }
 
-// addOutcome adds a pass of a verification and its outcome to a state.
+// addOutcome adds to a state the records of one verification pass and its outcome.
 func addOutcome(t *testing.T, state *journal.State, library string, v verify.PassOutcome) {
 	t.Helper()
 	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Outcome: &v}} {
@@ -127,8 +127,8 @@ func TestTrainCancelled(t *testing.T) {
 	}
 }
 
-// TestConcludeTrainsNothing checks that all conclusions share the models, and that Conclude can be
-// limited to one library.
+// TestConcludeTrainsNothing checks that Conclude trains no models: all conclusions use those of Train. It
+// also checks that Conclude can be limited to one library.
 func TestConcludeTrainsNothing(t *testing.T) {
 	_, models, state := train(t, small(t))
 	all, again := conclude(t, models, state), conclude(t, models, state)
@@ -143,8 +143,8 @@ func TestConcludeTrainsNothing(t *testing.T) {
 	}
 }
 
-// TestConcludeReverted checks that a point that a verification reverted has the default, while nearly
-// all other points keep their algorithms.
+// TestConcludeReverted checks a point that a verification reverted. It must have the default, and nearly
+// all other points must keep their algorithms.
 func TestConcludeReverted(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	before := conclude(t, models, state).Problems[0]
@@ -190,7 +190,8 @@ func TestConcludeRevertedCollective(t *testing.T) {
 	}
 }
 
-// TestConcludeForeignEntries checks that entries that no verification wrote are an error.
+// TestConcludeForeignEntries checks that Conclude returns an error for entries that no verification can
+// have written.
 func TestConcludeForeignEntries(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	addOutcome(t, state, "openmpi", verify.PassOutcome{})

@@ -73,8 +73,8 @@ func ExampleTrain() {
 	// selection.csv
 }
 
-// ExampleReleases summarises the export for a release. MPICH's files are made from the selection tree
-// of the release. If tutti does not know the tree, it needs the library file.
+// ExampleReleases prints a summary of the export for a release. tutti derives MPICH's files from the
+// release's built-in selection tree. If it does not know this tree, it needs the library file.
 func ExampleReleases() {
 	c, m, err := models()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const recordedData = "../../data/simgrid"
 
-// offGridRows returns the recorded times of the algorithms that a library can run, as rows.
+// offGridRows returns rows with recorded times. They contain the algorithms that a library can run.
 func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
 	table := testutil.Must(preprocess.ReadTable(filepath.Join(recordedData, file)))(t)
@@ -36,13 +36,13 @@ func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row 
 	return rows
 }
 
-// rowsAt returns the rows at wanted points.
+// rowsAt returns the rows whose points satisfy wanted.
 func rowsAt(rows []selection.Row, wanted func(coll.Point) bool) []selection.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return !wanted(r.Point) })
 }
 
-// qualityAt sums up the slowdowns of choices at the points of rows. Choices without a recorded time are
-// left out.
+// qualityAt summarizes the slowdowns of the chosen algorithms at the points of the rows. It leaves out
+// choices whose time is not recorded.
 func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.Algorithm) metrics.Summary {
 	t.Helper()
 	var slowdowns []float64
@@ -54,9 +54,9 @@ func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// TestOffTheGrid checks rules that were made from powers of two at other numbers of nodes, processes
-// and bytes. Their slowdown is small, and their choices can run at 95 % of the points. With 3, 6 and
-// 12 nodes in the grid, the slowdown at all other points falls.
+// TestOffTheGrid checks rules from a grid of powers of two at other numbers of nodes, processes and bytes.
+// The slowdown is small there, and the chosen algorithms can run at 95 % of the points. If the grid also
+// has 3, 6 and 12 nodes, the slowdown at all other points is smaller.
 func TestOffTheGrid(t *testing.T) {
 	between := func(p coll.Point) bool { return p.Nodes == 3 || p.Nodes == 6 || p.Nodes == 12 }
 	tests := []struct {

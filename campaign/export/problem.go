@@ -71,8 +71,8 @@ func crossValidate(l *activelearn.Ledger, c campaign.Conclusion) (learner.Valida
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// cells returns a cell for every grid point. Slowdowns are true if all times are known, otherwise
-// predicted.
+// cells returns a report cell for every grid point. Its slowdown is the true one if all times are known,
+// otherwise the predicted one.
 func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
@@ -101,7 +101,7 @@ func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 	return out
 }
 
-// worstLoss returns the largest predicted loss of the selection at any point. The loss is the slowdown
+// worstLoss returns the largest predicted loss of the selection over all points. The loss is the slowdown
 // minus one.
 func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0
@@ -143,7 +143,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	return out
 }
 
-// excludedTexts returns warnings about algorithms that failures exclude at some points.
+// excludedTexts returns warnings about algorithms that are excluded at some points because they failed.
 func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
@@ -154,12 +154,12 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// tieWork is the maximum cost of computing ties: points times algorithms times the squared number of
-// measurements. This maximum takes about ten seconds.
+// tieWork is the maximum cost of computing ties: the product of the numbers of points and algorithms and
+// the squared number of measurements. A computation of this cost takes about ten seconds.
 const tieWork = 2e10
 
-// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c
-// have the order of the cells. Models without a posterior give no ties.
+// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c must
+// have the order of the cells. It does nothing for models without a posterior.
 func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
 	if f.Model != string(learner.GaussianProcess) {
 		return nil
@@ -199,7 +199,8 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	return nil
 }
 
-// studyFacts returns the trials of a study. Best is the lowest value up to a trial.
+// studyFacts returns the trials of a hyperparameter study. The field Best of a trial is the lowest value up
+// to this trial.
 func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {

@@ -15,7 +15,7 @@ import (
 	"tutti/report"
 )
 
-// concludedFirst runs the campaign of a file and returns its first problem with the conclusion.
+// concludedFirst runs the campaign of a file. It returns the first problem with its conclusion.
 func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
@@ -50,7 +50,7 @@ func timesOf(p export.Concluded) (times map[coll.Candidate]float64, shortest map
 	return times, shortest
 }
 
-// TestScoresOfTruth checks the scores, cells and intervals of a problem against its recorded times.
+// TestScoresOfTruth checks the scores, cells and intervals of a problem whose true times are recorded.
 func TestScoresOfTruth(t *testing.T) {
 	p := madeFirst(t, nil)
 	times, shortest := timesOf(p)
@@ -93,8 +93,8 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
-// TestScoresOfMeasurements checks that scores are cross-validated if the true times are unknown, and that
-// each point of the report has a predicted slowdown.
+// TestScoresOfMeasurements checks a problem whose true times are unknown. Its scores are cross-validated,
+// and each point of the report has a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
@@ -124,7 +124,7 @@ func TestScoresOfOnePoint(t *testing.T) {
 	}
 }
 
-// TestScoresWithoutDefault checks that there is no score of the default without times of the default.
+// TestScoresWithoutDefault checks that the default has no score if its times are unknown.
 func TestScoresWithoutDefault(t *testing.T) {
 	f := factsOf(t, concludedFirst(t, campaigntest.Small(t, t.TempDir()), nil))
 	if len(f.Scores) != 1 || f.Scores[0].Name != "tuned" || f.Scores[0].Slower != nil || f.Scores[0].SlowerWorst != nil {
@@ -137,8 +137,8 @@ func TestScoresWithoutDefault(t *testing.T) {
 	}
 }
 
-// TestTies checks that the number of ties of a Gaussian process is that of its cells with a tie, and
-// that there is no hyperparameter study.
+// TestTies checks a campaign with a Gaussian process. Its number of ties is the number of its cells with a
+// tie, and it has no hyperparameter study.
 func TestTies(t *testing.T) {
 	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {
@@ -161,7 +161,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestWeightFacts checks the facts about weights, and that there are none for equal weights.
+// TestWeightFacts checks the facts about weights. There are none if all weights are equal.
 func TestWeightFacts(t *testing.T) {
 	p := madeFirst(t, func(c *assembly.Campaign) {
 		weights := make([]float64, len(c.Problems[0].Space.Points()))

@@ -15,7 +15,7 @@ import (
 )
 
 // AddJournal adds facts of a journal to f: reasons of batches, verifications, use of machine time,
-// environments of jobs, and candidates whose attempts all failed. libraries have the order of the
+// environments of jobs, and candidates of which all attempts failed. libraries are in the order of the
 // report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
@@ -45,7 +45,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	return nil
 }
 
-// verificationsLast returns the jobs with those of verifications last. Otherwise the order stays.
+// verificationsLast returns the jobs in their order, but with the jobs of verifications at the end.
 func verificationsLast(jobs []*journal.Job) []*journal.Job {
 	out := slices.Clone(jobs)
 	rank := func(j *journal.Job) int {
@@ -82,7 +82,8 @@ func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
 	return out
 }
 
-// environments groups jobs by library, kernel and processor. A group lists the nodes of all its jobs.
+// environments groups jobs by library, kernel and processor. Each group lists the nodes on which its jobs
+// ran.
 func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	var out []report.EnvironmentFacts
 	nodes := []map[string]bool{}
@@ -141,7 +142,8 @@ func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 	return out
 }
 
-// excluded returns the candidates that failed in all attempts, sorted by library and collective.
+// excluded returns the candidates of which all attempts failed, sorted by library and collective. attempts
+// is the allowed number of attempts.
 func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
@@ -219,7 +221,7 @@ func slowerPoints(findings []verify.Finding) []report.SlowerPoint {
 	return out
 }
 
-// rangeOf returns nil if the interval is unknown.
+// rangeOf converts an interval for the report. It returns nil if the interval is unknown.
 func rangeOf(i verify.Interval) *report.Range {
 	if i == (verify.Interval{}) {
 		return nil
@@ -227,7 +229,7 @@ func rangeOf(i verify.Interval) *report.Range {
 	return &report.Range{Value: i.Value, Low: i.Low, High: i.High}
 }
 
-// topReasons is the number of reasons that the report has for a round, those with the greatest gains.
+// topReasons is how many reasons the report shows for a round. It shows those with the greatest gains.
 const topReasons = 5
 
 // reasonsOf returns the reasons of each round of a problem. past may be nil.
@@ -292,7 +294,7 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	return f
 }
 
-// placementOf returns the placements of a library's measurements, the zero value if unknown.
+// placementOf returns the placements in which a library was measured, the zero value if they are unknown.
 func placementOf(f *report.Facts, library string) coll.Placements {
 	for _, l := range f.Libraries {
 		if l.Library == library && l.Placement != nil {
@@ -302,7 +304,7 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// otherPlacements describes the differences between the placements of a verification and those of the
+// otherPlacements returns texts about differences between the placements of a verification and those of the
 // campaign, without duplicates.
 func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 	if v == nil {

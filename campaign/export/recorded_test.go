@@ -26,8 +26,8 @@ func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, ke
 	}}
 }
 
-// TestAddJournal checks the facts about jobs, excluded candidates and environments. A journal without
-// them adds no facts.
+// TestAddJournal checks the facts about jobs, excluded candidates and environments. A journal without jobs,
+// failures and environments adds no facts.
 func TestAddJournal(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	ring := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "ring"}}
@@ -73,8 +73,8 @@ func TestAddJournal(t *testing.T) {
 	}
 }
 
-// TestAddJournalReasons checks that a round has the reasons with the greatest gains, sorted by gain.
-// A retry has no reason.
+// TestAddJournalReasons checks that each round shows the reasons with the greatest gains, sorted by gain.
+// Retries have no reason.
 func TestAddJournalReasons(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	batch := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 2}
@@ -105,8 +105,8 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 }
 
-// TestAddJournalVerifications checks that verifications have the order of the libraries, and that
-// impossible entries are an error.
+// TestAddJournalVerifications checks that verifications are in the order of the libraries, and that
+// impossible entries lead to an error.
 func TestAddJournalVerifications(t *testing.T) {
 	pass := func(library string) journal.Record {
 		return testutil.Must(verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record())(t)
@@ -123,7 +123,7 @@ func TestAddJournalVerifications(t *testing.T) {
 	}
 }
 
-// TestAddJournalExcluded checks that only candidates that failed in all attempts are excluded.
+// TestAddJournalExcluded checks that only candidates are excluded of which all attempts failed.
 func TestAddJournalExcluded(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	trial := func(alg string, attempt int, state coll.TrialState) journal.Record {

@@ -11,9 +11,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// scores returns the scores of the tuned selection and of the default. They are compared with the
-// recorded truth. Without a truth the tuned selection is cross-validated, and the default is compared
-// at the measured points.
+// scores returns the scores of the tuned selection and of the default. They compare both with the recorded
+// truth. Without a truth, the tuned selection is cross-validated, and the default is compared at the
+// measured points.
 func scores(p campaign.Problem, k knownTimes, c campaign.Conclusion, validation learner.Validation) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
 	tuned := scored{"tuned", string(activelearn.CrossValidated), validation.Points, validation.Slowdowns}
@@ -39,8 +39,8 @@ func scores(p campaign.Problem, k knownTimes, c campaign.Conclusion, validation 
 	return out, nil
 }
 
-// predictedScore returns the figures of the last evaluation, and whether they are predicted.
-// Predictions have only upper ends, so the lower ends are the best possible values.
+// predictedScore returns the figures of the last evaluation as a score. It returns false if they are not
+// predicted. Predictions have only upper ends, so the lower ends are the best possible values.
 func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
 		return report.Score{}, false
@@ -56,14 +56,14 @@ func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 // bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % has 25 of them.
 const bootstrapResamples = 1000
 
-// scored is a selection with its known slowdowns.
+// scored is a selection with its slowdowns, as far as they are known.
 type scored struct {
 	name, source string
 	points       []coll.Point
 	slowdowns    []float64
 }
 
-// score summarizes the slowdowns, with intervals. The error matches metrics.ErrEmpty if no point
+// score summarizes the slowdowns as a score with intervals. The error matches metrics.ErrEmpty if no point
 // has a weight.
 func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, error) {
 	opt := p.Weigh(spec.Metrics, w.points)
@@ -82,8 +82,8 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 	return s, err
 }
 
-// bootstrapInterval returns the bootstrap interval of a figure over the points. A resample whose
-// points have no weight gets the figure of all points.
+// bootstrapInterval returns a bootstrap interval, over the points, of the figure that pick returns. If the
+// points of a resample have no weight, its figure is that of all points.
 func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
@@ -129,7 +129,7 @@ func curveOf(evaluations []activelearn.Evaluation) []report.CurvePoint {
 	return out
 }
 
-// knownTimes has the times with which selections are compared: the recorded truth, or the
+// knownTimes contains the times with which selections are compared: the recorded truth or, without one, the
 // measurements.
 type knownTimes struct {
 	seconds  map[coll.Candidate]float64
@@ -163,8 +163,8 @@ func knownTimesOf(p campaign.Problem, res campaign.Result) knownTimes {
 	return k
 }
 
-// slowdown returns the slowdown of an algorithm at a point, compared with the fastest known time. It
-// returns false if the algorithm's time is unknown.
+// slowdown returns the time of an algorithm at a point divided by the fastest known time. It returns false
+// if the algorithm's time is unknown.
 func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
 	if !ok {
@@ -174,7 +174,7 @@ func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	return s, err == nil
 }
 
-// slowdowns returns the known slowdowns of a selection, and their points.
+// slowdowns returns the known slowdowns of a selection. at has the point of each slowdown.
 func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
 	for _, p := range points {
 		if s, ok := k.slowdown(p, choose(p)); ok {
@@ -184,8 +184,9 @@ func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.
 	return at, slowdowns
 }
 
-// slower counts the points at which a selection is significantly slower than the default. worst is the
-// largest ratio to the default's time. Both are nil if no point can be compared.
+// slower returns the number n of points at which a selection is significantly slower than the default.
+// worst is the largest ratio of a selection's time to the default's. Both are nil if no point can be
+// compared.
 func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
 	count, most, compared := 0, 0.0, false
 	for _, p := range points {

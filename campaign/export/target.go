@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// Target is a release with the selections that are exported for it.
+// Target is a release of a library with the selections that are exported for it.
 type Target struct {
 	build
 	measured     config.Library
@@ -33,7 +33,7 @@ type collectiveSelection struct {
 	sel  selection.Selection
 }
 
-// For makes the selections for a release, without algorithms that the release does not have.
+// For makes the selections for a release. They contain only algorithms that the release has.
 func (c *Conclusions) For(r Release) (*Target, error) {
 	t := &Target{build: buildOf(r.library, c.campaign.Config.Export, r.port, r.cat), measured: r.measured}
 	verified, err := c.verified(r.library.Name)
@@ -61,7 +61,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	return t, nil
 }
 
-// Selecting returns the conclusions with the selections of the releases instead of their own.
+// Selecting returns a copy of the conclusions in which the selections are those of the releases.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	out := &Conclusions{campaign: c.campaign, state: c.state}
 	for _, t := range releases {
@@ -79,7 +79,7 @@ func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	return out
 }
 
-// Document returns the selections of the releases as a document for scripts.
+// Document returns the selections of the releases as one document that scripts can read.
 func (c *Conclusions) Document(releases []*Target) selection.Document {
 	doc := selection.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
 	for _, t := range releases {
@@ -100,8 +100,7 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	return doc
 }
 
-// Write writes the selection files into a folder. origin describes the source of the list of
-// algorithms.
+// Write writes the selection files into a folder. origin says where the list of algorithms comes from.
 func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	var rows []selection.Row
 	for _, p := range t.collectives {
@@ -115,7 +114,7 @@ func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	return x, t.origin(), err
 }
 
-// Summary describes the export for a release.
+// Summary summarizes the export for a release.
 type Summary struct {
 	Library  string `json:"library"`
 	Version  string `json:"version"`
@@ -126,7 +125,7 @@ type Summary struct {
 	Tried    bool   `json:"tried"` // tutti's tests load files into this release
 }
 
-// Summary describes the export for the release. Origin is empty.
+// Summary returns the summary of the export for the release. Its field Origin is empty.
 func (t *Target) Summary() Summary {
 	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.defaultCount, Tried: t.tried()}
 	for _, p := range t.collectives {
@@ -135,14 +134,14 @@ func (t *Target) Summary() Summary {
 	return out
 }
 
-// tried reports whether tutti's tests load selection files into this release.
+// tried reports whether tutti's own tests load selection files into this release of the library.
 func (b build) tried() bool { return b.port.Facts().Tried == b.library.Version }
 
-// moduleDir is the folder of environment modules, for the command "module use".
+// moduleDir is the folder of environment modules, which users pass to the command "module use".
 const moduleDir = "modulefiles"
 
-// WriteModule writes the settings of an export as an environment module below a folder. It returns the
-// path of the module. The error matches selection.ErrSetup if a module cannot have these settings.
+// WriteModule writes the settings of an export as an environment module below the folder dir. It returns
+// the path of the module. The error matches selection.ErrSetup if a module cannot contain these settings.
 func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
 	onlyOwn := len(setup.Remarks) == len(b.remarks()) // the library adds no remarks
 	if !b.tried() && onlyOwn {
@@ -171,8 +170,8 @@ type Release struct {
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
-// Releases parses releases of the form LIBRARY[=VERSION[:PATH]], at most one for each library. Without
-// any it returns the measured releases of the campaign.
+// Releases parses releases of the form LIBRARY[=VERSION[:PATH]]. Each library may occur once. If given is
+// empty, it returns the releases that the campaign measured.
 func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
 	var out []Release
 	if len(given) == 0 {
@@ -228,11 +227,11 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	return Release{lib, measured, port, cat}, nil
 }
 
-// Measured returns the name of the measured library.
+// Measured returns the name of the library that the campaign measured.
 func (r Release) Measured() string { return r.measured.Name }
 
-// fromFiles returns the names of the libraries whose selection files tutti makes from the installed
-// libmpich or another library file.
+// fromFiles returns the names of the libraries whose selection files need a library file, such as the
+// installed libmpich.
 func fromFiles() []string {
 	var out []string
 	for _, l := range libraries.All() {

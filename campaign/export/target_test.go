@@ -101,8 +101,8 @@ func TestDocumentRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSettingsSelect checks libraries that are tuned by environment variables. The variables that a
-// shell sets in a job of each layout must give the selection.
+// TestSettingsSelect checks libraries that are tuned by environment variables. In a job of each layout, the
+// variables that the shell sets must lead to the selected algorithms.
 func TestSettingsSelect(t *testing.T) {
 	for _, tc := range []struct {
 		campaigntest.Made
@@ -131,7 +131,8 @@ func TestSettingsSelect(t *testing.T) {
 	}
 }
 
-// checkSettings checks that the settings of a snippet give the selection in a job of each layout.
+// checkSettings checks that the settings in a shell snippet lead to the selected algorithms in a job of
+// each layout.
 func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet string) {
 	t.Helper()
 	lib, cat, err := libraries.Release(m.Library, m.Version)
@@ -182,7 +183,7 @@ func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
 	return set
 }
 
-// TestHostileFolders checks that snippets work in folders with special characters in their names.
+// TestHostileFolders checks that shell snippets work in folders whose names have special characters.
 func TestHostileFolders(t *testing.T) {
 	_, all := targets(t, small(t), "openmpi=6.0.0", "mpich")
 	for _, name := range []string{"a b", "it's", `"q"`, "$HOME", "`id`", "$(id)", "[exec id]", "{", "#x", "é"} {
@@ -204,7 +205,8 @@ func TestHostileFolders(t *testing.T) {
 	}
 }
 
-// TestNoModule checks that a folder whose name a module cannot contain is an error, without a module.
+// TestNoModule checks a folder whose name a module cannot contain. It leads to an error, and no module is
+// written.
 func TestNoModule(t *testing.T) {
 	_, all := targets(t, small(t), "openmpi")
 	dir := filepath.Join(t.TempDir(), "josé")
@@ -228,8 +230,8 @@ func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	return x
 }
 
-// TestPlacementIsExported checks that settings, module, report and document have the placement of the
-// measurements if it is known.
+// TestPlacementIsExported checks that the settings, the module, the report and the document state the
+// placement of the measurements if it is known.
 func TestPlacementIsExported(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		dir := runMade(t, campaigntest.MadeOpenMPI)
@@ -256,14 +258,14 @@ func TestPlacementIsExported(t *testing.T) {
 	}
 }
 
-// setCyclic adds cyclic placement to all trials of a journal.
+// setCyclic changes a journal so that all its trials have cyclic placement.
 func setCyclic(t *testing.T, journal string) {
 	t.Helper()
 	text := bytes.ReplaceAll(campaigntest.Read(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
 	testutil.NoError(t, os.WriteFile(journal, text, 0o666))
 }
 
-// TestReleaseFaults checks that errors about releases name the flag.
+// TestReleaseFaults checks errors about releases. They name the command-line flag.
 func TestReleaseFaults(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for _, tc := range []struct {
@@ -285,8 +287,8 @@ func TestReleaseFaults(t *testing.T) {
 	}
 }
 
-// TestReleases checks the libraries of parsed releases. Without any the campaign's libraries are
-// returned.
+// TestReleases checks the libraries of parsed releases. If none is given, Releases returns the campaign's
+// libraries.
 func TestReleases(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for _, tc := range []struct{ given, want []string }{

@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// Files of the report in a campaign's folder.
+// Names of the report's files in a campaign's folder.
 const (
 	ReportHTML   = "report.html"
 	ReportJSON   = "report.json"
@@ -26,7 +26,7 @@ const (
 	SelectionCSV = "selection.csv"
 )
 
-// WriteFile writes a file atomically: readers see the old content or the new one.
+// WriteFile writes a file atomically: readers see either the old content or the new one.
 func WriteFile(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -35,8 +35,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// WriteLibrary checks and writes the selection files of one library. It also writes its settings as an
-// environment module, if a module can have them.
+// WriteLibrary checks and writes the selection files of one library. It also writes the library's settings
+// as an environment module if a module can contain them.
 func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	b, err := newBuild(lib, c.campaign.Config.Export)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	return x, facts, nil
 }
 
-// facts returns the facts of the report.
+// facts returns the content of the report as facts.
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
 	f := report.Facts{
@@ -92,7 +92,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	return f, AddJournal(&f, c.state, names, cfg.Attempts)
 }
 
-// problemFacts returns the facts of all problems, several computed at the same time.
+// problemFacts returns the facts of all problems. It computes several of them at the same time.
 func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	out := make([]report.ProblemFacts, len(c.Problems))
 	var group errgroup.Group
@@ -106,7 +106,8 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	return out, group.Wait()
 }
 
-// Program identifies the program that writes a report, and the versions that can change its figures.
+// Program identifies the program that writes a report: its own version and the versions of what can change
+// the figures.
 type Program struct {
 	Version  string
 	Versions []report.Version

@@ -43,7 +43,7 @@ func written(t *testing.T, dir, to string) report.Facts {
 	return testutil.Must(conclusions.Write(to, by))(t)
 }
 
-// TestWriteSame checks that the files depend on the journal alone, not on the folder or the number of
+// TestWriteSame checks that the files depend only on the journal, and not on the folder or the number of
 // workers.
 func TestWriteSame(t *testing.T) {
 	one, many := small(t, "workers=1"), small(t, "workers=4")
@@ -79,7 +79,7 @@ func TestWriteSelection(t *testing.T) {
 	}
 }
 
-// TestWriteFile checks that an error leaves no incomplete file, and that errors name the file.
+// TestWriteFile checks that no incomplete file remains after an error, and that errors name the file.
 func TestWriteFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	broken := errors.New("no figures")

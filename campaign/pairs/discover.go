@@ -55,12 +55,13 @@ func (o Options) validate() error {
 	return nil
 }
 
-// plan returns the options that apply to every launch, as a plan.
+// plan returns a plan with the options that apply to every launch.
 func (o Options) plan() discover.Plan {
 	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
 }
 
-// Discovery measures the pairs of a machine. It continues the measurement of an earlier process.
+// Discovery measures the communication of pairs of ranks on a machine. It continues the measurements of an
+// earlier process.
 type Discovery struct {
 	Dir string // folder of the journal, jobs and results
 
@@ -113,7 +114,7 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	return &Discovery{Dir: c.Config.Output, campaign: c, opt: opt, lib: lib, layout: layout}, nil
 }
 
-// openJournal opens the journal of the folder, or creates it.
+// openJournal opens the journal in the folder of the discovery, or creates it.
 func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 	spec, err := json.Marshal(d.campaign.Config)
 	if err != nil {
@@ -177,7 +178,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-// forecast returns the jobs that opt.Jobs launches of the plan would need.
+// forecast returns the jobs in which opt.Jobs launches of the plan would run.
 func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// prints is a benchmark program that prints the output of a launch. The output may end early. The launcher
-// calls the program once for all ranks.
+// prints is a benchmark program that prints the given output of a launch. The output may be incomplete. The
+// launcher runs the program once for all ranks.
 const prints = `#!/bin/sh
 echo x >> LEDGER
 echo '{"event":"hello","nodes":[{"host":"n1"}],"library":"fake"}'
@@ -29,7 +29,7 @@ const (
 	starts = `[ "$1" = --version ] && exit; shift 5; exec "$@"`
 )
 
-// machine creates a campaign on the local machine, whose benchmark program prints the given lines. It
+// machine creates a campaign on the local machine. Its benchmark program prints the lines in says. It
 // returns the folder of the campaign.
 func machine(t *testing.T, says string) (dir string) {
 	t.Helper()
@@ -51,7 +51,7 @@ benchmark: {program: native}
 	return dir
 }
 
-// discovery loads the campaign and opens its discovery, like a new process.
+// discovery loads the campaign and opens its discovery, as a new process would.
 func discovery(t *testing.T, dir string) *pairs.Discovery {
 	t.Helper()
 	cfg := testutil.Must(config.Load(filepath.Join(dir, "c.yaml"), config.Layers{}))(t)
@@ -88,7 +88,8 @@ func TestMeasureOnce(t *testing.T) {
 	}
 }
 
-// TestMeasureDies checks that a failed launch keeps its output, and that the next process tries again.
+// TestMeasureDies checks that the output of a failed launch remains, and that the next process launches the
+// program again.
 func TestMeasureDies(t *testing.T) {
 	dir := machine(t, ranks+"; "+dies)
 	for i := range 2 {
@@ -107,7 +108,7 @@ func TestMeasureDies(t *testing.T) {
 	}
 }
 
-// TestMeasureMisplaced checks the error for a launcher that put all ranks on one node.
+// TestMeasureMisplaced checks the error if a launcher starts all ranks on one node.
 func TestMeasureMisplaced(t *testing.T) {
 	d := discovery(t, machine(t, wrong))
 	if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks on 1 nodes") {

@@ -28,7 +28,7 @@ type launch struct {
 	discover.Measurements
 }
 
-// pairs returns the pairs of all launches.
+// pairs returns the measured pairs of all launches.
 func (f *Found) pairs() []discover.Measurement {
 	var out []discover.Measurement
 	for _, s := range f.launches {
@@ -111,7 +111,7 @@ func (f *Found) merge() error {
 	return err
 }
 
-// why returns the first warning in a form that ends an error message.
+// why returns the first warning as text for the end of an error message.
 func (f *Found) why() string {
 	if len(f.Warnings) == 0 {
 		return ""
@@ -119,7 +119,7 @@ func (f *Found) why() string {
 	return ": " + f.Warnings[0]
 }
 
-// unfinished returns a gap for each unfinished part of a launch.
+// unfinished returns one text for each part of a launch that did not finish.
 func (s launch) unfinished() []string {
 	var out []string
 	for _, st := range s.Stages {

@@ -14,8 +14,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// Least numbers of rounds and pairs. With three partners, most slow nodes can be distinguished from their
-// partners. If there are few nodes, more rounds are needed to determine the usual time.
+// Least numbers of rounds and pairs. With three partners for each node, most slow nodes can be
+// distinguished from their partners. If there are few nodes, more rounds are needed to determine the usual
+// time.
 const (
 	fewestRounds = 3
 	fewestPairs  = 48
@@ -23,7 +24,7 @@ const (
 
 func networkRounds(nodes int) int { return max(fewestRounds, 2*fewestPairs/nodes) }
 
-// networkPasses is the number of measurements of each pair.
+// networkPasses is how often each pair is measured.
 const networkPasses = 4
 
 // MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's machine.
@@ -76,7 +77,7 @@ func ForecastNetwork(ctx context.Context, c *assembly.Campaign, opt Options) ([]
 	return d.forecast(ctx, rounds, plan)
 }
 
-// measureOnce measures the plan in one launch and returns the output.
+// measureOnce measures the pairs of a plan in one launch and returns the output.
 func (d *Discovery) measureOnce(ctx context.Context, what string, plan discover.Plan) (discover.Measurements, error) {
 	own := d.opt.plan()
 	own.Rounds, own.Chosen, own.Passes = plan.Rounds, plan.Chosen, networkPasses
@@ -94,8 +95,8 @@ func (d *Discovery) measureOnce(ctx context.Context, what string, plan discover.
 	return f.launches[i].Measurements, nil
 }
 
-// treeOf returns a copy of the tree in which nodes have the names of the hosts. If the tree is nil or lacks
-// a host, treeOf returns one switch with all hosts and a gap that says so.
+// treeOf returns a copy of the tree in which nodes have the names of the hosts. If the tree is nil or does
+// not contain a host, treeOf returns one switch with all hosts, and a text that says so.
 func treeOf(t *topology.Tree, hosts []string) (*topology.Tree, []string) {
 	if t != nil {
 		called := t.WithNames(hosts)
@@ -117,8 +118,8 @@ func flat(hosts []string) *topology.Tree {
 }
 
 // withRetests returns the measurements that decide which nodes are slow. From the first launch it takes the
-// pairs without suspects. From the second launch it takes the retests, which are the pairs of the first
-// rounds. Measurements that raised a suspicion therefore do not confirm it.
+// pairs without a suspect. From the second launch it takes the pairs of the first rounds, which are
+// measured again. So a measurement that made a node suspect cannot also confirm the suspicion.
 func withRetests(suspects []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
 	out := slices.DeleteFunc(slices.Clone(first), func(p discover.Measurement) bool {
 		return slices.Contains(suspects, p.A.Host) || slices.Contains(suspects, p.B.Host)

@@ -10,8 +10,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Kinds of measurements. Each launch makes one of them, and runners use this name as the name of the
-// algorithm.
+// Kinds of measurements. Each launch makes one kind. Runners use the kind as the name of the algorithm.
 const (
 	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
 	examples = "examples" // the PLogP measurements of one pair of each class
@@ -39,7 +38,7 @@ func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return out
 }
 
-// Constants for the time limit that Allowance computes.
+// Times from which Allowance computes the time limit of a launch.
 const (
 	begin   = 10 * time.Second // before the first pair and after the last one
 	hang    = 60 * time.Second // after this time, csource/pairs gives up a round
@@ -55,7 +54,7 @@ func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	return begin + hang + stages*stage + time.Duration(len(plan.Classes))*(ofClass+stage)
 }
 
-// plan returns the plan of a launch. It contains the launch's numbers of nodes and processes.
+// plan returns the plan of a launch with the launch's numbers of nodes and of processes.
 func (p program) plan(s benchrunner.Launch) discover.Plan {
 	plan := p.plans[s.Cases[0].Algorithm.Name]
 	plan.Nodes, plan.PPN = s.Layout.Nodes, s.Layout.PPN
@@ -91,10 +90,10 @@ func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	}
 }
 
-// candidate returns the candidate that represents a kind of measurement on a layout.
+// candidate returns the candidate that stands for a kind of measurement on a layout.
 func candidate(what string, l coll.Layout) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Barrier, Nodes: l.Nodes, PPN: l.PPN}, Algorithm: coll.Algorithm{Name: what}}
 }
 
-// unforced forces no algorithm, since the plan has no collectives.
+// unforced returns no settings, since the plan contains no collectives.
 func unforced(coll.Candidate) (mpi.Forcing, error) { return mpi.Forcing{}, nil }

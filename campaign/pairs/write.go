@@ -11,7 +11,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Files in the folder of a discovery.
+// Names of files in the folder of a discovery.
 const (
 	TreeFile       = "topology.json"
 	LatencyFile    = "latency.csv"   // pairs of nodes, empty messages
@@ -21,7 +21,7 @@ const (
 )
 
 // Write writes the files of a discovery to a folder, each of them atomically. Tables have one row for each
-// measurement of a pair. Times are round-trip times in seconds.
+// measured pair. Times are round-trip times in seconds.
 func (f *Found) Write(dir string) error {
 	for _, file := range []struct {
 		name  string

@@ -14,8 +14,8 @@ import (
 // after a short campaign.
 const minBudget = 10 * time.Minute
 
-// Estimate is the expected cost of verifying one library. All figures are zero if the verification
-// has ended.
+// Estimate is the expected cost of verifying one library. All its figures are zero if the verification has
+// ended.
 type Estimate struct {
 	Library     string  `json:"library"`
 	Points      int     `json:"points"` // test points of the next pass
@@ -25,8 +25,8 @@ type Estimate struct {
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
 }
 
-// Estimate estimates the cost of verifying a library from the times of launches and measurements in the
-// journal. It runs nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
+// Estimate returns the expected cost of verifying a library. It uses the times of launches and measurements
+// in the journal, and runs nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
 func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	s, session, err := v.open(lib)
 	if err != nil {
@@ -60,14 +60,15 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks at a test point. Screening takes the mean of its two
-// bounds. The share of points that look slower by chance is measured once more.
+// blocksOf returns the expected number of blocks at a test point. Screening is assumed to need the mean of
+// its smallest and largest number. The share Suspicion of the points, which look slower by chance, is
+// measured again.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
 
-// Budget returns the maximum machine time of verifying a library. It is 0, no limit, for recorded
-// data.
+// Budget returns the maximum machine time for verifying a library. For recorded data it returns 0, which
+// means no limit.
 func (v *Verifier) Budget(lib config.Library) time.Duration {
 	if v.opt.MachineTime > 0 || !v.campaign.Config.Runner.Live() {
 		return v.opt.MachineTime
@@ -83,14 +84,14 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 	return max(minBudget, time.Duration(campaignSeconds*float64(time.Second)))
 }
 
-// usage counts launches of the benchmark program and measured candidates, with the machine time of
-// both.
+// usage contains the numbers of launches and of measured candidates, with the machine time of both.
 type usage struct {
 	launches, cases float64
 	launch, run     float64 // seconds
 }
 
-// seconds returns the machine time of planned launches and candidates at the average times of u.
+// seconds returns the expected machine time of the launches and candidates in planned. It uses the average
+// times in u.
 func (u usage) seconds(planned usage) float64 {
 	if u.launches == 0 || u.cases == 0 {
 		return 0
@@ -105,7 +106,7 @@ func (u *usage) add(o usage) {
 	u.run += o.run
 }
 
-// usages has the usage of a campaign's jobs.
+// usages contains the usage of a campaign's jobs by number of nodes.
 type usages struct {
 	byNodes map[int]usage
 	all     usage
@@ -139,7 +140,7 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 	return p
 }
 
-// of returns the usage of jobs with a number of nodes, or of all jobs if there were none.
+// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
 func (p usages) of(nodes int) usage {
 	if u, ok := p.byNodes[nodes]; ok {
 		return u
@@ -147,8 +148,8 @@ func (p usages) of(nodes int) usage {
 	return p.all
 }
 
-// launchesOf counts the launches and candidates of one block of all test points, by number of nodes.
-// The tuned files and the default never share a launch, because their settings differ.
+// launchesOf returns the numbers of launches and candidates that one block of all test points needs, by
+// number of nodes. The tuned files and the default never share a launch, because their settings differ.
 func launchesOf(points []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
 	type launch struct {

@@ -16,7 +16,7 @@ import (
 	"tutti/metrics"
 )
 
-// Drift compares times of a machine with those that a campaign measured earlier.
+// Drift says how the times of a machine differ from those that a campaign measured earlier.
 type Drift struct {
 	Candidates int     `json:"candidates"` // number of remeasured candidates
 	Failed     int     `json:"failed"`     // number of failed candidates
@@ -26,9 +26,9 @@ type Drift struct {
 	NodeSeconds float64 `json:"node_seconds"` // machine time
 }
 
-// MeasureDrift remeasures about the given number of candidates, at least one of each problem. They are
+// MeasureDrift measures about the given number of candidates again, at least one of each problem. They are
 // evenly distributed over problems and points. On a real machine it uses a folder below that of the
-// campaign, which it removes afterwards.
+// campaign, and removes this folder afterwards.
 func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.Result, candidates int, environ []string) (d Drift, err error) {
 	if c.Config.Runner.Live() {
 		var dir string
@@ -55,7 +55,8 @@ func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.
 	return log.compare(oldSeconds)
 }
 
-// sample returns at most n of the measurements, evenly spaced in the order of point and algorithm.
+// sample returns at most n of the measurements. They are evenly spaced in the order of points and
+// algorithms.
 func sample(ms []coll.Measurement, n int) []coll.Measurement {
 	ms = slices.Clone(ms)
 	slices.SortFunc(ms, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
@@ -76,7 +77,7 @@ type driftLog struct {
 	jobs   []coll.Job             // jobs that have not ended
 }
 
-// measure remeasures candidates of a problem.
+// measure measures candidates of a problem again.
 func (l *driftLog) measure(ctx context.Context, p campaign.Problem, ms []coll.Measurement) error {
 	batch := benchrunner.Batch{Label: p.Library + "-" + string(p.Collective), Round: 1}
 	l.index = map[coll.Candidate]int{}
@@ -106,7 +107,7 @@ func (l *driftLog) Trial(t coll.Trial) error {
 	return nil
 }
 
-// compare compares the new times with the old ones, which are in the same order.
+// compare compares the new times with the old ones. oldSeconds has the order of the trials.
 func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64

@@ -20,8 +20,8 @@ import (
 	"tutti/journal"
 )
 
-// changed runs a campaign on artificial data and returns its folder. Afterwards it multiplies the
-// machine's times by a factor.
+// changed runs a campaign on artificial data and returns its folder. Then it multiplies the machine's times
+// by a factor.
 func changed(t testing.TB, factor float64) string {
 	t.Helper()
 	dir, m := t.TempDir(), campaigntest.MadeOpenMPI
@@ -31,8 +31,8 @@ func changed(t testing.TB, factor float64) string {
 	return out
 }
 
-// TestMeasureDrift checks that the measured ratio is the factor by which the times changed, with 1 %
-// noise, and that the journal stays unchanged.
+// TestMeasureDrift checks that the measured ratio is the factor by which the times changed, with 1 % noise.
+// The journal must not change.
 func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)
@@ -52,7 +52,7 @@ func TestMeasureDrift(t *testing.T) {
 	}
 }
 
-// TestDriftEveryProblem checks that at least one candidate of every problem is remeasured, and that
+// TestDriftEveryProblem checks that at least one candidate of every problem is measured again, and that
 // problems without measurements are skipped.
 func TestDriftEveryProblem(t *testing.T) {
 	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
@@ -89,7 +89,7 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 	}))
 }
 
-// TestDriftFails checks that failures are counted. If all trials fail, the error has the first cause.
+// TestDriftFails checks the number of failures. If all trials fail, the error contains the first cause.
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {

@@ -30,7 +30,7 @@ type subject struct {
 	live   *verify.Files // machine and probe; nil before connect
 }
 
-// write writes the files of the library, without selections that were found slower.
+// write writes the files of the library. They do not contain selections that were found slower.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	conclusions, err := s.models.Conclude(s.log.state, s.lib.Name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 	return out, nil
 }
 
-// problem returns one collective with the points at which the default can run.
+// problem returns the part of one collective, with the points at which the default can run.
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose}
 	if s.campaign.Config.Runner.Live() {
@@ -94,8 +94,8 @@ func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algor
 	return out, nil
 }
 
-// force returns the settings of a launch: those of the current files for verify.Tuned, and none for
-// the default.
+// force returns the settings of a launch. For verify.Tuned they are those of the current files; for the
+// default there are none.
 func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil
@@ -110,7 +110,7 @@ func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
-// choice returns the algorithm that the current files select.
+// choice returns the algorithm that the current files select at a point.
 func (s *subject) choice(p coll.Point) coll.Algorithm {
 	if choose, ok := s.choose[p.Collective]; ok {
 		return choose(p)
@@ -118,8 +118,8 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 	return coll.Default
 }
 
-// connect returns the machine and the probe, a program that checks whether the library obeys its files.
-// Without a compiler there is no probe.
+// connect returns the machine and the probe, a program that checks whether the library obeys its files. If
+// there is no compiler, there is no probe.
 func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 	sequential := s.campaign.Sequential() // concurrent programs would hide small differences
 	program, err := sequential.Program(s.lib)
@@ -145,7 +145,8 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 	return f, err
 }
 
-// compiler returns the configured compiler, or the library's own compiler, or "" if neither exists.
+// compiler returns the configured compiler, otherwise the library's own compiler. It returns "" if neither
+// exists.
 func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
@@ -178,9 +179,9 @@ func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 	return own
 }
 
-// recorded is a runner over recorded data. It replaces verify.Tuned by the algorithm that the files
-// select. Attempts of the default are even and those of the files odd, so that both have independent
-// noise even for the same algorithm.
+// recorded is a runner that replays recorded data. It replaces verify.Tuned by the algorithm that the files
+// select. Attempts have even numbers for the default and odd numbers for the files. So both have
+// independent noise even if they run the same algorithm.
 type recorded struct{ s *subject }
 
 // Run implements benchrunner.Runner.

@@ -22,8 +22,8 @@ func fewBlocks() verify.Rules {
 	return r
 }
 
-// TestLive verifies a campaign by jobs. Tuned launches must load the files. Without a compiler there is
-// a warning instead of a probe.
+// TestLive verifies a campaign by means of jobs. Tuned launches must load the files. If there is no
+// compiler, there is a warning instead of a probe.
 func TestLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -51,7 +51,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// hideCompilers removes the compilers of MPI libraries from the PATH.
+// hideCompilers sets a PATH that does not contain the compilers of MPI libraries.
 func hideCompilers(t *testing.T) {
 	t.Helper()
 	folder := t.TempDir()
@@ -73,7 +73,7 @@ func hideCompilers(t *testing.T) {
 	t.Setenv("PATH", folder)
 }
 
-// checkForced checks that some launch scripts load the rules.
+// checkForced checks that at least one launch script loads the rules.
 func checkForced(t *testing.T, jobs, rules string) {
 	t.Helper()
 	scripts := testutil.Must(filepath.Glob(filepath.Join(jobs, "*verify*", "*")))(t)
@@ -88,7 +88,7 @@ func checkForced(t *testing.T, jobs, rules string) {
 	}
 }
 
-// TestBadCompiler checks that a configured compiler that does not work is an error.
+// TestBadCompiler checks that a configured compiler that does not work leads to an error.
 func TestBadCompiler(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")

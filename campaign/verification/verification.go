@@ -67,14 +67,15 @@ func (l log) Append(e verify.Entry) error {
 	return err
 }
 
-// ErrRecordedOnly is matched when tutti cannot measure a library, so that it cannot verify it either.
+// ErrRecordedOnly is matched by the error for a library that tutti cannot run, so that it can neither
+// measure nor verify it.
 var ErrRecordedOnly = errors.New("can be tuned from recorded measurements alone")
 
-// ErrNoDefault is matched when recorded data have no time of the library's default.
+// ErrNoDefault is matched by the error that reports recorded data without times of the library's default.
 var ErrNoDefault = errors.New("no time of the library's own default is recorded: nothing to compare with")
 
-// New trains the models of a connected campaign. state is the state of its open journal. The Verifier
-// adds its records to journal and state.
+// New returns a Verifier for a connected campaign. It trains the campaign's models. state is the state of
+// the open journal jnl. The Verifier adds its records to both.
 func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, opt Options) (*Verifier, error) {
 	results, err := c.Results(state)
 	if err != nil {
@@ -86,9 +87,9 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 	return v, err
 }
 
-// Verify verifies the files of one library in passes, until no selection is slower than the default.
-// It returns the result so far with every error. Errors match ErrRecordedOnly or assembly.ErrInput, or
-// come from verify.Session.RunPass.
+// Verify verifies the files of one library in passes until no selection is slower than the default. If it
+// returns an error, it also returns the result so far. Errors match ErrRecordedOnly or assembly.ErrInput,
+// or come from verify.Session.RunPass.
 func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Result, error) {
 	s, session, err := v.open(lib)
 	if err != nil {
@@ -104,7 +105,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	return result, errors.Join(err, resultErr)
 }
 
-// open returns a library and the state of its verification in the journal.
+// open returns a library to verify and the session of its verification, restored from the journal.
 func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {

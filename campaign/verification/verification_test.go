@@ -22,8 +22,8 @@ import (
 	"tutti/verify"
 )
 
-// runMade runs a campaign on artificial data and returns its folder. Afterwards the ring algorithm takes
-// twice as long with 15 ranks.
+// runMade runs a campaign on artificial data and returns its folder. Then it changes the machine: the
+// algorithm ring takes twice as long with 15 ranks.
 func runMade(t testing.TB, m campaigntest.Made) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func runMade(t testing.TB, m campaigntest.Made) string {
 	return out
 }
 
-// isSlower reports whether the ring algorithm became slower at a point.
+// isSlower reports whether runMade has made the algorithm ring slower at a point.
 func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
 // quick returns rules with many test points and few blocks.
@@ -77,7 +77,7 @@ func (o openCampaign) verify(ctx context.Context, opt verification.Options) (*ve
 
 var by = export.Program{Version: "v1"}
 
-// verifyAndWrite verifies the campaign of a folder and writes its files.
+// verifyAndWrite verifies the campaign in a folder and writes the campaign's files.
 func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.Result, report.Facts) {
 	t.Helper()
 	o := open(t, dir)
@@ -90,8 +90,8 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	return result, facts
 }
 
-// TestSlowerIsReverted checks that an algorithm that became slower is reverted to the default and no
-// faster one is. Table and report must agree.
+// TestSlowerIsReverted checks that the default replaces an algorithm that became slower, and no faster one.
+// Table and report must agree.
 func TestSlowerIsReverted(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	result, facts := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
@@ -132,8 +132,8 @@ func TestSlowerIsReverted(t *testing.T) {
 	}
 }
 
-// TestFilesOfPasses checks that New trains all models, that each pass writes the files once, and that
-// the settings are marked as verified at the end.
+// TestFilesOfPasses checks that New trains all models and that each pass writes the files once. In the end
+// the settings are marked as verified.
 func TestFilesOfPasses(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	rules := filepath.Join(dir, "openmpi.rules")
@@ -160,8 +160,8 @@ func TestFilesOfPasses(t *testing.T) {
 	}
 }
 
-// TestIndependentNoise checks that both sides of a comparison have independent noise if both run the
-// default.
+// TestIndependentNoise checks a comparison in which both sides run the default. Their noise must be
+// independent.
 func TestIndependentNoise(t *testing.T) {
 	result, _ := verifyAndWrite(t, runMade(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
 	controls := 0
@@ -179,7 +179,7 @@ func TestIndependentNoise(t *testing.T) {
 	}
 }
 
-// TestResume cuts the journal of a verification and checks that the resumed verification writes the
+// TestResume truncates the journal of a verification. It checks that the resumed verification writes the
 // same files.
 func TestResume(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
@@ -205,7 +205,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestAgain checks that a complete verification measures nothing again, unless Options.Again is set.
+// TestAgain checks that a complete verification measures nothing in a second run, unless Options.Again is
+// set.
 func TestAgain(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	first, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
@@ -219,7 +220,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestBudget checks that a verification whose budget ended can be resumed.
+// TestBudget checks that a verification that has used up its budget can be resumed.
 func TestBudget(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	o := open(t, dir)
@@ -266,7 +267,7 @@ func TestCannotBeVerified(t *testing.T) {
 	}
 }
 
-// TestVerificationFaults checks the errors without measurements, without rules and after impossible
+// TestVerificationFaults checks the errors for three cases: no measurements, no rules, and impossible
 // journal entries.
 func TestVerificationFaults(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
