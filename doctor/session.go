@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"al.essio.dev/pkg/shellescape"
+	"tutti/benchrunner"
 )
 
 // longestOutput is the largest number of bytes that run keeps of each output stream. For comparison,
@@ -236,14 +236,7 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 func setUpScript(n *Needs) string {
 	var b strings.Builder
 	b.WriteString("exec 3>&1 1>&2\n")
-	if len(n.Modules) > 0 {
-		b.WriteString("if ! type module >/dev/null 2>&1; then\n" +
-			"for file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do\n" +
-			"if [ -r \"$file\" ]; then . \"$file\"; fi\ndone\nfi\n")
-	}
-	for _, m := range n.Modules {
-		b.WriteString("module load " + shellescape.Quote(m) + " || exit 1\n")
-	}
+	b.WriteString(benchrunner.LoadModules(n.Modules) + "\n")
 	for _, line := range n.Setup {
 		b.WriteString(line + "\n")
 	}

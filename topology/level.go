@@ -9,7 +9,7 @@ import (
 // Level summarises the vertices of the same kind and height.
 type Level struct {
 	Kind       Kind    `json:"kind"`
-	Height     int     `json:"height"`            // of switches: 0 directly above nodes
+	Height     int     `json:"height"`            // vertices of this kind below a vertex, on the longest path
 	Count      int     `json:"count"`             // number of vertices
 	Least      int     `json:"least"`             // fewest members of a vertex: nodes below a
 	Most       int     `json:"most"`              // switch, else the innermost vertices below
@@ -30,7 +30,7 @@ func (t *Tree) Levels() []Level {
 		if len(v.Children) == 0 {
 			continue
 		}
-		k := key{kind: v.Kind, height: max(0, v.Height())}
+		k := key{kind: v.Kind, height: v.nested(v.Kind)}
 		if at[k] == nil {
 			order = append(order, k)
 		}
@@ -65,6 +65,20 @@ func levelOf(kind Kind, height int, vertices []*Vertex) Level {
 		l.Seconds = known[len(known)/2]
 	}
 	return l
+}
+
+// nested returns the number of vertices of a kind on the longest path below v.
+func (v *Vertex) nested(kind Kind) int {
+	most := 0
+	for i := range v.Children {
+		c := &v.Children[i]
+		n := c.nested(kind)
+		if c.Kind == kind {
+			n++
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // below returns the number of nodes below a switch. For other vertices, it returns the number of innermost

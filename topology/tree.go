@@ -137,6 +137,8 @@ func (t *Tree) Check() error {
 
 func (v *Vertex) check(parent *Vertex) error {
 	switch {
+	case v.Kind == "" && v.Name == "" && parent == nil:
+		return errors.New("has no switches and no nodes below it")
 	case !slices.Contains(kinds, v.Kind):
 		return fmt.Errorf("kind %q: want one of %q", v.Kind, kinds)
 	case v.Kind == Switch && len(v.Children) == 0:

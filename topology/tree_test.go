@@ -98,8 +98,13 @@ func TestNodesAndSwitches(t *testing.T) {
 func TestLevels(t *testing.T) {
 	tree := pods()
 	tree.Root.Children[1].Children[1].Children = nodes("n7")
+	cache := func(name string, children ...topology.Vertex) topology.Vertex {
+		return topology.Vertex{Kind: topology.Cache, Name: name, Children: children}
+	}
 	tree.Root.Children[0].Children[0].Children[0].Children = []topology.Vertex{
-		{Kind: topology.Socket, Name: "socket0", Seconds: 8e-7, Confidence: 0.5, Children: []topology.Vertex{core("core0"), core("core1")}},
+		{Kind: topology.Socket, Name: "socket0", Seconds: 8e-7, Confidence: 0.5, Children: []topology.Vertex{
+			cache("L3-0", cache("L2-0", core("core0"), core("core1")), cache("L2-1", core("core2"), core("core3"))),
+		}},
 	}
 	var got []string
 	for _, l := range tree.Levels() {
@@ -109,8 +114,10 @@ func TestLevels(t *testing.T) {
 		"1 switch of 7 nodes, 3 µs",
 		"2 switches of 3 to 4 nodes, 2.5 µs",
 		"4 switches of 1 to 2 nodes, 2 µs",
-		"1 node of 2 places",
-		"1 socket of 2 places, 0.8 µs",
+		"1 node of 4 places",
+		"1 socket of 4 places, 0.8 µs",
+		"1 cache of 4 places",
+		"2 caches of 2 places",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("Levels() (-want +got):\n%s", d)

@@ -29,8 +29,8 @@ var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 
 type scriptData struct {
 	Name, Dir, Program, Launcher, Binary string
-	Grace, Moment                        int // seconds
-	Modules                              []string
+	Grace, Moment                        int    // seconds
+	Modules                              string // lines that load modules
 	Setup                                bool
 	Launches                             []scriptLaunch
 	Side                                 bool // launches run concurrently
@@ -81,7 +81,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	}
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
-		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
+		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}
 	if data.Switches = data.Side && d.switches != nil; data.Switches {

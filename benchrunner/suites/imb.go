@@ -149,14 +149,13 @@ type imbSection struct {
 
 // imbListing is the parsed output of IMB.
 type imbListing struct {
-	worlds   int // number of banners; each MPI world prints one
-	version  string
+	worlds   int // number of banners, at least 1 with a section; each MPI world prints one
 	sections []imbSection
 	damaged  []string // lines that look like rows but cannot be read
 }
 
 var (
-	imbBanner    = regexp.MustCompile(`^#\s+Intel\(R\) MPI Benchmarks (\S+), MPI-1 part`)
+	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks .*MPI-1 part`)
 	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
@@ -168,11 +167,11 @@ func parseIMB(lines []string) imbListing {
 	var columns []string
 	for _, line := range lines {
 		fields := strings.Fields(line)
-		if m := imbBanner.FindStringSubmatch(line); m != nil {
+		if imbBanner.MatchString(line) {
 			l.worlds++
-			l.version = m[1]
 		} else if m := imbBenchmark.FindStringSubmatch(line); m != nil {
 			l.sections = append(l.sections, imbSection{benchmark: m[1]})
+			l.worlds = max(l.worlds, 1) // even without a known banner
 			columns = nil
 		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
 			n, err := strconv.Atoi(m[1])

@@ -17,7 +17,7 @@ func TestIMBSample(t *testing.T) {
 	checkSamples(t, "imb*.txt", 1, func(lines []string) (string, error) {
 		l := parseIMB(lines)
 		var b strings.Builder
-		fmt.Fprintf(&b, "worlds %d version %q damaged %q\n", l.worlds, l.version, l.damaged)
+		fmt.Fprintf(&b, "worlds %d damaged %q\n", l.worlds, l.damaged)
 		for _, s := range l.sections {
 			fmt.Fprintf(&b, "%s, %d ranks\n", s.benchmark, s.ranks)
 			for _, r := range s.rows {
@@ -30,11 +30,16 @@ func TestIMBSample(t *testing.T) {
 
 func TestIMBRead(t *testing.T) {
 	complete := sample(t, imbSampleName+".txt")
+	banner := func(release string) string {
+		return strings.Replace(complete, "Intel(R) MPI Benchmarks 2021.11,", release, 1)
+	}
 	const line = "          256           50         0.18         0.23         0.21"
 	at := strings.Index(complete, line)
 	done := []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}
 	s := launchOf(coll.Bcast, 2, 1, "ring", 8, 256)
 	checkRead(t, imb(t, IMBOptions{}), s, append(commonReadTests(complete, twoHosts, done), []readTest{
+		{"two worlds of 2018", strings.Repeat(banner("Intel (R) MPI Benchmarks 2018,"), 2), twoHosts, ended, []string{"failed launch 2 worlds", "failed launch"}},
+		{"two worlds of 2019", strings.Repeat(banner("Intel(R) MPI Benchmarks 2019 Update 6,"), 2), twoHosts, ended, []string{"failed launch 2 worlds", "failed launch"}},
 		{"job ended", complete[:at], twoHosts, killed, []string{"done 50 calls 5.3e-07", "not reached"}},
 		{"line cut", complete[:at+45], twoHosts, killed, []string{"done 50 calls 5.3e-07", "not reached"}},
 		{"crash", complete[:at], twoHosts + "assert\n", crashed(9), []string{"done", "failed run exit code 9: assert"}},

@@ -193,7 +193,7 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	if phase != benchrunner.PhaseRun && strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank) {
 		phase, text = benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
 	}
-	if want := osuTitle(s.Cases[0].Collective); text == "" && l.headers == 1 && l.title != want {
+	if want := osuTitle(s.Cases[0].Collective); text == "" && l.title != "" && l.title != want {
 		phase, text = benchrunner.PhaseParse, fmt.Sprintf("the program measured %q, want %q", l.title, want)
 	}
 	if text != "" {
@@ -253,7 +253,7 @@ type osuSection struct {
 type osuListing struct {
 	title    string // such as Allreduce
 	version  string // such as 7.4
-	headers  int    // number of titles; each MPI world prints one
+	headers  int    // number of titles, at least 1 with a section; each MPI world prints one
 	sections []osuSection
 	damaged  []string // lines that look like rows but cannot be read
 }
@@ -283,6 +283,7 @@ func parseOSU(lines []string) (osuListing, error) {
 				return osuListing{}, err
 			}
 			columns = names
+			l.headers = max(l.headers, 1) // even without a known title
 			if len(l.sections) == 0 {
 				l.sections = append(l.sections, osuSection{})
 			}

@@ -198,7 +198,7 @@ type reproResult struct {
 
 // reproListing is the parsed output of ReproMPI. typeBytes is the factor that converts counts to bytes.
 type reproListing struct {
-	worlds    int // number of lines "nprocs"; each MPI world prints one
+	worlds    int // number of lines "nprocs", at least 1 with a header; each MPI world prints one
 	ranks     int
 	typeBytes int64
 	inBytes   bool // the column of sizes contains bytes instead of counts
@@ -230,6 +230,7 @@ func parseReproMPI(lines []string) (reproListing, error) {
 				return reproListing{}, fmt.Errorf("a listing of mpibenchPredNreps: want one of mpibenchmark")
 			}
 			columns = fields
+			l.worlds = max(l.worlds, 1) // even without "nprocs"
 			l.columns, l.inBytes = true, slices.Contains(fields, "msize_bytes")
 		case columns != nil && hasCallName(fields):
 			if !l.row(columns, fields, spans) && len(l.damaged) < maxDamaged {

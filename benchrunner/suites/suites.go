@@ -25,7 +25,7 @@
 // worlds print several headers. Each rank reports its host before it becomes the program;
 // see benchrunner.ReportHosts.
 //
-// # Intel MPI Benchmarks, 2019 and newer
+// # Intel MPI Benchmarks, 2018 and newer
 //
 // One launch serves one collective and algorithm over any message sizes. Seconds is t_max:
 // the mean over all repetitions of the rank whose mean is largest. There is no median and

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -283,13 +284,16 @@ An invalid value was supplied for an enum variable.
 func commonReadTests(complete, good string, done []string) []readTest {
 	all := func(text string) []string { return slices.Repeat([]string{text}, len(done)) }
 	oneNode := strings.ReplaceAll(good, "n2", "n1")
+	misplaced := all(fmt.Sprintf("failed launch %d ranks on n1, want %d on each of 2 nodes", strings.Count(good, "\n"), strings.Count(good, "n2")))
+	banner := regexp.MustCompile(`(?m)^#.*(MPI Benchmarks|Latency Test|nprocs=).*$`)
 	tag := func(text, tag string) string { return tag + strings.ReplaceAll(text, "\n", "\n"+tag) }
 	return []readTest{
 		{"complete", complete, good, ended, done},
 		{"nothing", "", "", crashed(1), all("failed launch exit code 1")},
 		{"job ended at once", "", "", killed, all("not reached")},
 		{"two worlds", complete + complete, good, ended, all("failed launch 2 worlds")},
-		{"all on the first node", complete, oneNode, ended, all(fmt.Sprintf("failed launch %d ranks on n1, want %d on each of 2 nodes", strings.Count(good, "\n"), strings.Count(good, "n2")))},
+		{"all on the first node", complete, oneNode, ended, misplaced},
+		{"all on the first node, another banner", banner.ReplaceAllString(complete, "# tomorrow"), oneNode, ended, misplaced},
 		{"tags of Open MPI", tag(complete, "[1,0]<stdout>:"), strings.ReplaceAll(good, "tutti", "[1,0]<stderr>:tutti"), ended, done},
 		{"tags of MPICH", tag(complete, "[0] "), strings.ReplaceAll(good, "tutti", "[0] tutti"), ended, done},
 		{"silent fallback of Open MPI", complete, good + unknownID, ended, all("failed run Open MPI has no value 99 for coll_tuned_bcast_algorithm and ran its own choice")},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"tutti/coll"
 	"tutti/internal/config"
@@ -49,7 +50,7 @@ func readSwitches(path string) ([]string, error) {
 		out = append(out, topology.HostList(nodes))
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no switch with nodes", path)
+		return nil, fmt.Errorf("%s: no switch with nodes%s", path, strings.Join(append([]string{""}, t.Gaps...), "; "))
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,10 +174,12 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 // parseJSON reads a rules file of 6.0. The error matches errSyntax.
 //
 // Where Open MPI does not understand the file, it selects by itself, without a message. The function
-// parseJSON is stricter. Keys and collectives must be known, and each collective occurs once. Lower bounds
+// parseJSON is stricter, but accepts commas after the last value, as Open MPI does. Keys and collectives must be known, and each collective occurs once. Lower bounds
 // must not exceed upper bounds. The number of ranks must be a number.
 func parseJSON(text []byte) (jsonRules, error) {
+	text = trailingComma.ReplaceAll(text, []byte("$1$2"))
 	var doc struct {
+		Schema      string          `json:"$schema"` // for editors
 		Version     int             `json:"rule_file_version"`
 		Module      string          `json:"module"`
 		Collectives json.RawMessage `json:"collectives"`
@@ -220,6 +223,9 @@ func parseJSON(text []byte) (jsonRules, error) {
 	}
 	return out, nil
 }
+
+// trailingComma matches strings, which stay as they are, and commas before a closing bracket.
+var trailingComma = regexp.MustCompile(`("(?:[^"\\]|\\.)*")|,(\s*[\]}])`)
 
 func strictJSON(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -149,9 +149,10 @@ func TestParseJSONRefuses(t *testing.T) {
 }
 
 func TestJSONFirstMatch(t *testing.T) {
-	rules, err := parseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
+	rules, err := parseJSON([]byte(`{"$schema":"a,]","rule_file_version":3,"module":"tuned","collectives":{"bcast":[
 		{"comm_size_min":8,"comm_size_max":8,"comm_rank_distribution":"one-per-node","rules":[{"msg_size_max":"inf","alg":"ignore"}]},
-		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3}]},
+		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3,
+			}]},
 		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
 	if err != nil {
 		t.Fatal(err)

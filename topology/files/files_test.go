@@ -70,10 +70,9 @@ func TestReadRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, text, topology, want string }{
 		{"coords", "", "", "coords: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv"},
 		{"a.txt", "slurm_load_topo error\n", "", "a.txt: no switches and no nodes"},
-		{"a.conf", "SwitchName=s\n", "", "a.conf:1: s: want either nodes or switches"},
+		{"a.conf", "SwitchName=s Nodes=n Switches=t\n", "", "a.conf:1: s: want either nodes or switches"},
 		{"a.json", "{", "", "a.json:1: "},
 		{"a.xml", "{", "", "a.xml:1: "},
-		{"a.yaml", "- topology: a\n  flat: true\n", "", "a.yaml: topology a is flat: it names no nodes"},
 		{"a.yaml", "- topology: a\n  flat: true\n- topology: b\n  flat: true\n", "", `a.yaml: topology "": want one of a, b`},
 		{"a.csv", "a,b,seconds\nn1,n1,1\n", "", "a.csv: pair 1: not a measured pair: node n1 with itself"},
 		{"a.csv", "a,b,seconds\nn1,n2,0\n", "", "a.csv: pair 1: not a measured pair: nodes n1 and n2: 0 seconds: want a time above 0"},

@@ -41,14 +41,14 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 //	.csv         measured pairs of nodes, as discover.ReadPairs reads them
 //
 // name is the file's name in errors. Read returns the errors of the format's reader, and an
-// error for an unknown extension or an empty file.
+// error for an unknown extension or an empty file. A tree without vertices has gaps that say why.
 func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	read, known := readers[strings.ToLower(filepath.Ext(name))]
 	if !known {
 		return topology.Tree{}, fmt.Errorf("%s: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv", name)
 	}
 	t, err := read(r, name, opt)
-	if err == nil && len(t.Root.Children) == 0 {
+	if err == nil && len(t.Root.Children) == 0 && len(t.Gaps) == 0 {
 		err = fmt.Errorf("%s: no switches and no nodes", name)
 	}
 	return t, err
@@ -76,9 +76,6 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 			names = append(names, t.Name)
 		}
 		return topology.Tree{}, fmt.Errorf("%s: topology %q: want one of %s", name, opt.Topology, strings.Join(names, ", "))
-	}
-	if all[at].Plugin == FlatPlugin {
-		return topology.Tree{}, fmt.Errorf("%s: topology %s is flat: it names no nodes", name, all[at].Name)
 	}
 	return all[at].Tree, nil
 }

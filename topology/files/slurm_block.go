@@ -34,17 +34,17 @@ func sizes(words []string) ([]int, error) {
 }
 
 // aggregate builds a tree of blocks. For each further size, Slurm allocates successive blocks
-// of the file together; they get a common switch.
+// of the file together; they get a common switch. Blocks without nodes count.
 func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) {
 	t, err := assemble(blocks, file)
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	if len(blocks) == 1 {
-		return t, nil
+	if len(blocks) < 2 {
+		return finish(t)
 	}
 	for _, b := range blocks {
-		if len(sizes) > 0 && len(b.nodes) < sizes[0] {
+		if len(sizes) > 0 && 0 < len(b.nodes) && len(b.nodes) < sizes[0] {
 			return topology.Tree{}, fault(file, b.line, "block %s has %d nodes: want %d or more", b.name, len(b.nodes), sizes[0])
 		}
 	}
@@ -58,8 +58,7 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 		together = times
 	}
 	t.Root.Children = level
-	t.Gaps = nil
-	return t, t.Check()
+	return finish(t)
 }
 
 // bundle divides successive vertices into runs of the given length. It puts each run below a new switch,

@@ -1,11 +1,11 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/topology"
@@ -24,13 +24,14 @@ func fault(file string, line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", file, line, fmt.Errorf(format, args...))
 }
 
-// ReadSlurmConf reads a topology.conf with either switches or blocks. file is the file's name
+// ReadSlurmConf reads a topology.conf with switches, blocks or rings. file is the file's name
 // in errors.
 //
-// A switch has either nodes or switches, as Slurm demands. Duplicate switches or nodes,
-// undefined children and cycles are errors. Switches with exactly the same children, such as
-// the spines of a fat tree, become one vertex, and a gap says so. If several switches have no
-// parent, the root is nameless.
+// A switch has either nodes or switches, as Slurm demands. Duplicate switches, undefined children
+// and cycles are errors. Gaps report what is no tree. Switches with exactly the same child switches,
+// such as the spines of a fat tree, become one vertex. A node or switch below several switches is
+// placed below the first. Switches and blocks without nodes are left out. A ring becomes a switch.
+// If several switches have no parent, the root is nameless.
 func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -42,16 +43,7 @@ func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 			return topology.Tree{}, fault(file, l.number, "%w", err)
 		}
 	}
-	switch {
-	case len(c.switches) > 0 && (len(c.blocks) > 0 || c.sizes != nil):
-		return topology.Tree{}, fmt.Errorf("%s: has switches and blocks: want either", file)
-	case len(c.switches) > 0:
-		return assemble(c.switches, file)
-	case len(c.blocks) > 0:
-		return aggregate(c.blocks, c.sizes, file)
-	default:
-		return topology.Tree{}, fmt.Errorf("%s: no SwitchName and no BlockName", file)
-	}
+	return c.tree(file)
 }
 
 // confLine is a line without its comment, joined with its continuation lines.
@@ -82,7 +74,30 @@ func lines(text string) []confLine {
 type conf struct {
 	switches []entry
 	blocks   []entry
+	rings    []entry
 	sizes    []int
+}
+
+// tree returns the tree of the entries. It is an error if there are entries of several kinds, or none.
+func (c *conf) tree(file string) (topology.Tree, error) {
+	switch s, b, r := len(c.switches) > 0, len(c.blocks) > 0 || c.sizes != nil, len(c.rings) > 0; {
+	case s && b, s && r, b && r:
+		return topology.Tree{}, fmt.Errorf("%s: has several of switches, blocks and rings: want one kind", file)
+	case s:
+		return treeOf(c.switches, file)
+	case r:
+		return ringTree(c.rings, file)
+	case len(c.blocks) > 0:
+		return aggregate(c.blocks, c.sizes, file)
+	}
+	return topology.Tree{}, fmt.Errorf("%s: no SwitchName, no BlockName and no RingName", file)
+}
+
+// ringTree returns a tree with one switch for each ring.
+func ringTree(rings []entry, file string) (topology.Tree, error) {
+	t, err := treeOf(rings, file)
+	t.Gaps = append(t.Gaps, "rings: distances between the nodes of a ring are unknown")
+	return t, err
 }
 
 func (c *conf) add(l confLine) error {
@@ -99,6 +114,10 @@ func (c *conf) add(l confLine) error {
 		e, err := newEntry(l.number, values, first, "nodes")
 		c.blocks = append(c.blocks, e)
 		return err
+	case "ringname":
+		e, err := newEntry(l.number, values, first, "nodes")
+		c.rings = append(c.rings, e)
+		return err
 	case "blocksizes":
 		if c.sizes != nil || len(values) > 1 {
 			return fmt.Errorf("want one BlockSizes, alone on its line")
@@ -106,7 +125,7 @@ func (c *conf) add(l confLine) error {
 		c.sizes, err = sizes(strings.Split(values[first], ","))
 		return err
 	default:
-		return fmt.Errorf("%s: want a line that begins with SwitchName, BlockName or BlockSizes", first)
+		return fmt.Errorf("%s: want a line that begins with SwitchName, BlockName, BlockSizes or RingName", first)
 	}
 }
 
@@ -138,11 +157,6 @@ func newEntry(line int, values map[string]string, first string, others ...string
 			return entry{}, fmt.Errorf("%s: want %s", key, strings.Join(others, ", "))
 		}
 	}
-	if speed, ok := values["linkspeed"]; ok {
-		if _, err := strconv.ParseUint(speed, 10, 32); err != nil {
-			return entry{}, fmt.Errorf("linkspeed %q: want a whole number", speed)
-		}
-	}
 	return fill(line, values[first], values["nodes"], values["switches"])
 }
 
@@ -153,36 +167,37 @@ func fill(line int, name, nodes, switches string) (entry, error) {
 	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {
 		return entry{}, fmt.Errorf("name %q: want letters, digits and ._-", name)
 	}
-	if (nodes == "") == (switches == "") {
-		return entry{}, fmt.Errorf("%s: want either nodes or switches", name)
-	}
 	var err error
-	if nodes != "" {
-		if e.nodes, err = topology.Hosts(nodes); err != nil {
-			return entry{}, fmt.Errorf("%s: %w", name, err)
-		}
-	} else if e.switches, err = topology.Hosts(switches); err != nil {
+	switch {
+	case nodes != "" && switches != "":
+		err = errors.New("want either nodes or switches")
+	case nodes != "":
+		e.nodes, err = topology.Hosts(nodes)
+	case switches != "":
+		e.switches, err = topology.Hosts(switches)
+	}
+	if err != nil {
 		return entry{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return e, nil
 }
 
 // ReadSlurmShow reads the output of scontrol show topology. file is the file's name in errors.
-// It ignores lines without a switch or block. Without a topology, Slurm prints a message only,
+// It ignores lines without a switch, block or ring. Without a topology, Slurm prints a message only,
 // and the tree is empty.
 func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
 	}
-	var switches, blocks []entry
+	var c conf
 	var blockSizes []string
 	for _, l := range lines(string(text)) {
 		values, first := printed(l.text)
 		if size := values["blocksize"]; size != "" && !slices.Contains(blockSizes, size) {
 			blockSizes = append(blockSizes, size) // lines with AggregatedBlock have a size, too
 		}
-		if first != "switchname" && first != "blockname" {
+		if first != "switchname" && first != "blockname" && first != "ringname" {
 			continue
 		}
 		nodes := values["nodes"]
@@ -193,24 +208,22 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 		if err != nil {
 			return topology.Tree{}, fault(file, l.number, "%w", err)
 		}
-		if first == "switchname" {
-			switches = append(switches, e)
-		} else {
-			blocks = append(blocks, e)
+		switch first {
+		case "switchname":
+			c.switches = append(c.switches, e)
+		case "blockname":
+			c.blocks = append(c.blocks, e)
+		default:
+			c.rings = append(c.rings, e)
 		}
 	}
-	switch {
-	case len(switches) > 0:
-		return assemble(switches, file)
-	case len(blocks) > 0:
-		all, err := sizes(blockSizes)
-		if err != nil {
-			return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
-		}
-		return aggregate(blocks, all, file)
-	default:
+	if len(c.switches)+len(c.blocks)+len(c.rings) == 0 {
 		return topology.Tree{}, nil
 	}
+	if c.sizes, err = sizes(blockSizes); err != nil {
+		return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return c.tree(file)
 }
 
 // LeafSwitches returns the nodes of each leaf switch in the output of scontrol show topology.

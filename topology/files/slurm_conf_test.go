@@ -49,6 +49,18 @@ func TestReadSlurmConf(t *testing.T) {
 				"SwitchName=c1 Switches=s1,t1\nSwitchName=c2 Switches=s2,t1\n",
 			want: "c1(s1(l1(n1) l2(n2)) t1(l3(n3)))",
 			gaps: []string{"switch s2 has the children of s1: taken for one", "switch c2 has the children of c1: taken for one"}},
+		{name: "rails", text: "SwitchName=r0 Nodes=n[1-4]\nSwitchName=r1 Nodes=n[3-6] LinkSpeed=100G\nSwitchName=r2 Nodes=n[5-6]\nSwitchName=top Switches=r[0-2],gone\nSwitchName=gone\n",
+			want: "top(r0(n[1-4]) r1(n[5-6]))",
+			gaps: []string{"n[3-4]: below r0 and r1, placed below r0", "n[5-6]: below r1 and r2, placed below r1", "without nodes: r2,gone"}},
+		{name: "a switch below two", text: "SwitchName=s Nodes=n1\nSwitchName=x Nodes=n2\nSwitchName=t Switches=s\nSwitchName=u Switches=s,x\n",
+			want: "(t(s(n1)) u(x(n2)))", gaps: []string{"s: below t and u, placed below t", "no switch joins t,u"}},
+		{name: "a switch alone after the empty one", text: "SwitchName=a\nSwitchName=b Nodes=n1\n", want: "b(n1)", gaps: []string{"without nodes: a"}},
+		{name: "nothing", text: "SwitchName=a\n", want: "()", gaps: []string{"no nodes"}},
+		{name: "rings", text: "RingName=r0 Nodes=n[1-8]\nRingName=r1 Nodes=n[9-16]\n", want: "(r0(n[1-8]) r1(n[9-16]))",
+			gaps: []string{"no switch joins r[0-1]", "rings: distances between the nodes of a ring are unknown"}},
+		{name: "blocks, one of them empty, which counts",
+			text: "BlockName=b1 Nodes=a[1-2]\nBlockName=b2\nBlockName=b3 Nodes=c[1-2]\nBlockName=b4 Nodes=d[1-2]\nBlockSizes=2,4\n",
+			want: "(b1-b2(b1(a[1-2])) b3-b4(b3(c[1-2]) b4(d[1-2])))", gaps: []string{"without nodes: b2"}},
 		{name: "blocks", text: "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\n", want: "(b1(n[1-4]) b2(n[5-8]))"},
 		{name: "one block", text: "BlockName=b1 Nodes=n[1-4]\nBlockSizes=4\n", want: "b1(n[1-4])"},
 		{name: "blocks that are aggregated, the last alone",
@@ -70,22 +82,18 @@ func TestReadSlurmConf(t *testing.T) {
 
 func TestReadConfRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"nothing", "# only a comment\n", "t.conf: no SwitchName and no BlockName"},
-		{"both", "SwitchName=s Nodes=n1\nBlockName=b Nodes=n2\n", "t.conf: has switches and blocks: want either"},
-		{"another key", "SwitchName=s Nodes=n1\nIncludes=x\n", "t.conf:2: includes: want a line that begins with SwitchName, BlockName or BlockSizes"},
+		{"nothing", "# only a comment\n", "t.conf: no SwitchName, no BlockName and no RingName"},
+		{"both", "SwitchName=s Nodes=n1\nBlockName=b Nodes=n2\n", "t.conf: has several of switches, blocks and rings: want one kind"},
+		{"another key", "SwitchName=s Nodes=n1\nIncludes=x\n", "t.conf:2: includes: want a line that begins with SwitchName, BlockName, BlockSizes or RingName"},
 		{"another key of a switch", "SwitchName=s Node=n1\n", "t.conf:1: node: want nodes, switches, linkspeed"},
 		{"no value", "SwitchName=s Nodes\n", `t.conf:1: "Nodes": want key=value`},
 		{"a key twice", "SwitchName=s Nodes=n1 nodes=n2\n", "t.conf:1: nodes is there twice"},
-		{"a speed that is none", "SwitchName=s Nodes=n1 LinkSpeed=fast\n", `t.conf:1: linkspeed "fast": want a whole number`},
 		{"a list as a name", "SwitchName=s[1-2] Nodes=n1\n", `t.conf:1: name "s[1-2]": want letters`},
 		{"nodes and switches", "SwitchName=s Nodes=n1 Switches=t\n", "t.conf:1: s: want either nodes or switches"},
-		{"neither", "SwitchName=s\n", "t.conf:1: s: want either nodes or switches"},
 		{"a broken list", "\nSwitchName=s Nodes=n[1-\n", `t.conf:2: s: list of nodes "n[1-": "n[1-": want a ]`},
 		{"a broken list of switches", "SwitchName=s Switches=t[\n", `t.conf:1: s: list of nodes`},
 		{"a switch twice", "SwitchName=s Nodes=n1\nSwitchName=s Nodes=n2\n", "t.conf:2: switch s: is on line 1, too"},
 		{"no such child", "SwitchName=s Switches=t\n", "t.conf:1: switch s: no line for its child t"},
-		{"a node twice", "SwitchName=s Nodes=n1\nSwitchName=t Nodes=n1\n", "t.conf:2: node n1 lies below t and, on line 1, below s: want one place"},
-		{"a switch below two", "SwitchName=s Nodes=n1\nSwitchName=x Nodes=n2\nSwitchName=t Switches=s\nSwitchName=u Switches=s,x\n", "t.conf:4: switch s lies below u and, on line 3, below t: want one place"},
 		{"a circle", "SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=a\n", "t.conf:1: switch a lies below itself: a below c below b below a"},
 		{"a cycle next to a tree", "SwitchName=r Nodes=n1\nSwitchName=a Switches=a\n", "t.conf:2: switch a lies below itself: a below a"},
 		{"block sizes that are none", "BlockName=b Nodes=n1\nBlockSizes=1,x\n", `t.conf:2: block size "x": want a whole number above 0`},
@@ -156,7 +164,7 @@ func TestWriteSlurmRefuses(t *testing.T) {
 		t.Error("an empty tree was written as blocks")
 	}
 	alone := topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: "n1"}}
-	for _, p := range []files.SlurmPlugin{files.BlockPlugin, "ring"} {
+	for _, p := range []files.SlurmPlugin{files.BlockPlugin, "torus3d"} {
 		if _, err := files.WriteSlurmYAML(&bytes.Buffer{}, []files.SlurmTopology{{Name: "x", Plugin: p, Tree: alone}}); err == nil {
 			t.Errorf("a node alone was written for plugin %s", p)
 		}
@@ -167,10 +175,11 @@ func TestWriteSlurmRefuses(t *testing.T) {
 func FuzzReadConf(f *testing.F) {
 	f.Add("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=m\nSwitchName=c Switches=a,b\n")
 	f.Add("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockName=b3 Nodes=n[5-6]\nBlockSizes=2,4\n")
+	f.Add("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=n[2-4]\nSwitchName=c\nSwitchName=d Switches=[a-c]\nSwitchName=e Switches=a")
 	f.Add("SwitchName=a Switches=b \\\n\nSwitchName=b Switches=a")
 	f.Fuzz(func(t *testing.T, text string) {
 		tree, err := files.ReadSlurmConf(strings.NewReader(text), "t.conf")
-		if err != nil {
+		if err != nil || tree.Root.Children == nil {
 			return
 		}
 		var b bytes.Buffer

@@ -26,6 +26,7 @@ AggregatedBlock=b[1-2] BlockIndex=3 Nodes=n[1-4] BlockSize=4
 	for _, tc := range []struct{ name, text, want string }{
 		{"switches", printed, "top(leaf1(n[1-2]) leaf2(n[3-4]))"},
 		{"blocks", blocks, "(b1-b2(b1(n[1-2]) b2(n[3-4])) b3(n[5-6]))"},
+		{"rings", "RingName=ring0 Nodes=n[1-8] RingSize=8\nRingName=ring1 Nodes=n[9-16] RingSize=8\n", "(ring0(n[1-8]) ring1(n[9-16]))"},
 		{"nothing", "scontrol: error: No topology information available\n", "()"},
 	} {
 		got, err := files.ReadSlurmShow(strings.NewReader(tc.text), "said.txt")

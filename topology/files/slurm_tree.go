@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,49 @@ type assembler struct {
 	gaps    []string
 }
 
+// treeOf returns the tree of switches, or a tree without vertices if there are no nodes below them.
+func treeOf(entries []entry, file string) (topology.Tree, error) {
+	t, err := assemble(entries, file)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	if t, err = finish(t); t.Root.Name == "" && len(t.Root.Children) > 1 {
+		t.Gaps = append(t.Gaps, "no switch joins "+names(t.Root.Children))
+	}
+	return t, err
+}
+
+// finish removes switches without nodes and checks the tree.
+func finish(t topology.Tree) (topology.Tree, error) {
+	if empty := prune(&t.Root); len(empty) > 0 {
+		t.Gaps = append(t.Gaps, "without nodes: "+topology.HostList(empty))
+	}
+	if len(t.Root.Children) == 0 {
+		return topology.Tree{Gaps: append(t.Gaps, "no nodes")}, nil
+	}
+	if only := t.Root.Children[0]; t.Root.Name == "" && len(t.Root.Children) == 1 {
+		t.Root = only
+	}
+	return t, t.Check()
+}
+
+// prune removes the switches without nodes below v. It returns their names.
+func prune(v *topology.Vertex) (empty []string) {
+	var kept []topology.Vertex
+	for _, c := range v.Children {
+		empty = append(empty, prune(&c)...)
+		if c.Kind == topology.Switch && len(c.Children) == 0 {
+			empty = append(empty, c.Name)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	v.Children = kept
+	return empty
+}
+
+// assemble builds a tree that may have switches without nodes. If several switches have no parent, the root
+// is nameless.
 func assemble(entries []entry, file string) (topology.Tree, error) {
 	a := assembler{file: file, at: map[string]int{}, parent: map[string]int{}}
 	if err := a.describe(entries); err != nil {
@@ -37,12 +81,10 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 			return topology.Tree{}, fault(file, e.line, "switch %s lies below itself: %s", e.name, a.circle(e))
 		}
 	}
-	t := topology.Tree{Root: tops[0], Gaps: a.gaps}
-	if len(tops) > 1 {
-		t.Root = topology.Vertex{Kind: topology.Switch, Children: tops, Confidence: 1}
-		t.Gaps = append(t.Gaps, "no switch joins "+names(tops))
+	if len(tops) == 1 {
+		return topology.Tree{Root: tops[0], Gaps: a.gaps}, nil
 	}
-	return t, t.Check()
+	return topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Children: tops, Confidence: 1}, Gaps: a.gaps}, nil
 }
 
 // describe adds the entries of a file. It replaces switches with the same children by one switch.
@@ -93,34 +135,43 @@ func (a *assembler) unite() bool {
 }
 
 func switchKey(name string) string { return "switch " + name }
+func nodeKey(name string) string   { return "node " + name }
 
-// connect finds the parent of every switch and node.
+// connect finds the parent of every switch and node. A child of several switches is placed below the first
+// of them.
 func (a *assembler) connect() error {
-	for i, e := range a.entries {
+	for i := range a.entries {
+		e := &a.entries[i]
 		for _, name := range e.switches {
 			if _, known := a.at[name]; !known {
 				return fault(a.file, e.line, "switch %s: no line for its child %s", e.name, name)
 			}
-			if err := a.place(switchKey(name), i); err != nil {
-				return err
-			}
 		}
-		for _, name := range e.nodes {
-			if err := a.place("node "+name, i); err != nil {
-				return err
-			}
-		}
+		e.switches = a.place(switchKey, e.switches, i)
+		e.nodes = a.place(nodeKey, e.nodes, i)
 	}
 	return nil
 }
 
-func (a *assembler) place(child string, i int) error {
-	if p, twice := a.parent[child]; twice {
-		return fault(a.file, a.entries[i].line, "%s lies below %s and, on line %d, below %s: want one place",
-			child, a.entries[i].name, a.entries[p].line, a.entries[p].name)
+// place returns those children of entry i that lie below no earlier entry. A gap names the others.
+func (a *assembler) place(key func(name string) string, children []string, i int) []string {
+	var own []string
+	elsewhere := map[int][]string{} // by the index of the earlier entry
+	for _, name := range children {
+		p, placed := a.parent[key(name)]
+		switch {
+		case !placed:
+			a.parent[key(name)] = i
+			own = append(own, name)
+		case p != i:
+			elsewhere[p] = append(elsewhere[p], name)
+		}
 	}
-	a.parent[child] = i
-	return nil
+	for _, p := range slices.Sorted(maps.Keys(elsewhere)) {
+		first, second := a.entries[p].name, a.entries[i].name
+		a.gaps = append(a.gaps, fmt.Sprintf("%s: below %s and %s, placed below %s", topology.HostList(elsewhere[p]), first, second, first))
+	}
+	return own
 }
 
 func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {

@@ -19,18 +19,19 @@ type SlurmPlugin string
 const (
 	TreePlugin  SlurmPlugin = "tree"
 	BlockPlugin SlurmPlugin = "block"
+	RingPlugin  SlurmPlugin = "ring"
 	FlatPlugin  SlurmPlugin = "flat"
 )
 
 // SlurmTopology is one topology of a topology.yaml.
 type SlurmTopology struct {
 	Name    string
-	Default bool // used for partitions that name no topology
-	Plugin  SlurmPlugin
-	Tree    topology.Tree // empty for FlatPlugin
+	Default bool          // used for partitions that name no topology
+	Plugin  SlurmPlugin   // may be another one, such as torus3d
+	Tree    topology.Tree // without vertices for FlatPlugin and plugins that are not listed above
 }
 
-// ReadSlurmYAML reads a topology.yaml. file is the file's name in errors. Switches and blocks
+// ReadSlurmYAML reads a topology.yaml. file is the file's name in errors. Switches, blocks and rings
 // follow the rules of ReadSlurmConf.
 func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	var doc yaml.Node
@@ -71,7 +72,8 @@ func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
 	return n.Content, nil
 }
 
-// mapping returns the values of a mapping by key. Keys that are not allowed are errors.
+// mapping returns the values of a mapping by key. Keys that are not allowed are errors; without allowed keys,
+// every key is allowed.
 func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Node, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, fault(y.file, n.Line, "want %s", strings.Join(allowed, ", "))
@@ -79,7 +81,7 @@ func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Nod
 	out := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if !slices.Contains(allowed, key.Value) {
+		if allowed != nil && !slices.Contains(allowed, key.Value) {
 			return nil, fault(y.file, key.Line, "%s: want %s", key.Value, strings.Join(allowed, ", "))
 		}
 		if out[key.Value] != nil {
@@ -113,7 +115,10 @@ func (y yamlFile) flag(n *yaml.Node) (bool, error) {
 }
 
 func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
-	keys, err := y.mapping(n, "topology", "cluster_default", "tree", "block", "flat")
+	if n.Kind != yaml.MappingNode {
+		return SlurmTopology{}, fault(y.file, n.Line, "want topology, cluster_default and a plugin, such as tree or block")
+	}
+	keys, err := y.mapping(n)
 	if err != nil {
 		return SlurmTopology{}, err
 	}
@@ -127,8 +132,9 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	if t.Default, err = y.flag(keys["cluster_default"]); err != nil {
 		return SlurmTopology{}, err
 	}
-	for _, p := range []SlurmPlugin{TreePlugin, BlockPlugin, FlatPlugin} {
-		if keys[string(p)] == nil {
+	for i := 0; i < len(n.Content); i += 2 {
+		p := SlurmPlugin(n.Content[i].Value)
+		if p == "topology" || p == "cluster_default" {
 			continue
 		}
 		if t.Plugin != "" {
@@ -136,33 +142,38 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 		}
 		t.Plugin = p
 	}
-	t.Tree, err = y.tree(t, n, keys[string(t.Plugin)])
+	if t.Plugin == "" {
+		return SlurmTopology{}, fault(y.file, n.Line, "topology %s: want a plugin, such as tree or block", t.Name)
+	}
+	t.Tree, err = y.tree(t, keys[string(t.Plugin)])
 	return t, err
 }
 
 // tree reads the tree of a topology, given the node of its plugin.
-func (y yamlFile) tree(t SlurmTopology, at, below *yaml.Node) (topology.Tree, error) {
+func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case TreePlugin:
-		keys, err := y.mapping(below, "switches")
-		if err != nil {
-			return topology.Tree{}, err
-		}
-		entries, err := y.entries(keys["switches"], below, "switch", "nodes", "children")
-		if err != nil {
-			return topology.Tree{}, err
-		}
-		return assemble(entries, y.file)
+		return y.entriesTree(treeOf, below, "switches", "switch", "nodes", "children")
+	case RingPlugin:
+		return y.entriesTree(ringTree, below, "rings", "ring", "nodes")
 	case BlockPlugin:
 		return y.blocks(below)
-	case FlatPlugin:
-		if flat, err := y.flag(below); err != nil || !flat {
-			return topology.Tree{}, fault(y.file, below.Line, "flat: want true")
-		}
-		return topology.Tree{}, nil
 	default:
-		return topology.Tree{}, fault(y.file, at.Line, "topology %s: want tree, block or flat", t.Name)
+		return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
 	}
+}
+
+// entriesTree reads the entries below a key of n and returns the tree that build makes of them.
+func (y yamlFile) entriesTree(build func([]entry, string) (topology.Tree, error), n *yaml.Node, key string, words ...string) (topology.Tree, error) {
+	keys, err := y.mapping(n, key)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	entries, err := y.entries(keys[key], words...)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	return build(entries, y.file)
 }
 
 func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
@@ -170,7 +181,7 @@ func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	entries, err := y.entries(keys["blocks"], n, "block", "nodes")
+	entries, err := y.entries(keys["blocks"], "block", "nodes")
 	if err != nil {
 		return topology.Tree{}, err
 	}
@@ -191,11 +202,11 @@ func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
 	return aggregate(entries, all, y.file)
 }
 
-// entries reads a list of switches or blocks. The parameter keys has the YAML keys of the name, the nodes
-// and optionally the children.
-func (y yamlFile) entries(n, parent *yaml.Node, keys ...string) ([]entry, error) {
-	if n == nil {
-		n = parent
+// entries reads a list of switches, blocks or rings. It returns nil for an empty or missing list. The parameter
+// keys has the YAML keys of the name, the nodes and optionally the children.
+func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
+	if n == nil || n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		return nil, nil
 	}
 	list, err := y.list(n, "entries with "+strings.Join(keys, ", "))
 	if err != nil {

@@ -81,11 +81,11 @@ tutti_start() {
 tutti_clock
 tutti_began=$tutti_now
 tutti_run=${SLURM_RESTART_COUNT:-${TUTTI_RESTART_COUNT:-0}}
-if ! type module >/dev/null 2>&1; then
-	for tutti_file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
-		if [ -r "$tutti_file" ]; then . "$tutti_file"; fi
-	done
-fi
+for tutti_file in ${MODULESHOME:+"$MODULESHOME/init/bash"} ${LMOD_PKG:+"$LMOD_PKG/init/bash"} \
+	/etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
+	if type module >/dev/null 2>&1; then break; fi
+	if [ -r "$tutti_file" ]; then . "$tutti_file"; fi
+done
 module load mpich/4.0.2 || { echo module load mpich/4.0.2 did not work; exit 1; }
 module load 'it'"'"'s' || { echo module load 'it'"'"'s' did not work; exit 1; }
 . ./setup.sh
