@@ -108,9 +108,11 @@ func create(path string, h Header) (*Journal, error) {
 // Read.
 func Open(dir string) (*Journal, *Contents, error) {
 	path := filepath.Join(dir, FileName)
-	if _, err := os.Stat(path); err != nil {
+	readable, err := os.Open(path)
+	if err != nil {
 		return nil, nil, missing(dir, err)
 	}
+	readable.Close()
 	lock, err := acquire(dir)
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +128,7 @@ func Open(dir string) (*Journal, *Contents, error) {
 func open(path string) (*Journal, *Contents, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, nil, missing(filepath.Dir(path), err)
+		return nil, nil, err
 	}
 	contents, whole, err := read(f, path)
 	if err == nil && len(contents.Warnings) > 0 {

@@ -136,7 +136,7 @@ func readLock(path string) (owner, error) {
 	}
 	var o owner
 	if err := json.Unmarshal(contents, &o); err != nil || o.Nonce == "" || filepath.Base(o.Nonce) != o.Nonce {
-		return owner{}, fmt.Errorf("%w: %s says nothing readable; if no process is using the journal, remove it", ErrLocked, path)
+		return owner{}, fmt.Errorf("%w: %s says nothing readable; if no process is using it, remove it", ErrLocked, path)
 	}
 	return o, nil
 }

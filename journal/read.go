@@ -22,10 +22,11 @@ const MaxLine = 64 << 20
 
 // Errors that opening or reading a journal returns. Callers test for them with errors.Is.
 var (
-	ErrExists  = errors.New("a journal exists already")
-	ErrLocked  = errors.New("the journal has another writer")
-	ErrCorrupt = errors.New("not a readable journal")
-	ErrSchema  = errors.New("the journal was written by another version of tutti")
+	ErrExists     = errors.New("a journal exists already")
+	ErrLocked     = errors.New("in use by another process")
+	ErrCorrupt    = errors.New("not a readable journal")
+	ErrSchema     = errors.New("the journal was written by another version of tutti")
+	ErrUnreadable = errors.New("the journal cannot be read")
 )
 
 // Contents has the header and the records of a journal that was read.
@@ -41,8 +42,8 @@ func (c *Contents) State() *State { return Replay(c.Records) }
 // Read reads the journal of the folder dir. It takes no lock, so it can be used while a campaign
 // runs.
 //
-// The error matches fs.ErrNotExist if there is no journal, ErrSchema for another schema and
-// ErrCorrupt for any other text that is not a journal.
+// The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not let it
+// be read, ErrSchema for another schema and ErrCorrupt for any other text that is not a journal.
 func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
@@ -58,7 +59,7 @@ func missing(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no journal in %s: %w", dir, err)
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrUnreadable, err)
 }
 
 // read returns the contents of a journal and the length of its complete lines in bytes.
@@ -85,8 +86,10 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 			contents.Warnings = append(contents.Warnings, fmt.Sprintf(
 				"%s:%d: the last line is incomplete (%d bytes): the write was cut short and is left out", path, number, len(line)))
 			return &contents, whole, nil
-		case err != nil:
+		case errors.Is(err, ErrCorrupt):
 			return nil, 0, fmt.Errorf("%s:%d: %w", path, number, err)
+		case err != nil:
+			return nil, 0, fmt.Errorf("%s:%d: %w: %w", path, number, ErrUnreadable, err)
 		}
 		whole += int64(len(line))
 		if err := contents.addLine(number, line); err != nil {

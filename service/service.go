@@ -93,7 +93,7 @@ func New(opt Options) (*Service, error) {
 	}
 	release, err := journal.Lock(filepath.Join(opt.State, lockFile))
 	if err != nil {
-		return nil, fmt.Errorf("another service has the state folder: %w", err)
+		return nil, fmt.Errorf("state folder: %w", err)
 	}
 	s := &Service{opt: &opt, learned: newLearnedCache(opt.Models), release: release}
 	if err := s.load(quota); err != nil {

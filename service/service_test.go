@@ -437,8 +437,8 @@ func TestForeignProcess(t *testing.T) {
 func TestTwoServices(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{}))
 	running(t, opt)
-	if _, err := service.New(opt); !errors.Is(err, journal.ErrLocked) {
-		t.Errorf("a second service for the same folder: %v, want ErrLocked", err)
+	if _, err := service.New(opt); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("in use by another process: process %d on ", os.Getpid())) {
+		t.Errorf("a second service for the same folder: %v, want ErrLocked with the process", err)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -31,6 +33,19 @@ func TestDamagedJournal(t *testing.T) {
 		}
 		if !bytes.Equal(bad, readFile(t, filepath.Join(out, "journal.jsonl"))) {
 			t.Fatalf("byte %d damaged: the journal has been changed", at)
+		}
+	}
+}
+
+// TestUnreadableJournal checks that every command refuses a journal that the system does not open, here a
+// link to itself.
+func TestUnreadableJournal(t *testing.T) {
+	out := t.TempDir()
+	testutil.NoError(t, os.Symlink("journal.jsonl", filepath.Join(out, "journal.jsonl")))
+	for _, verb := range []string{"status", "report", "resume", "export", "verify", "cancel"} {
+		_, stderr := mustTutti(t, codeInput, verb, out)
+		if !strings.Contains(stderr, "the journal cannot be read: open "+out) {
+			t.Errorf("tutti %s: %s", verb, stderr)
 		}
 	}
 }

@@ -89,6 +89,8 @@ func codeOf(err error) exitCode {
 		return codeCancelled
 	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrExists):
 		return codeBusy
+	case errors.Is(err, journal.ErrUnreadable):
+		return codeInput
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
 	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, verification.ErrNoDefault),

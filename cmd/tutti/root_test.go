@@ -33,6 +33,7 @@ func TestCodeOf(t *testing.T) {
 		{"campaign file", fmt.Errorf("%w: 3 faults", config.ErrConfig), codeInput},
 		{"journal damaged", fmt.Errorf("j:3: %w", journal.ErrCorrupt), codeInput},
 		{"journal of another campaign", fmt.Errorf("round 2: %w", campaign.ErrLog), codeInput},
+		{"journal not permitted", fmt.Errorf("%w: %w", journal.ErrUnreadable, osError(syscall.EACCES)), codeInput},
 		{"journal of a newer tutti", journal.ErrSchema, codeInput},
 		{"no such file", osError(syscall.ENOENT), codeInput},
 		{"a file for a folder", osError(syscall.ENOTDIR), codeInput},

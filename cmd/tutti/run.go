@@ -36,7 +36,8 @@ func runCommand(a *app) *cobra.Command {
 		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] [--within] -- PROGRAM [ARGUMENT...]",
 		Short: "Run an application that is traced, tuned by a table, or learns",
 		Long: `run starts a command, usually mpiexec with an application, and preloads the runtime
-library ("tutti build runtime"). Its exit code is that of the command.
+library ("tutti build runtime"). Its exit code is that of the command, 127 if there is no
+such command and 126 if it cannot be started.
 
 --trace writes the collective calls of the application to a file that grid.trace of a
 campaign reads: layout, message size, number and time of calls.
@@ -168,12 +169,20 @@ func preloaded(environ []string, library string, files []pathVariable) ([]string
 }
 
 // runProgram runs a command with the standard streams of tutti. If the command fails, the error matches
-// errProgram and has the command's exit code. If signal n killed the command, the code is 128+n.
+// errProgram and has the command's exit code. If signal n killed the command, the code is 128+n. Like shells,
+// it uses 127 for a command that does not exist and 126 for one that cannot be started.
 func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err := c.Run()
+	switch {
+	case c.Process != nil:
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+		return withCode(127, err)
+	default:
+		return withCode(126, err)
+	}
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) {
 		return err

@@ -35,7 +35,7 @@ func secretService(t *testing.T, dir string) {
 // newToken creates a token with a role.
 func newToken(t *testing.T, dir, role string) string {
 	t.Helper()
-	stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), "--role", role, "--name", role)
+	stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), role, "--role", role)
 	return strings.TrimSpace(stdout)
 }
 

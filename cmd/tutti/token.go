@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -18,7 +20,7 @@ func tokenCommand(a *app) *cobra.Command {
 		Long: `token changes the file of tokens that a service file names. The file keeps hashes:
 a token is printed only when it is created. Changes apply to a running service at
 once.`,
-		Example: indent("tutti token create -c service.yaml --role read --name grafana"),
+		Example: indent("tutti token create -c service.yaml grafana --role read --out grafana.token"),
 	}, tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 }
 
@@ -44,38 +46,53 @@ func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 
 func tokenCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "create",
-		Short: "Create a token and print it",
-		Long: `create prints the token. Store it where only its user can read it. The role read
-sees the measurements and results of campaigns. The role operate may do everything:
-create and stop campaigns, and see all their files, variables and errors.`,
-		Example: indent("tutti token create -c service.yaml --role operate --name anna > anna.token"),
-		Args:    noArgs,
+		Use:   "create NAME",
+		Short: "Create a token",
+		Long: `create prints the token, or writes it to a new file that only its user can read (--out).
+The role read sees the measurements and results of campaigns. The role operate may do
+everything: create and stop campaigns, and see all their files, variables and errors.`,
+		Example: indent("tutti token create -c service.yaml anna --role operate --out anna.token"),
+		Args:    arguments(1, 1, "the name of one token"),
 	}
 	store := serviceFlag(cmd)
-	name := cmd.Flags().String("name", "", "name of the token (required)")
 	role := cmd.Flags().String("role", "", "read or operate (required)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *name == "" || *role == "" {
-			return usageError(cmd, errors.New("want --name and --role"))
+	out := cmd.Flags().StringP("out", "o", "", "`FILE` to create with mode 0600; default: standard output")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *role == "" {
+			return usageError(cmd, errors.New("want --role"))
 		}
 		s, err := store()
 		if err != nil {
 			return err
 		}
-		secret, err := s.Create(*name, api.Role(*role))
-		switch {
-		case errors.Is(err, api.ErrTokenName), errors.Is(err, api.ErrTokenRole):
-			return usageError(cmd, err)
-		case errors.Is(err, api.ErrTokenExists):
-			return withCode(codeInput, err)
-		case err != nil:
-			return withOutputCode(err)
+		if *out == "" {
+			return createToken(cmd, s, args[0], *role, a.stdout)
 		}
-		fmt.Fprintln(a.stdout, secret)
-		return nil
+		f, err := os.OpenFile(*out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return withCode(codeOutput, err)
+		}
+		if err := createToken(cmd, s, args[0], *role, f); err != nil {
+			return errors.Join(err, f.Close(), os.Remove(*out))
+		}
+		return withCode(codeOutput, f.Close())
 	}
 	return cmd
+}
+
+// createToken creates a token and writes its secret to w.
+func createToken(cmd *cobra.Command, s *api.TokenStore, name, role string, w io.Writer) error {
+	secret, err := s.Create(name, api.Role(role))
+	switch {
+	case errors.Is(err, api.ErrTokenName), errors.Is(err, api.ErrTokenRole):
+		return usageError(cmd, err)
+	case errors.Is(err, api.ErrTokenExists):
+		return withCode(codeInput, err)
+	case err != nil:
+		return withOutputCode(err)
+	}
+	_, err = fmt.Fprintln(w, secret)
+	return withCode(codeOutput, err)
 }
 
 func tokenListCommand(a *app) *cobra.Command {
