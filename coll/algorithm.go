@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Algorithm is one way to perform a collective: the library's name and the parameters that
-// are part of its identity, such as segment size, fan-out or radix. The same algorithm with
-// another segment size is another Algorithm, as in the AlgID of Steiner's IOTA (2022). The
-// zero value is no algorithm.
+// Algorithm is one way to perform a collective. It consists of the name that the library uses and of
+// parameters, such as a segment size, fan-out or radix. Two Algorithms with different parameters are
+// different, as for the AlgID of Steiner's IOTA (2022). The zero value is no algorithm.
 //
 // Algorithm is comparable: it stores the parameters as one canonical string.
 type Algorithm struct {
@@ -17,18 +16,17 @@ type Algorithm struct {
 	params string // "k=2,segsize=8192": names ascending, no spaces
 }
 
-// Default is the choice that the library makes when nothing is tuned. It is measured and
-// predicted like an algorithm. Its name is not "default" because Open MPI has an algorithm
-// with that name.
+// Default stands for the choice that an untuned library makes. It is measured and predicted like an
+// algorithm. Its name is not "default" because Open MPI has an algorithm with that name.
 var Default = Algorithm{Name: "library_default"}
 
-// Param is one parameter of an algorithm. Name and value are spelled as in the library.
+// Param is one parameter of an algorithm. Name and value are written in the same way as in the library.
 type Param struct{ Name, Value string }
 
-// NewAlgorithm returns the algorithm with its parameters in canonical order.
+// NewAlgorithm returns an algorithm, with its parameters in canonical order.
 //
-// Name and parameters must be non-empty words of letters, digits and ._- ; a duplicate
-// parameter is an error.
+// Names and values must be words of letters, digits and the characters ._- . A duplicate parameter is an
+// error.
 func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
 	if !isWord(name) {
 		return Algorithm{}, fmt.Errorf("algorithm name %q: want letters, digits and ._-", name)
@@ -48,7 +46,7 @@ func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
 	return Algorithm{Name: name, params: strings.Join(parts, ",")}, nil
 }
 
-// ParseAlgorithm reads the form that String writes: name or name(k=2,segsize=8192).
+// ParseAlgorithm parses the form that String writes, for example name or name(k=2,segsize=8192).
 func ParseAlgorithm(s string) (Algorithm, error) {
 	name, rest, found := strings.Cut(s, "(")
 	if !found {
@@ -69,7 +67,7 @@ func ParseAlgorithm(s string) (Algorithm, error) {
 	return NewAlgorithm(name, params...)
 }
 
-// String returns name or name(key=value,...), readable by ParseAlgorithm.
+// String returns the form name or name(key=value,...), which ParseAlgorithm can parse.
 func (a Algorithm) String() string {
 	if a.params == "" {
 		return a.Name
@@ -91,7 +89,7 @@ func (a Algorithm) Params() []Param {
 	return out
 }
 
-// Param returns the value of one parameter and whether the algorithm has it.
+// Param returns the value of one parameter. It returns false if the algorithm does not have the parameter.
 func (a Algorithm) Param(name string) (string, bool) {
 	for _, p := range a.Params() {
 		if p.Name == name {
@@ -101,10 +99,10 @@ func (a Algorithm) Param(name string) (string, bool) {
 	return "", false
 }
 
-// IsDefault reports whether a is the library's own choice.
+// IsDefault reports whether a stands for the library's own choice.
 func (a Algorithm) IsDefault() bool { return a == Default }
 
-// MarshalText and UnmarshalText use the form of String.
+// MarshalText returns the form of String. UnmarshalText parses the same form.
 func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText reads the form of String.

@@ -65,7 +65,7 @@ func TestParseAlgorithm(t *testing.T) {
 }
 
 // TestAlgorithmIsComparable checks that the order of the parameters does not change an algorithm, so that
-// an algorithm can be a map key.
+// equal algorithms are the same key of a map.
 func TestAlgorithmIsComparable(t *testing.T) {
 	params := []coll.Param{{Name: "segsize", Value: "8192"}, {Name: "k", Value: "2"}}
 	a := testutil.Must(coll.NewAlgorithm("chain", params...))(t)

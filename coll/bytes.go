@@ -14,8 +14,8 @@ var byteUnits = []struct {
 	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1},
 }
 
-// ParseBytes reads a size such as 64KiB, 1MiB, 512 or 512B. The suffix is B, KiB, MiB or GiB. A number
-// without a suffix is in bytes. ParseBytes rejects kB and MB, which are ambiguous.
+// ParseBytes parses a size such as 64KiB, 1MiB, 512 or 512B. The suffix is B, KiB, MiB or GiB. Without a
+// suffix the size is in bytes. ParseBytes rejects the ambiguous suffixes kB and MB.
 func ParseBytes(s string) (int64, error) {
 	digits, unit := strings.TrimSpace(s), int64(1)
 	for _, u := range byteUnits {
@@ -31,7 +31,7 @@ func ParseBytes(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// FormatBytes writes a size in the largest unit that divides the size: 64KiB, 1536B.
+// FormatBytes formats a size in the largest unit that divides it, for example 64KiB or 1536B.
 func FormatBytes(n int64) string {
 	for _, u := range byteUnits {
 		if n >= u.bytes && n%u.bytes == 0 {

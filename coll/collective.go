@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Collective names one MPI collective operation, in lower case and without the
-// MPI_ prefix.
+// Collective is the name of an MPI collective operation in lower case, without the prefix MPI_.
 type Collective string
 
 // The blocking intracommunicator collectives that tutti knows.
@@ -36,7 +35,8 @@ func Collectives() []Collective {
 	}
 }
 
-// ParseCollective returns the collective called s. The error names what is allowed.
+// ParseCollective returns the collective with the name s. If there is none, the error lists the allowed
+// names.
 func ParseCollective(s string) (Collective, error) {
 	if c := Collective(s); slices.Contains(Collectives(), c) {
 		return c, nil
@@ -57,11 +57,11 @@ func (c Collective) Reduces() bool {
 	return false
 }
 
-// Sized reports whether the collective moves a message. Only barrier does not.
+// Sized reports whether the collective moves a message. Only a barrier moves none.
 func (c Collective) Sized() bool { return c != Barrier }
 
-// PerRank reports whether MsgBytes is the size of the part of one rank, in contrast to the size of the
-// whole message. The OSU Micro-Benchmarks use the same convention.
+// PerRank reports whether MsgBytes is the size of one rank's part instead of the whole message. The OSU
+// Micro-Benchmarks use the same convention.
 func (c Collective) PerRank() bool {
 	switch c {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
@@ -70,8 +70,8 @@ func (c Collective) PerRank() bool {
 	return false
 }
 
-// ElementBytes returns the size of the datatype that the benchmarks use: 4 bytes (MPI_FLOAT
-// or MPI_INT) for reductions, 1 byte (MPI_CHAR) otherwise, as in the OSU Micro-Benchmarks.
+// ElementBytes returns the size of the datatype that the benchmarks use. It is 4 bytes (MPI_FLOAT or
+// MPI_INT) for reductions and 1 byte (MPI_CHAR) otherwise, as in the OSU Micro-Benchmarks.
 func (c Collective) ElementBytes() int64 {
 	if c.Reduces() {
 		return 4

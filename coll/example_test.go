@@ -33,7 +33,7 @@ func ExampleNewSpace() {
 		fmt.Println(err)
 		return
 	}
-	// Recursive doubling needs a power of two.
+	// Recursive doubling needs a power of two as the number of ranks.
 	canRun := func(c coll.Candidate) error {
 		if n := c.Ranks(); c.Algorithm.Name == "recursive_doubling" && n&(n-1) != 0 {
 			return errors.New("not a power of two")

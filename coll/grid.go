@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// Grid is the Cartesian product of numbers of nodes, processes per node and message sizes.
+// Grid is the Cartesian product of three lists: numbers of nodes, numbers of processes per node, and
+// message sizes.
 type Grid struct {
 	Nodes    []int
 	PPN      []int
 	MsgBytes []int64
 }
 
-// Validate returns one error with all faults of the grid: an empty axis, a number that is not positive, a
-// duplicate. Message sizes may be zero.
+// Validate returns one error with all faults of the grid. A fault is an empty axis, a duplicate, or a
+// number that is not positive. Message sizes may also be zero.
 func (g Grid) Validate() error {
 	return errors.Join(
 		validAxis("nodes", g.Nodes, 1),
@@ -39,9 +40,8 @@ func validAxis[T int | int64](name string, values []T, least T) error {
 	return errors.Join(faults...)
 }
 
-// Points returns the points of a collective, ordered by nodes, ppn and size. It leaves out
-// 1x1, since a single rank needs no collective. Barrier gets one point of zero bytes for
-// each layout.
+// Points returns the points of a collective, ordered by nodes, ppn and size. It omits the layout 1x1, since
+// a single rank needs no collective. A barrier has one point of zero bytes for each layout.
 func (g Grid) Points(c Collective) ([]Point, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err

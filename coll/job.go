@@ -8,8 +8,8 @@ import (
 // JobState is the state of a job in the journal.
 type JobState string
 
-// The states of a job in the journal. It is unknown whether an intended job reached the scheduler. A
-// submitted job has an ID from the scheduler. For an ended job, the output has been read and the cost is
+// The states of a job in the journal. For an intended job it is unknown whether the scheduler received it.
+// A submitted job has an ID from the scheduler. The output of an ended job has been read, and its cost is
 // final.
 const (
 	JobIntended  JobState = "intended"
@@ -17,10 +17,10 @@ const (
 	JobEnded     JobState = "ended"
 )
 
-// JobOutcome is how a job ended.
+// JobOutcome says how a job ended.
 type JobOutcome string
 
-// The outcomes of jobs. A lost job is unknown to the scheduler.
+// The outcomes of jobs. The scheduler does not know a lost job.
 const (
 	JobCompleted   JobOutcome = "completed"
 	JobFailed      JobOutcome = "failed"
@@ -46,9 +46,9 @@ type Job struct {
 	Environment   *Environment `json:"environment,omitempty"`    // of an ended job that started
 }
 
-// Spent splits the wall time of a job into parts, in seconds. For concurrent launches, the time of each
-// launch is weighted by its share of the nodes. All fields except Queue, multiplied by the number of nodes,
-// give node-seconds.
+// Spent splits the wall time of a job into parts, in seconds. If launches run concurrently, the time of
+// each one is weighted by its fraction of the nodes. Multiplied by the number of nodes, every field except
+// Queue gives node-seconds.
 type Spent struct {
 	Queue   float64 `json:"queue,omitzero"`   // waiting for nodes
 	Launch  float64 `json:"launch,omitzero"`  // starting and ending parallel programs
@@ -57,10 +57,10 @@ type Spent struct {
 	Idle    float64 `json:"idle,omitzero"`    // the remaining time that the nodes were held
 }
 
-// Allocated returns the number of seconds for which the nodes were allocated to the job.
+// Allocated returns for how many seconds the job had its nodes.
 func (s Spent) Allocated() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle }
 
-// Environment describes the machine on which the trials of a job ran. Unknown fields are empty.
+// Environment describes the machine on which a job ran its trials. Unknown fields are empty.
 type Environment struct {
 	Nodes    []string  `json:"nodes"`             // host names that the ranks reported
 	Library  string    `json:"library,omitzero"`  // first line of MPI_Get_library_version
@@ -71,7 +71,7 @@ type Environment struct {
 	Started  time.Time `json:"started,omitzero"`
 }
 
-// Validate returns an error for a job without a name or without trials.
+// Validate returns an error if a job has no name or no trials.
 func (j Job) Validate() error {
 	switch {
 	case j.Name == "":

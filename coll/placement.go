@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Order is how ranks are assigned to the nodes of a launch.
+// Order says in which order ranks are assigned to the nodes of a launch.
 type Order string
 
-// The orders of ranks. On a single node, both orders place the ranks in the same way.
+// The orders of ranks. On a single node both orders are the same.
 const (
 	Block  Order = "block"  // fills one node after another
 	Cyclic Order = "cyclic" // assigns one rank to each node in turn
@@ -20,7 +20,7 @@ const (
 // Orders returns all orders.
 func Orders() []Order { return []Order{Block, Cyclic} }
 
-// ParseOrder returns the order called s. The error lists the orders.
+// ParseOrder returns the order with the name s. If there is none, the error lists all orders.
 func ParseOrder(s string) (Order, error) {
 	for _, o := range Orders() {
 		if string(o) == s {
@@ -30,8 +30,8 @@ func ParseOrder(s string) (Order, error) {
 	return "", fmt.Errorf("order %q: want %s or %s", s, Block, Cyclic)
 }
 
-// Placement describes where the ranks of a measurement ran. The zero value means that the placement is
-// unknown, or that there was only one node.
+// Placement describes where the ranks of a measurement ran. It is zero if the placement is unknown, or if
+// there was only one node.
 type Placement struct {
 	Order    Order `json:"order,omitzero"`    // over the nodes; empty when unknown
 	Switches int   `json:"switches,omitzero"` // number of leaf switches with ranks; zero when unknown
@@ -39,15 +39,16 @@ type Placement struct {
 	Most     int   `json:"most,omitzero"`     // ranks below the switch with the most
 }
 
-// Placements summarises the placements of measurements. Tuning results apply to jobs with such placements.
+// Placements summarises the placements of a campaign's measurements. Its results apply to jobs with such
+// placements.
 type Placements struct {
 	Order    Order      `json:"order,omitzero"`     // empty when unknown, or on one node
 	PPN      []int      `json:"ppn"`                // ascending
 	Switches []Switches `json:"switches,omitempty"` // by number of nodes, where known
 }
 
-// Switches is the smallest and the largest number of leaf switches that measurements on the given number of
-// nodes used.
+// Switches has the smallest and the largest number of leaf switches that measurements on a number of nodes
+// used.
 type Switches struct {
 	Nodes int `json:"nodes"`
 	Least int `json:"least"`
@@ -55,7 +56,7 @@ type Switches struct {
 }
 
 // PlacementsOf summarises the placements of measurements. The order of ranks is that of the first
-// measurement whose order is known.
+// measurement with a known order.
 func PlacementsOf(measured []Measurement) Placements {
 	p := Placements{PPN: []int{}}
 	for _, m := range measured {
@@ -79,10 +80,10 @@ func (p Placements) find(nodes int) (at int, known bool) {
 	return slices.BinarySearchFunc(p.Switches, nodes, func(s Switches, n int) int { return cmp.Compare(s.Nodes, n) })
 }
 
-// Known reports whether the order of ranks or the switches are known.
+// Known reports whether the order of ranks or the numbers of switches are known.
 func (p Placements) Known() bool { return p.Order != "" || len(p.Switches) > 0 }
 
-// String describes the placements: "ranks in block order, 4 or 8 on a node; 2 nodes on 1
+// String describes the placements, for example: "ranks in block order, 4 or 8 on a node; 2 nodes on 1
 // switch, 4 on 1 to 2".
 func (p Placements) String() string {
 	var ppn []string
@@ -104,7 +105,7 @@ func (p Placements) String() string {
 	return text
 }
 
-// span formats one number or a range.
+// span formats the numbers of switches: one number, or a range.
 func (s Switches) span() string {
 	if s.Least == s.Most {
 		return strconv.Itoa(s.Most)
@@ -119,8 +120,8 @@ func (s Switches) words() string {
 	return s.span() + " switches"
 }
 
-// Differ returns a text that says how the placement of a measurement differs from p. It returns "" if they
-// do not differ or if one of them is unknown.
+// Differ describes how the placement of a measurement differs from p. It returns "" if they do not differ,
+// or if one of them is unknown.
 func (p Placements) Differ(m Measurement) string {
 	if p.Order != "" && m.Placement.Order != "" && m.Placement.Order != p.Order {
 		return fmt.Sprintf("ranks in %s order, not %s", m.Placement.Order, p.Order)

@@ -49,7 +49,7 @@ func TestPlacements(t *testing.T) {
 	}
 }
 
-// TestPlacementJSON checks that unknown fields are not in the JSON text.
+// TestPlacementJSON checks that the JSON text omits unknown fields.
 func TestPlacementJSON(t *testing.T) {
 	text, err := json.Marshal(placedAt(1, 4, "", 0))
 	if want := `{"collective":"","nodes":1,"ppn":4,"msg_bytes":0,"algorithm":"","seconds":0,"cost_seconds":0}`; err != nil || string(text) != want {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Layout is the number of nodes and of processes on each node.
+// Layout is a number of nodes, together with a number of processes on each node.
 type Layout struct {
 	Nodes int `json:"nodes"`
 	PPN   int `json:"ppn"`
 }
 
-// Ranks returns the communicator size, nodes x ppn.
+// Ranks returns the size of the communicator: nodes times processes per node.
 func (l Layout) Ranks() int { return l.Nodes * l.PPN }
 
 // String returns nodes x ppn, for example 16x4.
@@ -23,7 +23,8 @@ func CompareLayouts(a, b Layout) int {
 	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN))
 }
 
-// Point is a collective with a number of nodes, processes per node and message size. It has no algorithm.
+// Point is a collective with a number of nodes, a number of processes per node and a message size. A point
+// together with an algorithm is a Candidate.
 type Point struct {
 	Collective Collective `json:"collective"`
 	Nodes      int        `json:"nodes"`
@@ -34,11 +35,11 @@ type Point struct {
 // Layout returns the nodes and processes per node of the point.
 func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 
-// Ranks returns the communicator size, nodes x ppn.
+// Ranks returns the size of the communicator: nodes times processes per node.
 func (p Point) Ranks() int { return p.Nodes * p.PPN }
 
-// Count returns the number of elements of the benchmarks' datatype in the message. It is at least one
-// unless the message is empty.
+// Count returns the number of elements in the message, in the datatype of the benchmarks. It is at least
+// one, unless the message is empty.
 func (p Point) Count() int64 {
 	if p.MsgBytes == 0 {
 		return 0
@@ -46,12 +47,12 @@ func (p Point) Count() int64 {
 	return max(1, p.MsgBytes/p.Collective.ElementBytes())
 }
 
-// String returns for example "bcast 16x4 64KiB".
+// String returns a text such as "bcast 16x4 64KiB".
 func (p Point) String() string {
 	return fmt.Sprintf("%s %dx%d %s", p.Collective, p.Nodes, p.PPN, FormatBytes(p.MsgBytes))
 }
 
-// ComparePoints orders by collective, nodes, ppn and size.
+// ComparePoints orders points by collective, nodes, processes per node and message size.
 func ComparePoints(a, b Point) int {
 	return cmp.Or(
 		cmp.Compare(a.Collective, b.Collective),
@@ -61,14 +62,14 @@ func ComparePoints(a, b Point) int {
 	)
 }
 
-// Candidate is a point with an algorithm. An acquisition function scores candidates, and a runner measures
-// them.
+// Candidate is a point with an algorithm that can be measured there. An acquisition function scores
+// candidates, and a runner measures them.
 type Candidate struct {
 	Point
 	Algorithm Algorithm `json:"algorithm"`
 }
 
-// String returns for example "bcast 16x4 64KiB binomial".
+// String returns a text such as "bcast 16x4 64KiB binomial".
 func (c Candidate) String() string { return c.Point.String() + " " + c.Algorithm.String() }
 
 // CompareCandidates orders by point, then by algorithm.
@@ -76,7 +77,7 @@ func CompareCandidates(a, b Candidate) int {
 	return cmp.Or(ComparePoints(a.Point, b.Point), CompareAlgorithms(a.Algorithm, b.Algorithm))
 }
 
-// AlgorithmsOf returns the algorithms of candidates, sorted and without duplicates.
+// AlgorithmsOf returns the algorithms that occur in candidates, sorted and without duplicates.
 func AlgorithmsOf(candidates []Candidate) []Algorithm {
 	out := make([]Algorithm, len(candidates))
 	for i, c := range candidates {

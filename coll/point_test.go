@@ -110,7 +110,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestCompare checks the keys of the order. A key matters only if all earlier keys are equal.
+// TestCompare checks the keys by which candidates are ordered. A key must matter only if all earlier keys
+// are equal.
 func TestCompare(t *testing.T) {
 	ascending := []coll.Candidate{
 		candidate(coll.Allreduce, 9, 9, 9, "z"),
@@ -188,7 +189,7 @@ func TestValidate(t *testing.T) {
 }
 
 // TestTrialJSON checks the JSON form of trials in the journal. New keys may be added, but existing keys
-// must keep their place.
+// must stay where they are.
 func TestTrialJSON(t *testing.T) {
 	alg := testutil.Must(coll.ParseAlgorithm("chain(segsize=8192,faninout=4)"))(t)
 	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}

@@ -7,23 +7,23 @@ import (
 	"strconv"
 )
 
-// Range is the range of useful values of one parameter of an algorithm. The values are the powers of two
-// from Low to High. Low is at least 1.
+// Range is the range of useful values of one parameter. The values are the powers of two from Low to High,
+// where Low is at least 1.
 type Range struct {
 	Parameter string
 	Low, High int64
 }
 
-// beyond is the factor between the largest known value and a next larger value to try, or the smallest
-// known value and a next smaller one.
+// beyond is the ratio between the largest known value and the next larger value to try. On the lower side
+// it is the ratio between the smallest known value and the next smaller one.
 const beyond = 4
 
-// Neighbours returns the algorithms to try next if a is fast. They differ from a only in the value of the
-// parameter.
+// Neighbours returns the algorithms that should be tried next if the algorithm a is fast. They differ from
+// a only in the value of the parameter.
 //
 // On each side of a's value, the new value is the power of two in the middle between a's value and the next
 // known value. If no further value is known on a side, the new value is a factor of four away. If the next
-// known value is at most a factor of two away, that side gets no algorithm.
+// known value is at most a factor of two away, there is no new value on that side.
 //
 // If a lacks the parameter, or its value is below the range, Neighbours returns the middle of the range. It
 // returns nothing if some value in the range is known. The slice known may contain any algorithms.
@@ -56,8 +56,8 @@ func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 	return out
 }
 
-// value returns the value of the parameter in a. It returns false if a has no value, or a value below the
-// range.
+// value returns the value that the parameter has in a. It returns false if a has no value, or a value below
+// the range.
 func (r Range) value(a Algorithm) (int64, bool) {
 	text, _ := a.Param(r.Parameter)
 	v, err := strconv.ParseInt(text, 10, 64)

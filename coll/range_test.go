@@ -51,8 +51,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestNeighboursLeadToBest starts at a value and repeatedly moves to the fastest neighbour. If the time has
-// a single minimum, these steps must reach the best power of two.
+// TestNeighboursLeadToBest starts at one value and repeatedly moves to the fastest neighbour. If the time
+// has a single minimum, it must arrive at the best power of two.
 func TestNeighboursLeadToBest(t *testing.T) {
 	r := Range{"segsize", 1024, 1 << 20}
 	for best := r.Low; best <= r.High; best *= 2 {

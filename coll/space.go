@@ -2,8 +2,8 @@ package coll
 
 import "slices"
 
-// Space is the set of candidates of one collective: points, and for each point the
-// algorithms that can run there.
+// Space is the set of candidates of one collective. It has points, and for each point the algorithms that
+// can run there.
 type Space struct {
 	points     []Point
 	algorithms []Algorithm
@@ -11,8 +11,8 @@ type Space struct {
 	index      map[Point]int
 }
 
-// NewSpace returns the combinations of points and algorithms for which check returns nil. It leaves out
-// points where no algorithm can run, and algorithms that can run at no point. Points are ordered by
+// NewSpace returns the combinations of points and algorithms for which check returns nil. It omits points
+// at which no algorithm can run, and algorithms that can run at no point. Points are ordered by
 // ComparePoints, algorithms by CompareAlgorithms. Duplicates are removed.
 func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) error) *Space {
 	points, algorithms = slices.Clone(points), slices.Clone(algorithms)
@@ -53,7 +53,8 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
-// With returns a space that also has the algorithms in more, at those points where check accepts them.
+// With returns a space that also has the algorithms in more. Each of them is added at the points where
+// check accepts it.
 func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
 	return NewSpace(s.points, slices.Concat(s.algorithms, more), func(c Candidate) error {
 		if s.Has(c) {
@@ -75,11 +76,11 @@ func (s *Space) Points() []Point { return s.points }
 // Algorithms returns the algorithms in order; the caller must not change them.
 func (s *Space) Algorithms() []Algorithm { return s.algorithms }
 
-// Feasible returns the indices into Algorithms of the algorithms that can run at point i;
-// the caller must not change them.
+// Feasible returns the algorithms that can run at point i, as indices into Algorithms. The caller must not
+// change the result.
 func (s *Space) Feasible(i int) []int { return s.feasible[i] }
 
-// Index returns the index of a point and whether it is in the space.
+// Index returns the index of a point. It returns false if the point is not in the space.
 func (s *Space) Index(p Point) (int, bool) {
 	i, ok := s.index[p]
 	return i, ok
@@ -94,7 +95,7 @@ func (s *Space) At(i int) []Candidate {
 	return out
 }
 
-// Candidates returns every candidate, by point and then by algorithm.
+// Candidates returns all candidates, sorted by point and then by algorithm.
 func (s *Space) Candidates() []Candidate {
 	var out []Candidate
 	for i := range s.points {

@@ -112,8 +112,8 @@ func bcast(nodes int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: 8}
 }
 
-// check accepts "pow2" for powers of two, "any" for two nodes only, and "never" at no point. It accepts no
-// algorithm on three nodes.
+// check accepts "pow2" if the number of nodes is a power of two, "any" on two nodes only, and "never" at no
+// point. On three nodes it accepts no algorithm.
 func check(c coll.Candidate) error {
 	switch {
 	case c.Algorithm.Name == "any" && c.Nodes == 2:
@@ -165,8 +165,8 @@ func TestNewOfNothing(t *testing.T) {
 	}
 }
 
-// TestNewHoldsTheFeasible checks that a space has exactly the feasible candidates. It tries every set of
-// feasible candidates.
+// TestNewHoldsTheFeasible checks that a space has exactly the candidates that can run. It tries every
+// possible set of such candidates.
 func TestNewHoldsTheFeasible(t *testing.T) {
 	for pattern := range 1 << 9 { // 3 points x 3 algorithms
 		var points []coll.Point

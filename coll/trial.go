@@ -21,13 +21,13 @@ type Measurement struct {
 	Placement Placement `json:"placement,omitzero"`
 }
 
-// NodeSeconds returns the machine time, multiplied by the number of nodes that the job held during the
-// measurement.
+// NodeSeconds returns the node-seconds of the measurement: its machine time multiplied by the number of
+// nodes that the job had meanwhile.
 func (m Measurement) NodeSeconds() float64 {
 	return m.CostSeconds * float64(cmp.Or(m.HeldNodes, m.Nodes))
 }
 
-// Validate returns an error for a time or cost that is negative or not finite, and for a time of zero.
+// Validate returns an error if a time or cost is negative or not finite, or if the time is zero.
 func (m Measurement) Validate() error {
 	if !(m.Seconds > 0) || math.IsInf(m.Seconds, 0) {
 		return fmt.Errorf("%v: time %g s: want a positive finite number", m.Candidate, m.Seconds)
@@ -41,14 +41,14 @@ func (m Measurement) Validate() error {
 // TrialState says whether a trial succeeded or failed.
 type TrialState string
 
-// The final states. A trial with another state has not ended.
+// The final states of a trial. A trial in any other state has not ended.
 const (
 	TrialDone   TrialState = "done"
 	TrialFailed TrialState = "failed"
 )
 
-// Trial is a finished attempt to measure a candidate. A failed trial is recorded, too: Error says what went
-// wrong, and CostSeconds is the machine time that it took.
+// Trial is a finished attempt to measure a candidate. A failed trial is also recorded. Its Error says what
+// went wrong, and its CostSeconds is the machine time that it took.
 type Trial struct {
 	Measurement
 	Attempt int        `json:"attempt"` // 1 for the first attempt at the candidate

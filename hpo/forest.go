@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Ranges of the hyperparameters, both ends included. They contain scikit-learn's defaults: 100
-// trees, unlimited depth, splits of 2 rows, leaves of 1 row.
+// The ranges in which hyperparameters are searched; both ends are included. They contain the defaults of
+// scikit-learn: 100 trees, unlimited depth, splits of 2 rows, and leaves of 1 row.
 const (
 	minTrees, maxTrees = 20, 300
 	minDepth, maxDepth = 2, 32
@@ -16,7 +16,7 @@ const (
 	minLeaf, maxLeaf   = 1, 8
 )
 
-// Criteria returns the split criteria that a study can choose from, by scikit-learn's names.
+// Criteria returns the split criteria that a study can choose from. Their names are those of scikit-learn.
 func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
@@ -37,12 +37,12 @@ type ForestParams struct {
 	MinLeaf   int    `json:"min_leaf"`  // least number of rows of a leaf, 1 to 8
 }
 
-// ForestStudy describes the objective of a study.
+// ForestStudy describes what a study optimises, and where it begins.
 type ForestStudy struct {
 	Default  ForestParams // hyperparameters of the first trial
 	Criteria []string     // split criteria to choose from; nil means all of Criteria
 	Folds    int          // number of folds of the cross-validation; ≥ 1
-	// Score returns the forest's score on the given fold, 0 ≤ fold < Folds. Lower is better.
+	// Score returns the score of a forest on the given fold, 0 ≤ fold < Folds. A lower score is better.
 	Score func(ctx context.Context, p ForestParams, fold int) (float64, error)
 }
 
@@ -50,7 +50,7 @@ type ForestStudy struct {
 //
 // Trial 0 uses study.Default. Unless that trial fails, the result is at least as good as the default on
 // these folds. A trial fails when Score returns an error, panics or returns a value that is not finite. The
-// result depends on the seed and on Score alone.
+// result depends only on the seed and on Score.
 //
 // Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of spec.OnTrial. In the last
 // three cases the Result contains the finished trials.
@@ -99,7 +99,7 @@ func (s ForestStudy) check() error {
 	return nil
 }
 
-// score returns the hyperparameters at x and their mean score over the folds.
+// score returns the hyperparameters that the point x stands for, and their mean score over the folds.
 func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, float64, error) {
 	p := s.params(x)
 	var sum float64
@@ -116,7 +116,7 @@ func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, floa
 	return p, sum / float64(s.Folds), nil
 }
 
-// Scales of the hyperparameters in a study. A depth above maxDepth means unlimited depth.
+// The scales that map coordinates to hyperparameters. A depth above maxDepth means unlimited depth.
 var (
 	treeScale  = scale{low: minTrees, high: maxTrees, log: true}
 	depthScale = scale{low: minDepth, high: 2 * maxDepth, log: true}
@@ -127,7 +127,7 @@ var (
 // criterionScale returns the scale that maps a coordinate to an index into s.Criteria.
 func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
 
-// params returns the hyperparameters at point x of the unit cube.
+// params returns the hyperparameters that the point x of the unit cube stands for.
 func (s ForestStudy) params(x []float64) ForestParams {
 	p := ForestParams{
 		Trees:     treeScale.value(x[0]),
@@ -142,7 +142,7 @@ func (s ForestStudy) params(x []float64) ForestParams {
 	return p
 }
 
-// point returns a point of the unit cube for which params returns p.
+// point returns a point of the unit cube that stands for the hyperparameters p.
 func (s ForestStudy) point(p ForestParams) []float64 {
 	depth := p.MaxDepth
 	if depth == 0 {
@@ -157,9 +157,9 @@ func (s ForestStudy) point(p ForestParams) []float64 {
 	}
 }
 
-// scale maps the coordinates 0 to 1 to the integers low to high, both included. On a linear
-// scale, each integer has an interval of the same width. On a logarithmic scale, intervals
-// shrink as the integers grow.
+// scale maps a coordinate between 0 and 1 to an integer from low to high, both included. On a linear scale,
+// each integer has an interval of the same width. On a logarithmic scale, larger integers have shorter
+// intervals.
 type scale struct {
 	low, high int
 	log       bool
@@ -185,8 +185,8 @@ func (s scale) coordinate(v int) float64 {
 	return (x - from) / (to - from)
 }
 
-// ends returns low-0.5 and high+0.5, the ends of a linear scale. For a logarithmic scale it returns their
-// logarithms.
+// ends returns low-0.5 and high+0.5, between which the coordinates are mapped. For a logarithmic scale it
+// returns the logarithms of these numbers.
 func (s scale) ends() (from, to float64) {
 	from, to = float64(s.low)-0.5, float64(s.high)+0.5
 	if s.log {

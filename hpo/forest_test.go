@@ -13,8 +13,8 @@ import (
 
 var usual = ForestParams{Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1}
 
-// slowdown is a synthetic score. Its minimum is 1, near the following values: 200 trees, depth 12,
-// squared_error, leaves of 2 rows. The score grows by 0.01 per fold.
+// slowdown is a synthetic score. Its minimum is about 1 for 200 trees, depth 12, squared_error and leaves
+// of 2 rows. The score grows by 0.01 per fold.
 func slowdown(_ context.Context, p ForestParams, fold int) (float64, error) {
 	v := 1 + math.Abs(math.Log2(float64(p.Trees)/200))/20 + math.Abs(float64(p.MinLeaf-2))/30 + float64(fold)/100
 	if p.MaxDepth == 0 {
@@ -42,7 +42,7 @@ func TestForest(t *testing.T) {
 		if failed(r) > 0 {
 			t.Errorf("%d trials failed", failed(r))
 		}
-		// The mean score is 1.123 for the default and 1.02 at the optimum.
+		// The default has the mean score 1.123. The mean score at the optimum is 1.02.
 		if *r.Best.Value > 1.06 {
 			t.Errorf("seed %d: best %g", seed, *r.Best.Value)
 		}

@@ -12,9 +12,9 @@ import (
 
 // Errors of Forest.
 var (
-	// ErrSpec is matched by errors about an invalid Spec or ForestStudy.
+	// ErrSpec is the error for an invalid Spec or ForestStudy. errors.Is finds it.
 	ErrSpec = errors.New("study")
-	// ErrNoneComplete is matched by the error of a study without a complete trial.
+	// ErrNoneComplete is the error of a study in which no trial is complete. errors.Is finds it.
 	ErrNoneComplete = errors.New("no trial is complete")
 )
 
@@ -22,10 +22,10 @@ var (
 type Spec struct {
 	Trials int    // number of trials, including earlier ones; ≥ 1
 	Seed   uint64 // seed of the sampler
-	// Earlier holds the records of an interrupted study with the same seed and objective.
+	// Earlier holds the trial records of an interrupted study that had the same seed and objective.
 	Earlier []TrialRecord
-	// OnTrial, if not nil, receives each new trial when the trial ends. If OnTrial returns an error, the
-	// study ends.
+	// OnTrial is called with the record of each new trial when the trial ends, unless OnTrial is nil. If it
+	// returns an error, the study ends.
 	OnTrial func(TrialRecord) error
 }
 
@@ -35,10 +35,10 @@ type Result struct {
 	Trials []TrialRecord // all trials by number, including earlier ones
 }
 
-// search minimises an objective over the unit cube of two or more dimensions.
+// search minimises an objective over a unit cube of two or more dimensions.
 type search struct {
 	first []float64 // point of trial 0 and centre of the initial distribution
-	// objective returns the hyperparameters at x and their score.
+	// objective returns the hyperparameters that the point x stands for, and their score.
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
@@ -75,8 +75,8 @@ func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 
 // trial runs trial n. Trial 0 is at s.first. For other trials the sampler chooses the point.
 //
-// The sampler does not get the result of trial 0. The point of trial 0 is the mean of the initial distribution, and
-// goptuna divides by the distance from the mean.
+// The sampler does not get the result of trial 0, because goptuna would divide by zero: it divides by a
+// point's distance from the mean of its distribution. The point of trial 0 is that mean.
 func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
 	if n == 0 {
 		return s.record(ctx, spec, n, s.first)
@@ -104,10 +104,10 @@ func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n in
 	return record, stop
 }
 
-// errFailed makes goptuna record a failed trial, which the sampler ignores.
+// errFailed tells goptuna that a trial has failed. The sampler ignores such trials.
 var errFailed = errors.New("trial failed")
 
-// newStudy returns a goptuna study with storage in memory.
+// newStudy returns a goptuna study that is stored in memory only.
 func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 	space, mean := map[string]any{}, map[string]float64{}
 	for i, x := range s.first {
@@ -120,11 +120,12 @@ func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 		goptuna.StudyOptionLogger(nil))
 }
 
-// coordinate returns goptuna's name of coordinate i.
+// coordinate returns the name that coordinate i has in goptuna.
 func coordinate(i int) string { return fmt.Sprintf("x%d", i) }
 
-// record returns the record of trial n at x. If n has an earlier record, it returns that record unchanged.
-// A trial fails if the objective fails, panics or returns a value that is not finite.
+// record runs trial n at the point x and returns the trial's record. If spec.Earlier has a record of the
+// trial, it returns this record instead. A trial fails if the objective fails, panics or returns a value
+// that is not finite.
 //
 // Errors match ctx.Err() or the error of spec.OnTrial.
 func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (TrialRecord, error) {
@@ -145,8 +146,8 @@ func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (Tria
 	return record, spec.OnTrial(record)
 }
 
-// evaluate calls the objective. It returns an error for a panic and for a value that is not
-// finite.
+// evaluate calls the objective. If the objective panics or returns a value that is not finite, evaluate
+// returns an error.
 func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams, value float64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -160,7 +161,7 @@ func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams,
 	return params, value, err
 }
 
-// ErrRecord is matched by errors about invalid trial records.
+// ErrRecord is the error for an invalid trial record. errors.Is finds it.
 var ErrRecord = errors.New("trial record")
 
 // State says whether a trial is complete or failed.
@@ -172,8 +173,7 @@ const (
 	Failed   State = "failed"   // the trial has an error and no value
 )
 
-// TrialRecord is the record of a finished trial. The records of all trials suffice to resume a
-// study.
+// TrialRecord describes a finished trial. A study can be resumed from the records of all its trials.
 type TrialRecord struct {
 	Number int          `json:"number"` // counted from 0
 	State  State        `json:"state"`
@@ -182,8 +182,8 @@ type TrialRecord struct {
 	Error  string       `json:"error,omitempty"`
 }
 
-// Check returns an error matching ErrRecord unless r is a valid record of the trial with this
-// number.
+// Check returns an error unless r is a valid record of the trial with the given number. The error matches
+// ErrRecord.
 func (r TrialRecord) Check(number int) error {
 	switch {
 	case r.Number != number:

@@ -14,7 +14,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// over returns a search that minimises f over the cube from low to high in all dimensions.
+// over returns a search that minimises f. Each argument of f ranges from low to high.
 func over(dimensions int, low, high float64, f func(x []float64) float64) search {
 	first := make([]float64, dimensions)
 	for i := range first {
@@ -37,8 +37,8 @@ func sphere(x []float64) float64 {
 	return sum
 }
 
-// branin is the Branin function minus its minimum. The first argument is x[0]-5, so that both
-// coordinates range from 0 to 15.
+// branin is the Branin function minus its minimum. Its usual first argument is x[0]-5, so that both
+// elements of x range from 0 to 15.
 func branin(x []float64) float64 {
 	u := x[0] - 5
 	b, c, s := 5.1/(4*math.Pi*math.Pi), 5/math.Pi, 1/(8*math.Pi)
@@ -46,8 +46,8 @@ func branin(x []float64) float64 {
 	return v*v + 10*(1-s)*math.Cos(u) + 10 - 0.39788735772973816
 }
 
-// TestQuality checks that the median best value of 21 studies is near the value of goptuna's
-// CMA-ES sampler alone.
+// TestQuality checks the median, over 21 studies, of the best value. It must be near the median that
+// goptuna's CMA-ES sampler reaches alone.
 func TestQuality(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -77,7 +77,7 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestLongStudy checks that no trial fails after CMA-ES has converged.
+// TestLongStudy checks that trials do not fail even after CMA-ES has converged.
 func TestLongStudy(t *testing.T) {
 	tests := []struct {
 		name string
@@ -99,8 +99,7 @@ func TestLongStudy(t *testing.T) {
 	}
 }
 
-// sometimesFailing returns a study whose objective fails, panics or returns NaN in some
-// trials.
+// sometimesFailing returns a study. In some trials its objective fails, panics or returns NaN.
 func sometimesFailing() ForestStudy {
 	n := 0
 	return ForestStudy{Default: usual, Folds: 2, Score: func(ctx context.Context, p ForestParams, fold int) (float64, error) {
@@ -145,8 +144,8 @@ func failed(r Result) int {
 	return n
 }
 
-// TestResume checks that a study resumed from JSON records after k trials equals an
-// uninterrupted one.
+// TestResume checks a study that is resumed, after k trials, from records in JSON. It must equal a study
+// that was not interrupted.
 func TestResume(t *testing.T) {
 	spec := Spec{Trials: 60, Seed: 5}
 	whole := testutil.Must(Forest(t.Context(), spec, sometimesFailing()))(t)

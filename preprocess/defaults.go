@@ -10,7 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// Defaults holds the recorded algorithm that an untuned library selects at each point of a machine.
+// Defaults holds, for each point of a machine, the recorded algorithm that an untuned library selects.
 type Defaults struct {
 	machines  []string
 	libraries []string
@@ -22,10 +22,10 @@ type defaultKey struct {
 	point            coll.Point
 }
 
-// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and
-// one further column for each library, for example mpich and openmpi. Their cells hold recorded
-// names, or are empty if the library's choice was not recorded. Every row must be valid, as for
-// ReadNames.
+// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and one
+// further column for each library, for example mpich and openmpi. The cells of these columns hold recorded
+// names. A cell is empty if the library's choice was not recorded. Like ReadNames, ReadDefaults requires
+// every row to be valid.
 func ReadDefaults(path string) (Defaults, error) {
 	return readFile("defaults", path, readDefaults)
 }
@@ -68,7 +68,7 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 	return d, err
 }
 
-// add reads the choices of all libraries from one row.
+// add adds the choices of all libraries that one row contains.
 func (d Defaults) add(s *sheet, row []string, key defaultKey) error {
 	for _, library := range d.libraries {
 		cell := s.cell(row, library)
@@ -91,9 +91,10 @@ func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
 // Libraries returns the libraries of the file in the order of its columns.
 func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
 
-// Rows returns measurements of the library's own choice on a machine. It copies each measurement of ms
-// whose algorithm is the library's choice at the point, and changes the algorithm to coll.Default. ms must
-// have recorded names, not translated ones. Points without a recorded choice have no row.
+// Rows returns the measurements of a library's own choice on a machine. It copies each measurement in ms
+// whose algorithm is the library's choice at its point, and replaces the algorithm by coll.Default. ms must
+// have recorded names, not translated ones. The result has no measurement at points without a recorded
+// choice.
 func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
 	var out []coll.Measurement
 	for _, m := range ms {

@@ -9,7 +9,7 @@ import (
 	"tutti/preprocess"
 )
 
-// Invalid rows are left out, and a warning counts them.
+// Invalid rows are ignored, and a warning counts them.
 func ExampleReadTable() {
 	text := "collective,algorithm,nodes,ppn,msg_bytes,time_us\n" +
 		"bcast,binomial,16,4,1024,12.5\n" +
@@ -34,7 +34,8 @@ func ExampleReadTable() {
 	// [1 x bad number, first at line 3: bad number: time_us "1 ms": want microseconds without a unit]
 }
 
-// Frequently called points get a large weight. Each call counts at the nearest point of the grid.
+// Points that an application calls often get a large weight. Each call counts for the nearest point of the
+// grid.
 func ExampleCallWeights() {
 	path, done, err := temporary("collective,nodes,ppn,msg_bytes,calls\nbcast,4,2,8,900\nbcast,4,2,900,100\n")
 	if err != nil {
@@ -92,7 +93,8 @@ func ExampleSummary() {
 	// bcast,chain,1,4.000000,4.000000,4.000000,1.000000
 }
 
-// temporary writes text to a temporary file; done removes the file.
+// temporary writes text to a temporary file and returns the file's path. The function done removes the
+// file.
 func temporary(text string) (path string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "tutti")
 	if err != nil {

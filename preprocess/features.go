@@ -6,15 +6,15 @@ import (
 	"tutti/coll"
 )
 
-// FeatureNames names the columns of Features and Rows.
+// FeatureNames are the names of the columns in the results of Features and Rows.
 var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
 
-// BytesColumn is the column of the message size in Rows and SurrogateRows.
+// BytesColumn is the index of the column with the message size in Rows and SurrogateRows.
 const BytesColumn = 2
 
-// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1: doubling a quantity adds 1. An
-// empty message, for example of a barrier, has the feature 0. Every feature is finite and not
-// negative.
+// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1. A feature grows by 1 when its quantity
+// doubles. For an empty message, such as that of a barrier, the feature is 0. Every feature is finite and
+// not negative.
 //
 // Source: Wilkins et al., A FACT-based Approach: Making Machine Learning Collective Autotuning
 // Feasible on Exascale Systems, ExaMPI 2021, section IV-A; the feature of zero bytes is our choice.
@@ -33,7 +33,8 @@ func steps(n int64) float64 {
 // Rows returns the features of each point; the rows share one array.
 func Rows(points []coll.Point) [][]float64 { return featureRows(points, len(FeatureNames)) }
 
-// featureRows returns rows with the given number of columns. The first columns are the Features.
+// featureRows returns one row of the given number of columns for each point. The first columns have the
+// Features, and the others are zero.
 func featureRows(points []coll.Point, columns int) [][]float64 {
 	all := make([]float64, len(points)*columns)
 	rows := make([][]float64, len(points))
@@ -45,8 +46,9 @@ func featureRows(points []coll.Point, columns int) [][]float64 {
 	return rows
 }
 
-// SurrogateRows returns the Features of each point and one more column: 0 if the number of ranks is
-// a power of two, otherwise 1. Many algorithms need additional steps if it is not.
+// SurrogateRows returns the Features of each point and one more column. The additional column is 0 if the
+// number of ranks is a power of two, otherwise 1. Many algorithms need additional steps for other numbers
+// of ranks.
 func SurrogateRows(points []coll.Point) [][]float64 {
 	const last = len(FeatureNames)
 	rows := featureRows(points, last+1)

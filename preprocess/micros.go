@@ -10,8 +10,8 @@ import (
 // microseconds.
 const microseconds = 1e6
 
-// microsShift is the decimal exponent of microseconds. Moving the decimal point of a text is exact,
-// unlike multiplication. A written time is therefore read back as the same float64.
+// microsShift is the decimal exponent of microseconds. Shifting the decimal point in a text is exact, in
+// contrast to a multiplication. A time that is written and read again is therefore the same float64.
 const microsShift = 6
 
 // parseMicros converts a text in microseconds to seconds.
@@ -34,8 +34,8 @@ func parseMicros(text string) (float64, error) {
 	return micros / microseconds, nil // hexadecimal, or an exponent out of range
 }
 
-// formatMicros returns the shortest text in microseconds that parseMicros reads as the same
-// seconds. seconds must be finite and not negative.
+// formatMicros returns the shortest text in microseconds that parseMicros converts back to the same
+// seconds. The parameter seconds must be finite and not negative.
 func formatMicros(seconds float64) string {
 	const maxZeros = 20 // more are written as an exponent
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")

@@ -12,7 +12,7 @@ import (
 
 var nameColumns = []string{"collective", "recorded", "library", "algorithm"}
 
-// Names maps recorded names to the algorithms of libraries.
+// Names maps recorded names to algorithms of libraries.
 type Names struct {
 	algorithms map[recordedName]coll.Algorithm
 	mentioned  map[recordedName]bool // key without library: whether any row has the name
@@ -24,13 +24,13 @@ type recordedName struct {
 	recorded   coll.Algorithm
 }
 
-// ReadNames reads a CSV file with the columns collective, recorded, library and algorithm. Each row
-// gives a recorded algorithm and its name in a library, both in the syntax of coll.ParseAlgorithm.
-// An empty algorithm means that the library has no counterpart.
+// ReadNames reads a CSV file with the columns collective, recorded, library and algorithm. Each row has a
+// recorded algorithm and the corresponding algorithm of a library, both in the syntax of
+// coll.ParseAlgorithm. If the algorithm is empty, the library has no such algorithm.
 //
-// Every row must be valid, since a wrong one would silently rename measurements. Duplicate recorded
-// names are errors, and so are two recorded names for one algorithm of a library. Errors name the
-// file and the line.
+// Every row must be valid, since a wrong row would silently assign measurements to a wrong algorithm.
+// Duplicate recorded names are errors, and so are two recorded names for one algorithm of a library. Errors
+// name the file and the line.
 func ReadNames(path string) (Names, error) {
 	return readFile("names", path, readNames)
 }
@@ -70,7 +70,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 	return n, err
 }
 
-// name reads one row of names. The algorithm is zero if its cell is empty.
+// name parses one row of a file of names. If the cell algorithm is empty, the result algorithm is zero.
 func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, err error) {
 	if key.collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return key, algorithm, err
@@ -96,15 +96,15 @@ func (n Names) Libraries() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Mentions reports whether the file has a row for a recorded algorithm, with or without
-// counterpart. The library's own choice needs no row.
+// Mentions reports whether the file has a row for a recorded algorithm, even if the library has no such
+// algorithm. It returns true for the library's own choice, which needs no row.
 func (n Names) Mentions(collective coll.Collective, recorded coll.Algorithm) bool {
 	return recorded.IsDefault() || n.mentioned[recordedName{collective: collective, recorded: recorded}]
 }
 
-// Translate returns the measurements with a library's names, in the same order. It drops
-// measurements of algorithms that the library does not have, and returns their number. The
-// library's own choice, coll.Default, keeps its name.
+// Translate replaces recorded names by a library's names. It returns the measurements in the same order. It
+// drops measurements of algorithms that the library does not have, and returns the number of dropped ones.
+// The library's own choice, coll.Default, keeps its name.
 func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement, dropped int) {
 	for _, m := range ms {
 		algorithm, ok := n.algorithms[recordedName{m.Collective, library, m.Algorithm}]

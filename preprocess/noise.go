@@ -8,8 +8,8 @@ import (
 	"tutti/coll"
 )
 
-// MeasurementNoise is the variance of log10 of a time whose standard deviation is 2 %: (0.02 / ln
-// 10)². On shared clusters the medians of repeated jobs differ by at least that much.
+// MeasurementNoise is the variance of log10 of a time that has a standard deviation of 2 %: (0.02 / ln
+// 10)². On shared clusters the medians of repeated jobs differ by at least this much.
 const MeasurementNoise = 7.5e-5
 
 // Replicate is a candidate that was measured twice, in two jobs.
@@ -18,16 +18,16 @@ type Replicate struct {
 	Seen         int // number of measurements of other candidates before the second one
 }
 
-// Noise estimates the variance of log10 of measured times. It has two parts: between jobs, for each
-// message size, and within a job, from the samples of a measurement. The zero value assumes
-// MeasurementNoise between jobs.
+// Noise estimates the variance of log10 of measured times. The variance has two parts. The variance between
+// jobs is estimated for each message size. The variance within a job follows from the samples of a
+// measurement. For the zero value, the variance between jobs is MeasurementNoise.
 type Noise struct {
 	sizes     []float64  // log2(bytes + 1) of the replicates, each once
 	variances []variance // of the replicates, ascending
 	job       float64    // variance of the shift of all measurements of a job
 }
 
-// variance is an estimate, from one replicate, of the variance between jobs.
+// variance is an estimate of the variance between jobs that a single replicate provides.
 type variance struct {
 	squared float64 // decades², at least MeasurementNoise
 	size    int     // index in sizes
@@ -42,8 +42,8 @@ const (
 	intervalSigmas = 3.92  // width of a 95 % interval in standard deviations
 )
 
-// NoiseOf estimates the noise from replicates. Half of the squared difference of two times
-// estimates the variance of one time.
+// NoiseOf estimates the noise from replicates. For two times of the same candidate, half of the squared
+// difference estimates the variance of one time.
 func NoiseOf(replicates []Replicate) Noise {
 	var n Noise
 	for _, r := range replicates {
@@ -66,10 +66,9 @@ func (n Noise) WithJob(variance float64) Noise {
 	return n
 }
 
-// Between returns the variance of log10 of a time between jobs. It is the median over the
-// replicates, weighted by the similarity of message sizes, so that single outliers have no effect.
-// It is at least MeasurementNoise plus the variance of WithJob. It takes O(n) operations for n
-// replicates.
+// Between returns the variance of log10 of a time between jobs. It is a median over the replicates, so that
+// single outliers have no effect. Replicates with a similar message size have a greater weight. It is at
+// least MeasurementNoise plus the variance of WithJob. It takes O(n) operations for n replicates.
 func (n Noise) Between(p coll.Point) float64 {
 	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
@@ -90,19 +89,19 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median, MeasurementNoise+n.job)
 }
 
-// Of returns the variance of log10 of a measured time: the sum of the variances between jobs and
-// within the job.
+// Of returns the variance of log10 of a measured time. It is the sum of the variance between jobs and the
+// variance within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
-// Disturbed reports whether the first of two times of a candidate is an outlier: slower than the
-// second by more than the noise explains. Disturbances only make jobs slower, so the second time is
-// right.
+// Disturbed reports whether the first of a candidate's two measurements is an outlier. This is the case if
+// it is slower than the second one by more than the noise explains. Disturbances only make jobs slower, so
+// the second time is then right.
 func (n Noise) Disturbed(r Replicate) bool {
 	return math.Log10(r.First.Seconds/r.Again.Seconds) > outlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }
 
-// noiseWithin returns the variance of log10 of the median of a job's samples. It is computed from
-// the 95 % interval of the median, and 0 without an interval.
+// noiseWithin returns the variance of log10 of the median of a job's samples. It is computed from the 95 %
+// interval of the median. If the measurement has no interval, it is 0.
 func noiseWithin(m coll.Measurement) float64 {
 	if !(m.Low > 0 && m.High >= m.Low) {
 		return 0

@@ -9,7 +9,8 @@ import (
 	"tutti/preprocess"
 )
 
-// The noise of a measurement is the variance between jobs plus the variance of its samples.
+// TestNoiseWithin checks that the noise of a measurement is the variance between jobs plus the variance
+// that its samples show.
 func TestNoiseWithin(t *testing.T) {
 	var unknown preprocess.Noise
 	m := coll.Measurement{Seconds: 1e-6}
@@ -23,8 +24,8 @@ func TestNoiseWithin(t *testing.T) {
 	}
 }
 
-// replicates returns n replicates for each of two sizes. The times of small messages differ by
-// small decades, those of large messages by large decades.
+// replicates returns n replicates for each of two message sizes. The two times of a replicate differ by
+// small decades for the small size, and by large decades for the large size.
 func replicates(n int, small, large float64) []preprocess.Replicate {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out []preprocess.Replicate
@@ -41,8 +42,8 @@ func replicates(n int, small, large float64) []preprocess.Replicate {
 	return out
 }
 
-// The noise is learned for each message size and never falls below MeasurementNoise. A single
-// outlier among the replicates does not determine it.
+// TestNoiseIsLearned checks that the noise is learned for each message size. It must not fall below
+// MeasurementNoise, and a single outlier among the replicates must not determine it.
 func TestNoiseIsLearned(t *testing.T) {
 	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
 	noise := preprocess.NoiseOf(replicates(400, 0.05, 0.01))
@@ -68,8 +69,8 @@ func TestNoiseIsLearned(t *testing.T) {
 	}
 }
 
-// A first time is disturbed if it is slower than the second by more than the noise explains. With
-// larger noise the difference must be larger.
+// TestDisturbed checks that a first time is disturbed if it is slower than the second one by more than the
+// noise explains. With larger noise the difference must be larger.
 func TestDisturbed(t *testing.T) {
 	at := func(seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: 8}}, Seconds: seconds}

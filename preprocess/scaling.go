@@ -13,14 +13,14 @@ import (
 	"tutti/coll"
 )
 
-// Scaling names a transformation of times to the targets of a model. Each of them is monotonic: the
-// fastest algorithm at a point has the smallest value.
+// Scaling is the name of a transformation from times to the targets of a model. Each transformation is
+// monotonic: the fastest algorithm at a point has the smallest target.
 //
 // Source of the five scalings: Wilkins et al., A FACT-based Approach, ExaMPI 2021, section IV-A,
 // which finds AlgorithmLog10 best.
 type Scaling string
 
-// The scalings. t is the time in seconds and best(p) the fastest time measured at the point p.
+// The scalings. t is a time in seconds, and best(p) is the fastest time that was measured at the point p.
 const (
 	None           Scaling = "none"            // t
 	Standard       Scaling = "standard"        // (t - mean) / standard deviation
@@ -29,7 +29,7 @@ const (
 	AlgorithmLog10 Scaling = "algorithm_log10" // log10(t / best(p))
 )
 
-// DefaultScaling is the best scaling according to the paper.
+// DefaultScaling is the scaling that the paper found best.
 const DefaultScaling = AlgorithmLog10
 
 // Scalings returns all scalings: none, then the others in the order of their definitions.
@@ -37,8 +37,8 @@ func Scalings() []Scaling {
 	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
 }
 
-// ParseScaling returns the scaling of the given name. An error for an unknown name lists the known
-// ones.
+// ParseScaling returns the scaling with the given name. If the name is unknown, the error lists all
+// scalings.
 func ParseScaling(s string) (Scaling, error) {
 	if slices.Contains(Scalings(), Scaling(s)) {
 		return Scaling(s), nil
@@ -61,9 +61,9 @@ type Scaler struct {
 	best       map[coll.Point]float64 // fastest training time of each point, seconds
 }
 
-// Fit learns the parameters of a scaling from measurements of all algorithms of one collective. It
-// returns an error for no measurements, for more than one collective, and for a time that is not
-// positive and finite.
+// Fit learns the parameters of a scaling from measurements of all algorithms of one collective. It returns
+// an error if there are no measurements, if they are of several collectives, or if a time is not positive
+// and finite.
 func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	if _, err := ParseScaling(string(s)); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
 	return scaler, scaler.fitLinear(times)
 }
 
-// fitLinear sets shift and unit. If all times are equal, the unit stays one second.
+// fitLinear sets the shift and the unit of a linear scaling. If all times are equal, the unit is one
+// second.
 func (s *Scaler) fitLinear(times []float64) error {
 	width := 0.0
 	switch s.scaling {
@@ -105,7 +106,7 @@ func (s *Scaler) fitLinear(times []float64) error {
 	return nil
 }
 
-// lower stores the time of a measurement in the map best if it is the fastest time at its point so far.
+// lower stores the time of a measurement in best, if no faster time is stored for its point.
 func lower(best map[coll.Point]float64, m coll.Measurement) {
 	if t, ok := best[m.Point]; !ok || m.Seconds < t {
 		best[m.Point] = m.Seconds
@@ -114,8 +115,9 @@ func lower(best map[coll.Point]float64, m coll.Measurement) {
 
 // Apply returns the target of each measurement. All targets are finite.
 //
-// The algorithm scalings divide by the fastest time at the point, among the training measurements
-// and ms. Apply panics for an invalid measurement, see coll.Measurement.Validate.
+// The scalings Algorithm and AlgorithmLog10 divide by the fastest time at the point. It is searched among
+// the training measurements and ms. If a measurement is invalid, Apply panics; see
+// coll.Measurement.Validate.
 func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	targets := make([]float64, len(ms))
 	fresh := map[coll.Point]float64{}
@@ -134,8 +136,7 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 		case Algorithm:
 			targets[i] = min(m.Seconds/best, math.MaxFloat64)
 		case AlgorithmLog10:
-			// The difference of logarithms is finite even if the quotient of the times would
-			// overflow.
+			// The difference of logarithms is finite even if the quotient of the times would overflow.
 			targets[i] = math.Log10(m.Seconds) - math.Log10(best)
 		default:
 			targets[i] = (m.Seconds - s.shift) / s.unit
@@ -144,12 +145,12 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	return targets
 }
 
-// Relative turns scaled values of several algorithms at one point into values proportional to their
-// times: positive, finite, and in the same order. The unit is a second for the linear scalings, and
-// the fastest time at the point for the algorithm scalings.
+// Relative converts the scaled values of several algorithms at one point into values that are proportional
+// to their times. The results are positive, finite and in the same order. Their unit is a second for linear
+// scalings. For Algorithm and AlgorithmLog10 it is the fastest time at the point.
 //
-// Predictions of a linear scaling can be negative: times below the smallest training time are
-// raised to it. Predicted ratios of Algorithm below 1 are raised to 1. Values of AlgorithmLog10 are
+// With a linear scaling a predicted time can be negative. Relative raises times that are below the smallest
+// training time to this time. For Algorithm it raises ratios below 1 to 1. Values of AlgorithmLog10 are
 // limited to ±maxDecades. A value that is not finite is an error.
 func (s *Scaler) Relative(values []float64) ([]float64, error) {
 	const maxDecades = 150 // quotients of two results remain finite

@@ -24,7 +24,7 @@ func measured(p coll.Point, algorithm string, seconds float64) coll.Measurement 
 	}
 }
 
-// someMeasurements returns random measurements of three algorithms at n points. The times cover six
+// someMeasurements returns random measurements of three algorithms at n points. The times range over six
 // decades.
 func someMeasurements(n int, rng *rand.Rand) []coll.Measurement {
 	var ms []coll.Measurement
@@ -94,7 +94,8 @@ func TestApply(t *testing.T) {
 		measured(point(4, 1, 8), "binomial", 4e-6),
 		measured(point(4, 1, 8), "chain", 1e-6),
 	}
-	// The mean is 4 and the population deviation sqrt((9+36+0+9)/4) microseconds.
+	// The mean is 4 microseconds, and the standard deviation of the population is sqrt((9+36+0+9)/4)
+	// microseconds.
 	deviation := math.Sqrt(54.0 / 4)
 	tests := []struct {
 		scaling preprocess.Scaling
@@ -132,8 +133,8 @@ func TestScalingProperties(t *testing.T) {
 	}
 }
 
-// checkOnePoint checks that faster algorithms have smaller values, and that Relative keeps the
-// ratios of the times.
+// checkOnePoint checks that a faster algorithm has a smaller value at the point, and that Relative
+// preserves the ratios of the times.
 func checkOnePoint(t *testing.T, scaler *preprocess.Scaler, ms []coll.Measurement, values []float64) {
 	t.Helper()
 	relative := testutil.Must(scaler.Relative(values))(t)

@@ -16,11 +16,11 @@ import (
 	"tutti/coll"
 )
 
-// MaxTableBytes is the largest accepted size of a CSV file. It holds about six million rows, a
-// hundred times the largest known published set of collective timings.
+// MaxTableBytes is the largest accepted size of a CSV file. A file of this size has about six million rows,
+// a hundred times as many as the largest known published set of collective timings.
 const MaxTableBytes = 256 << 20
 
-// sheet reads a CSV file whose header row names the columns.
+// sheet reads a CSV file whose header names the columns.
 type sheet struct {
 	path   string
 	csv    *csv.Reader
@@ -49,7 +49,8 @@ func openCSV(path string) (*os.File, error) {
 	return f, nil
 }
 
-// readFile opens a CSV file and passes it to read. Errors begin with what, the kind of file.
+// readFile opens a CSV file and calls read for it. Errors begin with the parameter what, which names the
+// kind of file.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
 	f, err := openCSV(path)
@@ -68,7 +69,7 @@ func tooLarge(path string) error {
 	return fmt.Errorf("%s: larger than %s, want a smaller file or parts of it", path, coll.FormatBytes(MaxTableBytes))
 }
 
-// newSheet reads the header row. It skips a byte order mark.
+// newSheet reads the header. It skips a byte order mark before the header.
 func newSheet(r io.Reader, path string) (*sheet, error) {
 	limited := &io.LimitedReader{R: r, N: MaxTableBytes + 1}
 	buffered := bufio.NewReaderSize(limited, 64<<10)
@@ -125,11 +126,11 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn reports a row with a misplaced quote or with more or fewer fields than the header.
+// errTorn is the error for a row with a misplaced quote, or with more or fewer fields than the header.
 var errTorn = errors.New("torn row")
 
-// next returns the next row and its line number, or io.EOF at the end. After an error matching
-// errTorn, next can be called again.
+// next returns the next row and its line number, or io.EOF at the end. After an error that matches errTorn,
+// next may be called again.
 func (s *sheet) next() ([]string, int, error) {
 	row, err := s.csv.Read()
 	if s.left.N <= 0 {
@@ -138,7 +139,7 @@ func (s *sheet) next() ([]string, int, error) {
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
-		// The CSV reader has consumed the rest of the file as one field.
+		// The CSV reader has read the rest of the file as a single field.
 		return nil, 0, fmt.Errorf("%s:%d: a quote is opened and not closed on its line", s.path, syntax.StartLine)
 	case errors.As(err, &syntax):
 		return nil, syntax.Line, fmt.Errorf("%w: %w", errTorn, syntax.Err)
@@ -154,8 +155,8 @@ func (s *sheet) next() ([]string, int, error) {
 	return row, line, nil
 }
 
-// eachRow calls f for every row. It stops at the first error and adds the file and the line to it.
-// A file without rows is an error.
+// eachRow calls f for every row. It stops at the first error and adds the file and the line to the error. A
+// file without rows is an error.
 func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	for rows := 0; ; rows++ {
 		row, line, err := s.next()
@@ -176,7 +177,8 @@ func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	}
 }
 
-// cell returns the trimmed text of a row in a named column, or "" if there is no such column.
+// cell returns the text of a row in the column with the given name, without surrounding blanks. It returns
+// "" if there is no such column.
 func (s *sheet) cell(row []string, name string) string {
 	i, ok := s.column[name]
 	if !ok {
@@ -196,13 +198,13 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
-// maxLayout is the largest number of nodes and of processes per node. 2^24 exceeds any machine, and
-// the product of both numbers fits into an int64.
+// maxLayout limits the number of nodes and the number of processes per node. 2^24 is more than any machine
+// has, and the product of both numbers fits into an int64.
 const maxLayout = 1 << 24
 
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
-// point reads the columns of a point. The message size of a barrier is set to zero.
+// point reads a point from a row. The message size of a barrier is always zero.
 func (s *sheet) point(row []string) (coll.Point, error) {
 	c, err := coll.ParseCollective(s.cell(row, "collective"))
 	if err != nil {
@@ -226,10 +228,10 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 	return coll.Point{Collective: c, Nodes: int(nodes), PPN: int(ppn), MsgBytes: size}, nil
 }
 
-// errNumber reports a cell without a number in the range of its column.
+// errNumber is the error for a cell that has no number in the allowed range.
 var errNumber = errors.New("bad number")
 
-// integer reads an integer within bounds.
+// integer parses an integer that must lie within bounds.
 func integer(column, cell string, lowest, highest int64) (int64, error) {
 	n, err := strconv.ParseInt(cell, 10, 64)
 	if err != nil || n < lowest || n > highest {

@@ -11,8 +11,9 @@ import (
 	"tutti/metrics"
 )
 
-// Summary returns one row for each collective and algorithm, in that order: number of measured
-// points, shortest, median and longest time in microseconds, and machine time in seconds.
+// Summary returns a table with one row for each collective and algorithm, sorted by these two. A row has
+// the number of measured points, the shortest, median and longest time in microseconds, and the machine
+// time in seconds.
 func Summary(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
 	slices.SortFunc(sorted, compareMeasurements) // rounding of sums must not depend on the order of ms
@@ -58,7 +59,7 @@ func Summary(ms []coll.Measurement) dataframe.DataFrame {
 	)
 }
 
-// compareGroups orders by collective and algorithm.
+// compareGroups orders measurements by collective and algorithm.
 func compareGroups(a, b coll.Measurement) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), coll.CompareAlgorithms(a.Algorithm, b.Algorithm))
 }

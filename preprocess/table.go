@@ -19,7 +19,7 @@ var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_b
 // repColumn is the name of the column that numbers repetitions.
 const repColumn = "rep"
 
-// Table is a tidy CSV of measurements: one row for each candidate, sorted by
+// Table holds the measurements of a CSV file. It has one row for each candidate, sorted by
 // coll.CompareCandidates.
 type Table struct {
 	Warnings    []Warning // about rows that were left out, one for each kind
@@ -37,14 +37,15 @@ type tableRow struct {
 // Windows line ends, a byte order mark, quoted fields and any order of rows and columns are
 // accepted.
 //
-// Invalid rows are left out and counted in Warnings. Several rows of one candidate are repetitions:
-// the row with the median time is used, the faster of the two middle ones for an even number. The
-// column rep numbers repetitions from 1; with it they need no warning, and Repetitions returns all
-// of them. Without cost_s the cost is that of the OSU micro-benchmarks, see osuCost.
+// Invalid rows are ignored and counted in Warnings. Several rows of one candidate are repetitions. Of these
+// the row with the median time is used; for an even number it is the faster of the two middle rows. The
+// column rep numbers repetitions from 1. If a table has this column, repetitions cause no warning, and
+// Repetitions returns all of them. If there is no column cost_s, the cost is that of the OSU
+// micro-benchmarks; see osuCost.
 //
-// It returns an error for a file that is missing, a folder, larger than MaxTableBytes or not text.
-// Missing columns, times in other units, an unclosed quote and a table without a valid row are
-// errors as well.
+// It returns an error if the file is missing, is a folder, is larger than MaxTableBytes or is not text.
+// Missing columns, times in other units, an unclosed quote and a table without a valid row are errors as
+// well.
 func ReadTable(path string) (*Table, error) {
 	return readFile("table", path, readTable)
 }
@@ -81,7 +82,7 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	return t, nil
 }
 
-// refuseOtherUnits returns an error if a column holds times in a unit other than microseconds.
+// refuseOtherUnits returns an error if a column has times in another unit than microseconds.
 func (s *sheet) refuseOtherUnits() error {
 	for _, name := range s.header {
 		switch strings.ToLower(name) {
@@ -123,7 +124,7 @@ func (r *rowReader) readAll() (total int, err error) {
 	}
 }
 
-// measurement reads one row. If err is not nil, kind is the kind of its warning.
+// measurement parses one row. If err is not nil, kind is the kind of the warning about the row.
 func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
 	m.Point, err = r.point(row)
 	if errors.Is(err, errNumber) {
@@ -150,7 +151,7 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	return m, badTime, m.Validate()
 }
 
-// algorithm returns the algorithm of the given name. It copies each name once, so that the text of
+// algorithm returns the algorithm with the given name. It stores a copy of each name, so that the text of
 // the rows can be freed.
 func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	if a, ok := r.algorithms[name]; ok {
@@ -165,7 +166,7 @@ func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 	return a, err
 }
 
-// optional reads the optional columns of a row. It ignores an invalid value and adds a warning.
+// optional parses the optional columns of a row. It ignores a value that is invalid, and adds a warning.
 func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	number := func(column string, parse func(string) (float64, error)) (float64, bool) {
 		cell := r.cell(row, column)
@@ -195,16 +196,17 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// The number of calls in an OSU micro-benchmark, including warm-up: 1000 + 200 for messages up to 8
-// KiB, 100 + 10 for larger ones. Source: OSU micro-benchmarks 7.4, defaults of the collective
-// benchmarks.
+// The number of calls that an OSU micro-benchmark makes, with its warm-up calls. It makes 1000 + 200 calls
+// for messages of up to 8 KiB, and 100 + 10 calls for larger messages. Source: OSU micro-benchmarks 7.4,
+// defaults of the collective benchmarks.
 const (
 	osuSmallBytes = 8 << 10
 	osuSmallCalls = 1200
 	osuLargeCalls = 110
 )
 
-// osuCost returns the machine time of an OSU micro-benchmark, from the time of one call in seconds.
+// osuCost returns the machine time of an OSU micro-benchmark in seconds. The parameter seconds is the time
+// of one call.
 func osuCost(p coll.Point, seconds float64) float64 {
 	if p.MsgBytes <= osuSmallBytes {
 		return osuSmallCalls * seconds
@@ -215,8 +217,8 @@ func osuCost(p coll.Point, seconds float64) float64 {
 // Measurements returns one measurement for each candidate. The caller may change the slice.
 func (t *Table) Measurements() []coll.Measurement { return measurements(t.rows) }
 
-// Repetitions returns every row of a table with a column rep, sorted by candidate and repetition.
-// Without that column it returns the same measurements as Measurements.
+// Repetitions returns every row of a table that has the column rep, sorted by candidate and repetition. For
+// a table without this column it returns the same as Measurements.
 func (t *Table) Repetitions() []coll.Measurement { return measurements(t.repetitions) }
 
 func measurements(rows []tableRow) []coll.Measurement {
@@ -227,8 +229,8 @@ func measurements(rows []tableRow) []coll.Measurement {
 	return ms
 }
 
-// compareMeasurements orders measurements by candidate, repetition and all measured values. The
-// order of a file's rows therefore does not affect results.
+// compareMeasurements orders measurements by candidate, by repetition, and then by all measured values.
+// Results therefore do not depend on the order of the rows in a file.
 func compareMeasurements(a, b coll.Measurement) int {
 	return cmp.Or(
 		coll.CompareCandidates(a.Candidate, b.Candidate),

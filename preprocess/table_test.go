@@ -303,8 +303,8 @@ func TestSummary(t *testing.T) {
 		measured(point(8, 1, 8), "binomial", 6e-6),
 		measured(point(8, 1, 8), "binomial", 4e-6), // the same point again
 	}
-	// The names of collective and algorithm, joined, are the same text in both groups. The groups must stay
-	// separate.
+	// In both groups, the name of the collective followed by the name of the algorithm gives the same text.
+	// The groups must stay separate.
 	ms[0].Collective, ms[0].Algorithm.Name = coll.ReduceScatter, "block_chain"
 	other := measured(point(2, 1, 8), "chain", 3e-6)
 	other.Collective = coll.ReduceScatterBlock
@@ -326,8 +326,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Rows that differ in the column rep are repetitions and need no warning. Measurements returns
-// their median, and Repetitions returns all of them.
+// TestReadTableRepetitions checks that rows that differ in the column rep are repetitions and cause no
+// warning. Measurements must return the row with the median time, and Repetitions all rows.
 func TestReadTableRepetitions(t *testing.T) {
 	const header = "collective,algorithm,nodes,ppn,msg_bytes,rep,time_us,cost_s\n"
 	table := readText(t, header+

@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// Calls holds the number of calls that an application makes at one point.
+// Calls holds how often an application makes calls at one point, and how long they take.
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
@@ -20,21 +20,21 @@ type Calls struct {
 	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
 
-// maxCalls is the largest number of distinct points in a trace, because every journal contains
-// them.
+// maxCalls is the largest number of distinct points in a trace. It is limited because every journal
+// contains the points.
 const maxCalls = 100_000
 
-// The columns of a trace. ppn and one of traceLayouts give the layout.
+// The columns of a trace. The layout is given by ppn together with one of traceLayouts.
 var (
 	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
 	traceLayouts = []string{"nodes", "processes"}
 )
 
 // ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or
-// processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the whole message, or the
-// part of one process for a collective with coll.Collective.PerRank. Optional columns are seconds,
-// the time of all these calls together, and shortest and longest, the time of one call of a rank.
-// Rows of the same point are added. The result is sorted by point.
+// processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the size of the whole message, or
+// of one process's part for collectives for which coll.Collective.PerRank is true. The optional column
+// seconds is the total time of these calls. The optional columns shortest and longest are times of a single
+// call of a rank. Rows for the same point are added up. The result is sorted by point.
 //
 // Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns
 // are errors, because a misspelled name would change the weights.
@@ -151,7 +151,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	return c, err
 }
 
-// amount reads a finite number that is not negative.
+// amount parses a number that must be finite and not negative.
 func amount(column, cell string) (float64, error) {
 	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
@@ -160,14 +160,15 @@ func amount(column, cell string) (float64, error) {
 	return v, nil
 }
 
-// Far is the distance at which a call counts as far from the grid. It is Euclidean, in doublings of
-// nodes, ppn and bytes.
+// Far is a distance between two points in doublings. It is the Euclidean distance over nodes, ppn and
+// bytes. A call at this distance or more counts as far from the grid.
 const Far = 2.0
 
-// CallWeights distributes a trace over points of one collective. Each call is assigned to the
-// nearest point, in doublings of nodes, ppn and bytes; the first wins a tie. The weight of a call
-// is its time, or 1 if the trace has no times. The weights have mean 1. far is the share of the
-// total weight that comes from calls at a distance of Far or more.
+// CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest
+// point; distances are in doublings of nodes, ppn and bytes. If several points are equally near, the first
+// one gets the call. A call counts with its time, or with 1 if the trace has no times. The weights are
+// scaled to the mean 1. The result far is the fraction of the total weight that comes from calls at a
+// distance of Far or more.
 //
 // ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls)
 // time.
@@ -198,13 +199,13 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 	return weights, far / total, true
 }
 
-// Nearest returns the index of the row nearest to a point, and its distance in doublings. The rows
-// must come from Rows. The first row wins a tie.
+// Nearest returns the index of the row that is nearest to a point, and the distance in doublings. The rows
+// must be results of Rows. If several rows are equally near, it returns the first one.
 func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
 	return nearest(rows, Features(to))
 }
 
-// nearest does the same as Nearest, but takes the features of a point instead of the point.
+// nearest works like Nearest, but its parameter is the features of a point.
 func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	least := math.Inf(1)
 	for i, row := range rows {
@@ -219,7 +220,7 @@ func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	return at, math.Sqrt(least)
 }
 
-// scaleToMean scales weights so that their mean is 1. The parameter sum is the sum of the weights.
+// scaleToMean scales weights to the mean 1. The parameter sum is the sum of the weights.
 func scaleToMean(weights []float64, sum float64) {
 	for i := range weights {
 		weights[i] *= float64(len(weights)) / sum

@@ -19,7 +19,7 @@ const (
 
 var warningKinds = []string{tornRow, unknownCollective, badAlgorithm, badNumber, badTime, badOptional, duplicateRow}
 
-// Warning counts the rows of a table that have the same problem.
+// Warning says how many rows of a table have the same problem.
 type Warning struct {
 	Kind   string
 	Count  int    // of rows
@@ -27,15 +27,15 @@ type Warning struct {
 	Detail string // the problem of the first row
 }
 
-// String returns for example "2 x bad number, first at line 7: ...".
+// String returns a text such as "2 x bad number, first at line 7: ...".
 func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-// problems holds one warning for each kind of problem.
+// problems holds one warning for each kind of problem. The key is the kind.
 type problems map[string]*Warning
 
-// add counts a problem of the given kind at a line.
+// add counts a problem of the given kind in a line.
 func (p *problems) add(kind string, line int, detail string) {
 	if *p == nil {
 		*p = problems{}
@@ -51,7 +51,7 @@ func (p *problems) add(kind string, line int, detail string) {
 	}
 }
 
-// clip truncates a detail, which may contain a cell of any length.
+// clip truncates a detail. A detail can be long, because it may contain the text of a cell.
 func clip(detail string) string {
 	const maxLen = 300
 	if len(detail) > maxLen {
@@ -71,8 +71,8 @@ func (p problems) all() []Warning {
 	return out
 }
 
-// mergeDuplicates sorts the rows and keeps one row for each candidate and repetition: the row with
-// the median time, or the faster of the two middle ones.
+// mergeDuplicates sorts the rows and keeps one row for each candidate and repetition. This is the row with
+// the median time, or the faster of the two middle rows.
 func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]

@@ -13,8 +13,8 @@ import (
 	"tutti/coll"
 )
 
-// WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads it back
-// without loss. The columns low_us, high_us and samples are written if any measurement has them. It
+// WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads the same
+// measurements from it. The columns low_us, high_us and samples are written if any measurement has them. It
 // returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
@@ -28,8 +28,8 @@ func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	return nil
 }
 
-// frameOf returns measurements as a data frame of text cells. Numeric cells would be written with
-// only six decimals.
+// frameOf returns measurements as a data frame whose cells are texts. A data frame would write numeric
+// cells with only six decimals.
 func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	sorted := slices.Clone(ms)
 	slices.SortFunc(sorted, compareMeasurements)

@@ -18,9 +18,10 @@ const DocumentSchema = 1
 // ErrDocument reports that a text is not a valid document.
 var ErrDocument = errors.New("not a selection")
 
-// Document is the selection of a campaign as JSON, for people and scripts. It has the algorithm and the
-// predicted slowdowns at each grid point, and trees for all other points. Every point includes the message
-// size that its library's rules compare. Readers can thus use a tree without knowing the library.
+// Document is the selection of a campaign, written as JSON for people and scripts. It has the algorithm and
+// the predicted slowdowns at each grid point, and trees for all other points. Every point also has the
+// message size with which the library's rules work. Readers can therefore use a tree without knowing the
+// library.
 type Document struct {
 	Schema    int               `json:"schema"`
 	Campaign  string            `json:"campaign"`
@@ -39,7 +40,7 @@ type LibraryDocument struct {
 	Placement *coll.Placements `json:"placement,omitempty"` // placement of the measurements; null if unknown
 }
 
-// CollectiveDocument has the points of one collective, in order, and the trees.
+// CollectiveDocument is the selection for one collective. It has the points in order, and the trees.
 type CollectiveDocument struct {
 	Collective coll.Collective  `json:"collective"`
 	Points     []PointDocument  `json:"points"`
@@ -47,14 +48,14 @@ type CollectiveDocument struct {
 	Layouts    []LayoutDocument `json:"layouts"`
 }
 
-// LayoutDocument has one layout and the tree that applies only to jobs of this layout.
+// LayoutDocument is one layout with its own tree. The tree applies only to jobs of this layout.
 type LayoutDocument struct {
 	coll.Layout
 	Tree *Tree `json:"tree"`
 }
 
-// PointDocument is the selection at one point of the grid. Slowdowns are relative to the fastest
-// prediction at the point, and null without a prediction.
+// PointDocument is the selection at one point of the grid. Slowdowns are relative to the fastest prediction
+// at the point. A slowdown without a prediction is null.
 type PointDocument struct {
 	Nodes     int            `json:"nodes"`
 	PPN       int            `json:"ppn"`
@@ -66,7 +67,7 @@ type PointDocument struct {
 }
 
 // NewCollectiveDocument returns the document of one collective. The function size returns the message size
-// that the library's rules compare.
+// with which the library's rules work.
 func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int64) CollectiveDocument {
 	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
 	c.Tree = TreeOf(sel.Trees, c.Collective)
@@ -85,7 +86,7 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 	return c
 }
 
-// slowdown returns the predicted slowdown of an algorithm, or nil without a prediction.
+// slowdown returns the predicted slowdown of an algorithm, or nil if the row has no prediction for it.
 func slowdown(r Row, alg coll.Algorithm) *float64 {
 	loss, ok := r.Loss(alg)
 	if !ok {
@@ -95,8 +96,9 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 	return &loss
 }
 
-// Select returns the algorithm that the trees select for a job of the given layout, in a communicator of
-// all its ranks. size is the message size that the library's rules compare.
+// Select returns the algorithm that the trees select for a job of the given layout, in a communicator that
+// contains all ranks of the job. The parameter size is the message size with which the library's rules
+// work.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree
 	for _, own := range c.Layouts {
@@ -122,8 +124,8 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseDocument reads a document and checks that its trees select the algorithm stated at each point. Its
-// errors match ErrDocument.
+// ParseDocument parses a document. It checks that the document's trees select the algorithm stated at each
+// point. Its errors match ErrDocument.
 func ParseDocument(text []byte) (Document, error) {
 	var d Document
 	dec := json.NewDecoder(bytes.NewReader(text))

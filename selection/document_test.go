@@ -12,7 +12,7 @@ import (
 	"tutti/selection"
 )
 
-// document returns a selection with two layouts that have the same number of ranks and different
+// document returns a selection with two layouts. They have the same number of ranks but different
 // algorithms.
 func document(t testing.TB) selection.Document {
 	t.Helper()

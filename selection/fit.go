@@ -10,23 +10,23 @@ import (
 	"tutti/coll"
 )
 
-// ErrRow reports an invalid row: a time that is not positive and finite, a duplicate point or
-// algorithm, another collective, or an impossible layout.
+// ErrRow is the error for an invalid row. The row has a time that is not positive and finite, a duplicate
+// point or algorithm, another collective than the other rows, or an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree with the fewest bands that the guarantees of
-// the package allow.
+// Fit merges the rows of one collective into a tree. The tree has the fewest bands with which the
+// guarantees of the package hold.
 //
-// size returns the message size that the library's rules compare, or 0 if the rules ignore the
-// size. Some rows look the same to the library: they have the same size and the same layout (or
-// number of ranks, with Options.ByRanks). These rows share one option: among the options no slower
-// than the default in any of the rows, the one with the least worst loss.
+// size returns the message size with which the library's rules work, or 0 if the rules ignore the size. The
+// library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same
+// number of ranks). Such rows get the same option. It is not slower than the default in any of these rows.
+// Among such options, it is the one whose largest loss is smallest.
 //
-// Merging is exact at each level, by dynamic programming over the cuts; the sum of losses decides
-// ties. Sizes are merged into bands. Neighboring processes per node of one communicator size are
-// merged into ranges with the same bands. Neighboring communicator sizes with the same tuned range
-// of processes per node are merged into ranges with the same content. Layouts share only bands in
-// which both were tuned.
+// Merging is exact at each level, by dynamic programming over the cuts. Of equally many bands, those with
+// the smallest sum of losses are chosen. Sizes are merged into bands. Neighboring processes per node of one
+// communicator size are merged into ranges with the same bands. Neighboring communicator sizes with the
+// same tuned range of processes per node are merged into ranges with the same content. Layouts share only
+// bands in which both were tuned.
 //
 // The boundary between neighboring grid values is their geometric mean, rounded down, where the
 // expected error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid
@@ -64,7 +64,7 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	return t, nil
 }
 
-// check returns an error for the first invalid row. The rows must be sorted by point.
+// check returns an error for the first invalid row, or nil. The rows must be sorted by point.
 func check(rows []Row) error {
 	for i, r := range rows {
 		p := r.Point
@@ -94,27 +94,29 @@ type choice struct {
 	loss float64
 }
 
-// sizeChoices holds one message size and the choices for its rows, sorted by algorithm.
+// sizeChoices holds a message size and the choices that are allowed for the rows of this size, sorted by
+// algorithm.
 type sizeChoices struct {
 	size int64
 	open []choice
 }
 
-// layoutChoices holds one layout, its message sizes in ascending order, and its tuned range of sizes.
+// layoutChoices holds a layout, its message sizes in ascending order, and the range of sizes that is tuned
+// for it.
 type layoutChoices struct {
 	ranks, ppn int
 	sizes      []sizeChoices
 	low, high  int64
 }
 
-// sizedRow is a row with the values that the library's rules compare.
+// sizedRow is a row together with the numbers that the library's rules compare.
 type sizedRow struct {
 	Row
 	ranks, ppn int // ppn is 1 if the rules ignore it
 	size       int64
 }
 
-// sizedRows computes for each row the values that the library's rules compare.
+// sizedRows computes the numbers that the library's rules compare, for each row.
 func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sizedRow, error) {
 	out := make([]sizedRow, len(rows))
 	for i, r := range rows {
@@ -152,7 +154,7 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	return layouts, nil
 }
 
-// chunk splits a slice between neighbors for which the function same returns false.
+// chunk splits a slice wherever the function same returns false for two neighboring elements.
 func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	var out [][]T
 	start := 0
@@ -193,7 +195,7 @@ func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	return within
 }
 
-// guarded returns the options of a row that are no slower than the default, sorted by algorithm. If
+// guarded returns those options of a row that are not slower than the default, sorted by algorithm. If
 // there are none, it returns the default.
 func guarded(r Row) []choice {
 	limit, best := math.Inf(1), math.Inf(1)
@@ -216,7 +218,8 @@ func guarded(r Row) []choice {
 	return out
 }
 
-// intersect returns the algorithms that are in both a and b, with the sums of their losses.
+// intersect returns the algorithms that occur in both a and b. The loss of an algorithm in the result is
+// the sum of its losses in a and b.
 func intersect(a, b []choice) []choice {
 	var out []choice
 	for len(a) > 0 && len(b) > 0 {
@@ -252,7 +255,7 @@ func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 	return low, high
 }
 
-// midpoint returns the geometric mean of 0 ≤ a < b, rounded down and kept in [a, b).
+// midpoint returns the geometric mean of a and b, where 0 ≤ a < b. It is rounded down and lies in [a, b).
 func midpoint(a, b int64) int64 {
 	m := int64(math.Sqrt(float64(a) * float64(b)))
 	return min(max(m, a), b-1)

@@ -24,7 +24,8 @@ func bytesOf(p coll.Point) int64 { return p.MsgBytes }
 
 func nothing(coll.Point) int64 { return 0 }
 
-// at returns a row of a bcast. The elements of times are alternately a name and a time in seconds.
+// at returns a row of a bcast. The arguments in times are alternately the name of an algorithm and a time
+// in seconds.
 func at(nodes, ppn int, size int64, times ...any) selection.Row {
 	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: ppn, MsgBytes: size}}
 	for i := 0; i < len(times); i += 2 {
@@ -179,8 +180,8 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
-// TestByRanks checks that layouts with the same number of ranks share the algorithm with the smallest worst
-// loss. Any layout with that number of ranks is in the tuned range.
+// TestByRanks checks layouts with the same number of ranks. They must share the algorithm whose largest
+// loss is smallest. Any layout with this number of ranks must be in the tuned range.
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
@@ -196,8 +197,8 @@ func TestByRanks(t *testing.T) {
 	}
 }
 
-// randomRows returns the rows of a random grid with missing points, ties, and numbers that are not
-// powers of two.
+// randomRows returns the rows of a random grid. Points may be missing, times may be tied, and numbers need
+// not be powers of two.
 func randomRows(rng *rand.Rand) []selection.Row {
 	names := []string{"a", "b", "c", "default"}
 	var rows []selection.Row

@@ -7,7 +7,8 @@ import (
 	"tutti/coll"
 )
 
-// price is the cost that dynamic programming minimizes: the number of leaves, then the total loss.
+// price is the cost that dynamic programming minimizes. The number of leaves is compared first, then the
+// total loss.
 type price struct {
 	leaves int
 	loss   float64
@@ -19,16 +20,18 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part holds the result of merging consecutive items of a sequence, from index first to last-1.
+// part holds the result of merging consecutive items of a sequence. The items have the indices first to
+// last-1.
 type part[T any] struct {
 	first, last int
 	value       T
 	price       price
 }
 
-// partition splits a sequence of n items into the cheapest parts. The function merge reports whether the
-// items from index first to last-1 can form one part. partition calls it with decreasing first until it
-// returns false, since a longer part cannot be merged either. Every single item must be a valid part.
+// partition splits a sequence of n items into parts so that the total price is lowest. The function merge
+// reports whether the items from index first to last-1 can form one part. partition calls it with
+// decreasing first until it returns false, since a longer part cannot be merged either. Every single item
+// must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -51,7 +54,7 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 	return parts, best[n]
 }
 
-// mergeComms merges layouts, sorted by ranks, into ranges of communicator size.
+// mergeComms merges layouts into ranges of communicator size. The layouts must be sorted by ranks.
 func mergeComms(layouts []layoutChoices) []CommRange {
 	sizes := chunk(layouts, func(a, b layoutChoices) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
@@ -100,8 +103,8 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	return out, total, true
 }
 
-// mergeSizes returns the fewest bands that are valid for all given layouts. It returns false if the
-// layouts have different tuned ranges, or no common choice at some size.
+// mergeSizes returns bands that are valid for all given layouts, as few as possible. It returns false if
+// the layouts have different tuned ranges, or if at some size no choice is allowed for all of them.
 func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	sizes, low, high, ok := overlay(layouts)
 	if !ok {
@@ -135,8 +138,8 @@ func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	return bands, total, true
 }
 
-// overlay combines several layouts. It returns the choices that all layouts have at each size, and the
-// range of sizes tuned in all of them.
+// overlay combines several layouts. At each size it returns the choices that are allowed for all layouts.
+// It also returns the range of sizes that is tuned for all of them.
 func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok bool) {
 	low, high = layouts[0].low, layouts[0].high
 	var all []sizeChoices

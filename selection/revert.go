@@ -9,17 +9,17 @@ import (
 	"tutti/coll"
 )
 
-// Rejected lists points of one collective. At these points a verification found that the selection is
-// slower than the library's default.
+// Rejected lists points of one collective at which a verification found the selection slower than the
+// library's default.
 type Rejected struct {
 	Points []coll.Point // on the grid or between, sorted by coll.ComparePoints
 	All    bool         // the whole collective
 }
 
-// RevertToDefault returns rows for which the selection is the library's default at every rejected point.
-// For a point on the grid it removes all options but the default from the point's row. For a point between
-// rows it does the same with the nearest rows, one after another, until the default is selected at the
-// point. The given rows do not change.
+// RevertToDefault returns rows for which the selection is the library's default at every rejected point. If
+// the point has a row, it removes all options except the default from this row. If not, it does the same
+// with the nearest rows, one after another, until the default is selected at the point. The given rows do
+// not change.
 //
 // The function choose fits a selection to rows. It is called once after each removal.
 func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
@@ -57,7 +57,7 @@ func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(col
 	return nil, fmt.Errorf("selection: %v: the file still selects an algorithm after every row was reverted", rejected.Points)
 }
 
-// onlyDefault returns the row with the library's default as its only option.
+// onlyDefault returns a copy of the row that has the library's default as its only option.
 func onlyDefault(r Row) Row {
 	kept := Row{Point: r.Point}
 	for _, o := range r.Options {
@@ -68,9 +68,9 @@ func onlyDefault(r Row) Row {
 	return kept
 }
 
-// nearest returns the index of the nearest row that is not reverted yet, or -1. Rows of the point's
-// own layout come first. Then come rows with the same number of ranks, which some libraries cannot
-// distinguish.
+// nearest returns the index of the nearest row that is not reverted yet, or -1 if there is none. Rows of
+// the same layout as the point are nearest. Rows with the same number of ranks come next, since some
+// libraries cannot distinguish their layouts.
 func nearest(rows []Row, reverted []bool, p coll.Point) int {
 	best := -1
 	for i, r := range rows {
@@ -82,8 +82,8 @@ func nearest(rows []Row, reverted []bool, p coll.Point) int {
 }
 
 // CompareNearness orders points a and b by their distance from a third point, the parameter to. It compares
-// first by layout, where a layout with the same number of ranks is nearest, then by size. It returns 0 only
-// for equal points.
+// layouts first; layouts with the same number of ranks are nearest. Then it compares sizes. It returns 0
+// only for equal points.
 func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)
@@ -99,8 +99,7 @@ func CompareNearness(to, a, b coll.Point) int {
 	)
 }
 
-// gap returns the distance of two numbers in doublings. Zero counts as 1/2, so that the distance is
-// finite.
+// gap returns how many doublings lie between two numbers. Zero counts as 1/2, so that the result is finite.
 func gap[T int | int64](a, b T) float64 {
 	log := func(v T) float64 { return math.Log2(max(float64(v), 0.5)) }
 	return math.Abs(log(a) - log(b))

@@ -7,17 +7,16 @@ import (
 	"tutti/coll"
 )
 
-// Selection is the selection for one library. If the library's rules compare the size of a
-// communicator but not the nodes, some layouts can have trees of their own next to the common
-// trees.
+// Selection is what tutti selects for one library. The library's rules may compare the size of a
+// communicator but not its nodes. In this case some layouts can have trees of their own, in addition to the
+// common trees.
 type Selection struct {
 	Trees     []*Tree // one per collective, alphabetical
 	Layouts   []LayoutTrees
 	Conflicts []Conflict
 
-	// Inter has trees for algorithms between nodes. It is used for collectives that the library composes of
-	// a part within nodes and a part between nodes. The points of these trees have a single rank on each
-	// node.
+	// Inter has the trees for communication between nodes. The library composes some collectives of a part
+	// within nodes and a part between nodes. The points of these trees have one rank on each node.
 	Inter []*Tree
 }
 
@@ -28,7 +27,7 @@ type LayoutTrees struct {
 	Trees  []*Tree
 }
 
-// Conflict is a layout whose best algorithms differ from those of another layout with the same
+// Conflict describes a layout for which other algorithms are best than for another layout with the same
 // number of ranks.
 type Conflict struct {
 	Collective coll.Collective
@@ -36,9 +35,8 @@ type Conflict struct {
 	Loss       float64 // worst predicted slowdown, minus one, with the common rules
 }
 
-// FitAll fits one tree for each collective in rows. The function size returns the message size that the
-// library's rules compare, as for Fit. The library's rules cannot distinguish layouts with the same number
-// of ranks.
+// FitAll fits one tree for each collective in rows. The function size is the same as for Fit. The library's
+// rules cannot distinguish layouts with the same number of ranks.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {
@@ -46,8 +44,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	}
 	sel := Selection{Trees: trees}
 	for _, l := range rivals(rows) {
-		// Jobs of this layout use its own rows instead of those of other layouts with the same
-		// number of ranks.
+		// In jobs of this layout the layout's own rows apply. Rows of other layouts with the same number of
+		// ranks do not.
 		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
 		}), size, maxLoss)
@@ -69,8 +67,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of bands in the common trees. Without common trees it returns the number of
-// bands in the trees of single layouts.
+// Leaves returns the number of bands in the common trees. If there are none, it returns the number of bands
+// in the trees of single layouts.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {
@@ -95,8 +93,8 @@ func (p Selection) For(l coll.Layout) []*Tree {
 	return p.Trees
 }
 
-// Select returns the algorithm for a job of the point's own layout. It returns false outside the
-// tuned range, where the library's default remains.
+// Select returns the algorithm for a job of the point's layout. Outside the tuned range it returns false;
+// there the library uses its default.
 func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
 	if t := TreeOf(p.For(point.Layout()), point.Collective); t != nil {
 		return t.Select(point)
@@ -137,7 +135,8 @@ func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree
 	return trees, nil
 }
 
-// rivals returns each layout for which another layout has the same number of ranks, sorted by ranks.
+// rivals returns each layout that has the same number of ranks as another layout. The result is sorted by
+// ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout
 	for _, r := range rows {
@@ -156,7 +155,7 @@ func rivals(rows []Row) []coll.Layout {
 	return out
 }
 
-// worstLoss returns the largest loss of a tree over the rows of one layout.
+// worstLoss returns the largest loss that a tree has in the rows of one layout.
 func worstLoss(t *Tree, rows []Row, l coll.Layout) float64 {
 	worst := 0.0
 	for _, r := range rows {

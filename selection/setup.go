@@ -15,26 +15,26 @@ import (
 	"tutti/coll"
 )
 
-// ErrSetup reports settings that a shell snippet or a module file cannot express.
+// ErrSetup is the error for settings that a shell snippet or a module file cannot express.
 var ErrSetup = errors.New("bad settings")
 
 // Setting is an environment variable that makes a library read a selection file.
 type Setting struct{ Name, Value string }
 
-// Setup is the environment that makes a library use a selection. It can be written as a snippet for
-// POSIX shells and as an environment module.
+// Setup is the environment in which a library uses a selection. It can be written as a snippet for POSIX
+// shells, and as an environment module.
 type Setup struct {
 	Remarks  []string  // comments, a line each
 	Settings []Setting // for jobs of every layout without settings of its own
 	Layouts  []LayoutSettings
 	Lists    []string // colon-separated list variables: the new value precedes the old one
 
-	// Order is the order of ranks during the measurements, empty if unknown. A Slurm job with
-	// another order gets a warning.
+	// Order is the order of ranks during the measurements, or empty if it is unknown. A warning appears in
+	// a Slurm job that has another order.
 	Order coll.Order
 }
 
-// LayoutSettings holds all settings for jobs of one layout.
+// LayoutSettings holds the settings for jobs of one layout.
 type LayoutSettings struct {
 	Layout   coll.Layout
 	Settings []Setting
@@ -50,8 +50,8 @@ func (s Setup) For(l coll.Layout) []Setting {
 	return s.Settings
 }
 
-// The variables in which Slurm describes the layout of a job. They are unset outside a job. If the nodes of
-// a job differ, tasksVar is a list, which matches no layout.
+// The environment variables in which Slurm describes the layout of a job. They are unset outside of jobs.
+// If the nodes of a job have different numbers of ranks, tasksVar holds a list, which matches no layout.
 const (
 	nodesVar = "SLURM_JOB_NUM_NODES"
 	ppnVar   = "SLURM_NTASKS_PER_NODE" // only if it was requested
@@ -60,16 +60,16 @@ const (
 
 const shellCase = `case "${` + nodesVar + `:-}x${` + ppnVar + `:-${` + tasksVar + `:-}}" in`
 
-// spellings returns the two texts that stand for a layout in shellCase: with ppnVar or a single node, and
-// with tasksVar for several nodes.
+// spellings returns the two texts that stand for a layout in a case statement of the shell. The first
+// applies if ppnVar is set or there is one node. The second comes from tasksVar and applies to several
+// nodes.
 func spellings(l coll.Layout) [2]string {
 	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check returns an error for settings that cannot be written. Values may contain any byte except
-// NUL.
+// check returns an error for settings that cannot be written. A value may contain any byte except NUL.
 func (s Setup) check() error {
 	for _, r := range s.Remarks {
 		if strings.ContainsFunc(r, unicode.IsControl) || !utf8.ValidString(r) {
@@ -98,7 +98,7 @@ func (s Setup) check() error {
 	return nil
 }
 
-// all returns the settings of every layout, and the common settings last.
+// all returns the settings of all layouts, followed by the common settings.
 func (s Setup) all() [][]Setting {
 	var out [][]Setting
 	for _, l := range s.Layouts {
@@ -107,8 +107,8 @@ func (s Setup) all() [][]Setting {
 	return append(out, s.Settings)
 }
 
-// partial returns the sorted names of variables that only some layouts set. All other layouts must
-// unset them.
+// partial returns the names of the variables that only some layouts set, sorted. For all other layouts
+// these variables must be unset.
 func (s Setup) partial() []string {
 	count := map[string]int{}
 	for _, set := range s.all() {
@@ -126,9 +126,9 @@ func (s Setup) partial() []string {
 	return out
 }
 
-// Shell returns a snippet that any POSIX shell can source, even under set -eu. If layouts have
-// settings of their own, the snippet reads the layout from the variables of the Slurm job. Outside
-// a job the common settings apply.
+// Shell returns a snippet that any POSIX shell can source, even under set -eu. If some layouts have their
+// own settings, the snippet reads the layout from the environment variables of the Slurm job. Outside of
+// jobs the common settings apply.
 func (s Setup) Shell() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func (s Setup) Shell() ([]byte, error) {
 }
 
 // Module returns an environment module in Tcl, for Environment Modules and for Lmod. The parameter about is
-// the line that the command "module whatis" prints. Values must be printable ASCII, otherwise the error
-// matches ErrSetup. Module systems wrap lines, and their output of other characters depends on the locale.
+// the line that the command "module whatis" prints. If a value is not printable ASCII, the error matches
+// ErrSetup. Module systems would wrap its lines, or print its characters depending on the locale.
 func (s Setup) Module(about string) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s Setup) Module(about string) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("#%Module1.0\n")
 	for _, r := range s.Remarks {
-		// In Tcl a comment that ends in a backslash continues on the next line.
+		// A comment in Tcl that ends in a backslash would continue on the next line.
 		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(r, `\`))
 	}
 	fmt.Fprintf(&b, "module-whatis %s\n", tclWord(about))
@@ -199,7 +199,7 @@ foreach tutti_name {%[2]s %[3]s} {
 	return []byte(b.String()), nil
 }
 
-// exports returns settings as lines of a POSIX shell. Values may contain any character except NUL.
+// exports returns settings as lines of a POSIX shell script. A value may contain any character except NUL.
 func (s Setup) exports(settings []Setting) []byte {
 	var b bytes.Buffer
 	for _, x := range settings {
@@ -224,22 +224,23 @@ func (s Setup) tcl(settings []Setting, indent string) string {
 	return b.String()
 }
 
-// tclWord quotes text for Tcl. Braces are escaped as well, because Tcl counts them inside a block.
+// tclWord quotes a text for Tcl. It also escapes braces, because Tcl counts braces inside a block.
 func tclWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s) + `"`
 }
 
-// orderVar is the variable in which Slurm stores the order of ranks that a job requested: block,
-// block:cyclic, cyclic, plane=4 and so on.
+// orderVar is the environment variable in which Slurm stores the order of ranks that a job requested. Its
+// values are block, block:cyclic, cyclic, plane=4 and so on.
 const orderVar = "SLURM_DISTRIBUTION"
 
-// warning returns the warning for a job with another order of ranks. Its text has no special
-// characters of shells or Tcl.
+// warning returns the text of the warning in a job that has another order of ranks than o. The text
+// contains no characters that are special in shells or Tcl.
 func warning(o coll.Order) string {
 	return fmt.Sprintf("tutti: these settings hold for ranks in %s order, this job has another one (%s)", o, orderVar)
 }
 
-// shellGuard returns shell text that warns in a Slurm job whose order of ranks differs from o.
+// shellGuard returns lines of a shell script. They print a warning in a Slurm job whose order of ranks is
+// not o.
 func shellGuard(o coll.Order) string {
 	if o == "" {
 		return ""
@@ -247,7 +248,7 @@ func shellGuard(o coll.Order) string {
 	return fmt.Sprintf("case \"${%s:-%s}\" in %[2]s*) ;; *) echo '%[3]s' >&2 ;; esac\n", orderVar, o, warning(o))
 }
 
-// moduleGuard returns Tcl text with the same warning as shellGuard.
+// moduleGuard returns lines in Tcl that print the same warning as those of shellGuard.
 func moduleGuard(o coll.Order) string {
 	if o == "" {
 		return ""
@@ -258,8 +259,8 @@ func moduleGuard(o coll.Order) string {
 `, orderVar, o, warning(o))
 }
 
-// WriteFile replaces a file atomically and makes it readable for everybody. An incomplete selection
-// file would stop every job that loads it.
+// WriteFile replaces a file atomically and makes it readable for all users. A job that loads an incomplete
+// selection file would stop.
 func WriteFile(path string, content []byte) error {
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

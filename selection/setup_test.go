@@ -19,7 +19,7 @@ import (
 
 func layout(nodes, ppn int) coll.Layout { return coll.Layout{Nodes: nodes, PPN: ppn} }
 
-// hostile holds values that need careful quoting in shells or Tcl.
+// hostile holds values that need careful quoting in shells and in Tcl.
 var hostile = []string{
 	"", "plain", "a b", "it's", `"quoted"`, "$HOME ${HOME}", "`id`", "$(id)", `back\slash\`, `[exec id]`, "{", "}", "}{", ";id", "*)", "#no comment",
 	"esac", "a'\\''b", "~", "%s%n", `\n`, "-n", "&& id",
@@ -45,8 +45,8 @@ func TestSetupGolden(t *testing.T) {
 	testutil.CheckGolden(t, "layouts.module", module)
 }
 
-// TestSetupWarns checks that a job with another order of ranks gets one warning and still has its settings.
-// Other jobs get no warning.
+// TestSetupWarns checks that a job with another order of ranks prints one warning and still gets its
+// settings. Other jobs must print no warning.
 func TestSetupWarns(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
 	shell := testutil.Must(s.Shell())(t)
@@ -99,8 +99,8 @@ func interpreters(t *testing.T) []string {
 	return out
 }
 
-// source runs a snippet in a shell and returns the values of variables. The value of an unset variable is
-// "-".
+// source runs a snippet in a shell and returns the values of some variables afterwards. For an unset
+// variable it returns "-".
 func source(t *testing.T, shell, file string, env []string, names ...string) []string {
 	t.Helper()
 	script := `set -eu; . "$1"; shift; for n in "$@"; do eval "printf '%s\0' \"\${$n--}\""; done`
@@ -139,7 +139,7 @@ func TestShellSurvivesHostileValues(t *testing.T) {
 	}
 }
 
-// slurm lists environments of Slurm jobs and the settings that must apply in them.
+// slurm lists environments of Slurm jobs, with the settings that must apply in each of them.
 var slurm = []struct {
 	name string
 	env  []string
@@ -168,7 +168,7 @@ func TestShellFindsTheLayout(t *testing.T) {
 	}
 }
 
-// tclsh runs a module file in plain Tcl, with its own definition of setenv.
+// tclsh runs a module file in plain Tcl, with a definition of the command setenv.
 func tclsh(t *testing.T, module []byte, env []string, names ...string) []string {
 	t.Helper()
 	shell, err := exec.LookPath("tclsh")
@@ -270,8 +270,8 @@ func ExampleSetup_Shell() {
 	// <nil>
 }
 
-// moduleCommands returns the module systems of this machine, as commands that print shell text for
-// "load NAME".
+// moduleCommands returns the module systems that this machine has. Each is a command that prints shell text
+// for "load NAME".
 func moduleCommands(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	lmod := "/usr/share/lmod/lmod/libexec/lmod"
@@ -289,7 +289,7 @@ func moduleCommands(t *testing.T) map[string][]string {
 	return out
 }
 
-// TestRealModules checks that the installed module systems load values with special characters, and the
+// TestRealModules checks that the installed module systems can load values with special characters, and the
 // settings of a layout.
 func TestRealModules(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
@@ -322,7 +322,7 @@ func TestRealModules(t *testing.T) {
 			if warned := strings.Contains(said.String(), "ranks in block order"); warned != job {
 				t.Errorf("%s, in a job of another order %t: it says %q", name, job, &said)
 			}
-			// Values with shell syntax must not change on their way through the shell.
+			// Values that contain shell syntax must not change on their way through the shell.
 			got := source(t, "/bin/sh", write(t, text), []string{"LC_ALL=C.UTF-8"}, names...)
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("%s, in a job %t: %s", name, job, d)

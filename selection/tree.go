@@ -2,15 +2,15 @@ package selection
 
 import "tutti/coll"
 
-// Option is an algorithm that can run at a point, and its predicted time. Only ratios of times
-// within a row matter.
+// Option is an algorithm that can run at a point, with its predicted time. Only the ratios of times within
+// a row matter.
 type Option struct {
 	Algorithm coll.Algorithm
 	Seconds   float64
 }
 
-// Row is a point with the algorithms that can run there. coll.Default is an option if its time was
-// predicted. A row without options selects the library's default.
+// Row is a point with the algorithms that can run there. coll.Default is one of the options if its time was
+// predicted. In a row without options, the library's default is selected.
 type Row struct {
 	Point   coll.Point
 	Options []Option
@@ -18,19 +18,19 @@ type Row struct {
 
 // Options configures Fit.
 type Options struct {
-	// MaxLoss is the largest predicted slowdown, minus one, of a tree's choice compared with the
-	// best option of a row: 0.01 for 1 %.
+	// MaxLoss limits the loss of a tree's choice. The loss is the predicted slowdown compared with the best
+	// option of the row, minus one; 0.01 means 1 %.
 	MaxLoss float64
 
-	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes.
-	// Such a library cannot distinguish layouts with the same number of ranks. Every communicator
-	// of a tuned size is then in the tuned range.
+	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes. Such a
+	// library cannot distinguish layouts with the same number of ranks. With ByRanks, every communicator of
+	// a tuned size is in the tuned range.
 	ByRanks bool
 }
 
-// Tree selects the algorithm of one collective. It is a plain value without pointers, its levels
-// are in ascending order, and it does not depend on the order of the rows. An empty tree selects
-// the library's default everywhere.
+// Tree selects the algorithm of one collective. It is a plain value without pointers, and its levels are in
+// ascending order. The order of the rows does not affect it. An empty tree always selects the library's
+// default.
 type Tree struct {
 	Collective coll.Collective `json:"collective"`
 	Comms      []CommRange     `json:"comms"`
@@ -39,31 +39,31 @@ type Tree struct {
 	size func(coll.Point) int64
 }
 
-// CommRange applies to communicators of Low to High ranks, both included. Neighboring ranges leave
-// no gap.
+// CommRange applies to communicators of Low to High ranks, both included. There is no gap between
+// neighboring ranges.
 type CommRange struct {
 	Low  int        `json:"low"`
 	High int        `json:"high"`
 	PPNs []PPNRange `json:"ppns"`
 }
 
-// PPNRange applies to Low to High processes per node, both included. Neighboring ranges leave no
-// gap.
+// PPNRange applies to Low to High processes per node, both included. There is no gap between neighboring
+// ranges.
 type PPNRange struct {
 	Low   int    `json:"low"`
 	High  int    `json:"high"`
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo. These are the sizes that
-// the library's rules compare, see Fit. coll.Default selects the library's default, which also applies
-// above the last band.
+// Band applies to message sizes above the previous band, up to and including UpTo. These sizes are those of
+// the function size; see Fit. coll.Default selects the library's default, which also applies above the last
+// band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
 }
 
-// Summary compares a tree with the best option of every row.
+// Summary compares the choices of a tree with the best options of all rows.
 type Summary struct {
 	Leaves      int     `json:"leaves"`      // bands of the whole tree
 	Rows        int     `json:"rows"`        // rows with a predicted time of the choice
@@ -72,9 +72,9 @@ type Summary struct {
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
-// Select returns the algorithm of a point. It returns false outside the tuned range, where the library's
-// default remains. A tree read from JSON cannot compute the message size that the library's rules compare;
-// use Lookup for it.
+// Select returns the algorithm at a point. Outside the tuned range it returns false; there the library uses
+// its default. A tree that was read from JSON cannot compute the size that the library's rules compare; use
+// Lookup for such a tree.
 func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
@@ -82,8 +82,8 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup returns the same as Select, for a communicator with the given number of ranks, ppn of them on each
-// node. size is the message size that the library's rules compare.
+// Lookup works like Select, for a communicator with the given number of ranks and ppn ranks on each node.
+// The parameter size is the message size that the library's rules compare.
 func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {
 		if ranks < c.Low || ranks > c.High {
@@ -129,8 +129,8 @@ func (t *Tree) summarize(rows []Row) Summary {
 	return s
 }
 
-// Loss returns the predicted slowdown, minus one, of an algorithm compared with the best option of
-// the row. It returns false if the row does not have the algorithm.
+// Loss returns the loss of an algorithm: its predicted slowdown compared with the best option of the row,
+// minus one. It returns false if the row does not have the algorithm.
 func (r Row) Loss(alg coll.Algorithm) (float64, bool) {
 	if len(r.Options) == 0 {
 		return 0, false
