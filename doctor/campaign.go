@@ -119,7 +119,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// checkLauncher checks that the doctor tried the campaign's launcher and that it works.
+// checkLauncher checks that the campaign's launcher works. The doctor must have tried it before.
 func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
@@ -156,8 +156,8 @@ func (t trial) is(want NeededLibrary) bool {
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
-// checkRoot adds a warning if root starts the launcher and a variable is missing. Some launchers need
-// special variables when root starts them.
+// checkRoot adds a warning if root starts the launcher and the environment lacks a variable. Some launchers
+// refuse to run as root unless such a variable is set.
 func (x *session) checkRoot(want NeededLibrary) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
@@ -182,7 +182,7 @@ func (x *session) checkRoot(want NeededLibrary) {
 	}
 }
 
-// checkBenchmark checks that the doctor tried the campaign's benchmark program and that it works.
+// checkBenchmark checks that the campaign's benchmark program works. The doctor must have tried it before.
 func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
@@ -357,8 +357,8 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 	return c
 }
 
-// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. It appends the text how to
-// the line of this case.
+// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. The text in how is appended
+// to the line of this broadcast.
 func planOf(start *trial, how string) string {
 	nodes := max(1, len(start.hosts))
 	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nabort_factor 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",

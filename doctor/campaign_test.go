@@ -41,7 +41,7 @@ func TestNeedsAreMet(t *testing.T) {
 	}
 }
 
-// asRoot adds an Open MPI to the machine. By default, its launcher refuses to run as root.
+// asRoot adds an Open MPI to the machine, whose launcher refuses to run as root by default.
 func asRoot(m *machine) NeededLibrary {
 	m.compiler("mpicc.openmpi", openMark)
 	m.launcher("mpirun.openmpi", orte, goodWorld)
@@ -112,7 +112,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestPrepare checks that the doctor's commands see the campaign's modules, set-up and variables.
+// TestPrepare checks that the commands that the doctor runs get the environment of the campaign: modules,
+// set-up and variables.
 func TestPrepare(t *testing.T) {
 	m, n := ready(t, "SITE=before")
 	n.Env = []string{"OF_RUNNER=1"}

@@ -19,7 +19,7 @@ type Options struct {
 	Run      bool     // start programs with two processes; false starts no parallel program
 }
 
-// limits holds the time limit for each kind of command.
+// limits contains the time limit for each kind of command.
 type limits struct {
 	ask     time.Duration // commands that print versions and lists
 	compile time.Duration // compilers, also on busy file systems
@@ -31,8 +31,7 @@ func defaultLimits() limits {
 	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
 }
 
-// session holds what all checks share: the environment, folders, time limits and the results
-// so far.
+// session contains what all checks share: the environment, folders, time limits and the results so far.
 type session struct {
 	options Options
 	environ []string // environment of the commands
@@ -47,7 +46,7 @@ func newSession(opt Options, root string) *session {
 	return &session{options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits()}
 }
 
-// begin makes the folder absolute and sets up the environment of the campaign.
+// begin makes the path of the folder absolute and sets up the environment of the campaign.
 func (x *session) begin(ctx context.Context) error {
 	dir, err := filepath.Abs(x.options.Dir)
 	if err != nil {
@@ -60,8 +59,8 @@ func (x *session) begin(ctx context.Context) error {
 
 func (x *session) add(checks ...Check) { x.checks = append(x.checks, checks...) }
 
-// examination is a session with one checker for each section of the report. Later checkers use
-// the results of earlier ones.
+// examination is a session with one checker for each section of the report. Checkers use the results of the
+// checkers before them.
 type examination struct {
 	*session
 	slurm     *slurmChecker
@@ -114,8 +113,8 @@ func (x *examination) examine(ctx context.Context) (*Report, error) {
 	return x.conclude(), nil
 }
 
-// makeTemp creates the folder for compiled programs in options.Dir, because nodes usually see this folder.
-// If that fails, it uses the system's folder for temporary files.
+// makeTemp creates the folder for compiled programs. It creates this folder in options.Dir, because nodes
+// usually see that one. If this fails, it uses the system's folder for temporary files.
 func (x *session) makeTemp() error {
 	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
 	if err != nil {

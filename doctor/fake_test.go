@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// machine is a fake machine. Its programs are shell scripts, and PATH contains only their
-// folder. The scripts use shell builtins only.
+// machine is a fake machine. Its programs are shell scripts that use only shell builtins. PATH contains
+// only their folder.
 type machine struct {
 	t   *testing.T
 	bin string
@@ -36,7 +36,7 @@ func (m *machine) put(name, body string) {
 	}
 }
 
-// compiler adds a fake compiler wrapper of a library. Instead of compiling the probe, it writes a script
+// compiler adds a fake compiler wrapper of a library. It does not compile the probe but writes a script
 // that contains the probe's marker.
 func (m *machine) compiler(name, mark string) {
 	m.put(name, `echo '#!/bin/sh' > "$2"; echo '# tutti-doctor;`+mark+`end' >> "$2"; /bin/chmod +x "$2"`)
@@ -44,8 +44,8 @@ func (m *machine) compiler(name, mark string) {
 
 const mpichMark, openMark = "family=mpich;version=4.0.2;", "family=openmpi;version=4.1.4;"
 
-// launcher adds a fake launcher. With --version, it prints the text says. With a program to start, it runs
-// the script body.
+// launcher adds a fake launcher. Called with --version, it prints the text in says. Called with a program
+// to start, it runs the script in body.
 func (m *machine) launcher(name, says, body string) {
 	m.put(name, "case $1 in --version) echo '"+says+"'; exit 0;; esac\n"+body)
 }
@@ -89,8 +89,8 @@ func (m *machine) find(r *Report, s Section, name string) Check {
 	return Check{}
 }
 
-// wantCheck fails the test unless the check has the state and contains the details and the
-// advice.
+// wantCheck fails the test unless the check has the given state, and contains the details and the advice
+// fix.
 func wantCheck(t *testing.T, c Check, state State, details, fix string) {
 	t.Helper()
 	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Fix, fix) || fix == "" && c.Fix != "" {
@@ -114,7 +114,7 @@ func TestNothingThere(t *testing.T) {
 	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info exists", "module avail")
 }
 
-// TestComplete checks, with and without Options.Run, that the report of a complete machine has a Set.
+// TestComplete checks the report of a complete machine, with and without Options.Run. It must have a Set.
 func TestComplete(t *testing.T) {
 	for _, run := range []bool{true, false} {
 		m := newMachine(t)

@@ -16,7 +16,7 @@ func checkPrintable(t *testing.T, what, s string) {
 	}
 }
 
-// FuzzParsers checks that the parsers pass no control characters on to the report and return no impossible
+// FuzzParsers checks that no parser returns control characters, which the report would print, or impossible
 // values.
 func FuzzParsers(f *testing.F) {
 	for _, name := range []string{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fileSystems maps the magic number of a file system to its name, and says whether other nodes see its
+// fileSystems maps the magic number of a file system to its name. shared says whether other nodes see its
 // files. Sources: linux/magic.h, and the sources of file systems outside of the kernel.
 var fileSystems = map[uint32]struct {
 	name   string
@@ -77,7 +77,7 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// folder checks the folder into which campaigns would write.
+// folder checks the folder into which a campaign would write.
 func (x *hostChecker) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)
@@ -137,7 +137,7 @@ func (x *hostChecker) clock() Check {
 	return c
 }
 
-// read returns the start of a small file below the root folder. It returns "" if the file cannot be read.
+// read returns the beginning of a file below the root folder. It returns "" if the file cannot be read.
 func (x *session) read(path string) string {
 	text, err := os.ReadFile(filepath.Join(x.root, path))
 	if err != nil {

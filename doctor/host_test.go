@@ -11,7 +11,7 @@ import (
 	"tutti/mpi"
 )
 
-// kernel writes a file to the fake machine's /proc or /sys.
+// kernel writes a file of the fake machine's /proc or /sys.
 func (m *machine) kernel(path, text string) {
 	m.t.Helper()
 	path = filepath.Join(m.x.root, path)
@@ -61,8 +61,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// TestLocalFolderOfCluster checks that an output folder on a local file system gives a warning if there is
-// Slurm.
+// TestLocalFolderOfCluster checks that there is a warning about an output folder on a local file system if
+// the machine has Slurm.
 func TestLocalFolderOfCluster(t *testing.T) {
 	m := newMachine(t)
 	m.cluster()
@@ -72,7 +72,7 @@ func TestLocalFolderOfCluster(t *testing.T) {
 	}
 }
 
-// TestTwoModules checks the warning for a program that was compiled for one library and loads another.
+// TestTwoModules checks the warning about a program that was compiled for one library and loads another.
 func TestTwoModules(t *testing.T) {
 	m := newMachine(t)
 	path := filepath.Join(t.TempDir(), "libmpich.so.12")

@@ -21,8 +21,8 @@ type launcher struct {
 	version string   // name and version
 }
 
-// parseLauncher returns the library family and the version of a launcher from its output for
-// --version. The family is empty for unknown launchers.
+// parseLauncher parses the output of a launcher for --version. It returns the launcher's library family and
+// version. The family is empty for unknown launchers.
 func parseLauncher(text string) (family, version string) {
 	for _, l := range libraries.All() {
 		facts := l.Facts()
@@ -36,7 +36,7 @@ func parseLauncher(text string) (family, version string) {
 	return "", ""
 }
 
-// launcherNames returns the possible names of launchers. Names that only one library uses come first.
+// launcherNames returns the names that launchers may have. Names that only one library uses come first.
 func launcherNames() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -54,7 +54,7 @@ type launcherTester struct {
 	tried     []trial
 }
 
-// findLaunchers finds launchers next to compilers and in PATH, and asks each one for its
+// findLaunchers finds launchers in the folders of compilers and in PATH. It asks each launcher for its
 // version.
 func (x *launcherTester) findLaunchers(ctx context.Context) {
 	var dirs []string
@@ -94,8 +94,8 @@ func (x *launcherTester) addUnknown(l *launcher, r result) {
 	x.add(Check{Launchers, l.path, Warning, details, "do not use it; tutti knows Hydra, Open MPI's mpirun and srun"})
 }
 
-// of returns the launchers of a library: all launchers next to its compilers, or otherwise the first
-// launcher in PATH.
+// of returns the launchers of a library: all launchers in the folders of its compilers or, if there are
+// none, the first launcher in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
 	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
@@ -152,8 +152,8 @@ func (x *launcherTester) examine(ctx context.Context) {
 	}
 }
 
-// describeLauncher returns the version of a launcher and its other names. It adds the path if PATH does not
-// lead to the launcher.
+// describeLauncher returns texts with the version of a launcher and its other names. They include the path
+// if PATH does not lead to the launcher.
 func (x *launcherTester) describeLauncher(l *launcher) []string {
 	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
@@ -173,7 +173,7 @@ func (x *launcherTester) addNoLauncher(lib *Library) {
 }
 
 // launchEnv returns the variables that a launcher needs to start two processes on one core. If the doctor
-// runs as root, it includes the variables for root.
+// runs as root, it adds the variables that the launcher then needs.
 func launchEnv(l mpi.Launcher) []string {
 	if os.Geteuid() != 0 {
 		return l.Env
@@ -181,7 +181,7 @@ func launchEnv(l mpi.Launcher) []string {
 	return slices.Concat(l.Env, l.RootEnv)
 }
 
-// launchEnv returns the variables of the library's launcher and those that the campaign sets.
+// launchEnv returns the variables that the library's launcher needs, and those that the campaign sets.
 func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
@@ -227,8 +227,8 @@ func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 
 var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
 
-// parsePlugins parses the output of srun --mpi=list. Each line holds one name; older releases
-// put "srun:" before it.
+// parsePlugins parses the output of srun --mpi=list. Each line contains one name. Older releases print
+// "srun:" before it.
 func parsePlugins(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -289,9 +289,9 @@ func (x *launcherTester) addSrun(t trial, v pairing, failed []string) {
 	x.add(c)
 }
 
-// srunArgs returns the srun arguments for two processes on one node. Inside an allocation,
-// they start a step next to running ones. Outside, they start a job of one minute that may
-// wait only briefly.
+// srunArgs returns the srun arguments for two processes on one node. Inside an allocation, srun starts a
+// step that can run next to other steps. Outside, it submits a job of one minute that waits only briefly
+// for nodes.
 func (x *launcherTester) srunArgs(path, plugin string) []string {
 	args := []string{path, "--mpi=" + plugin, "--nodes=1", "--ntasks=2", "--input=none", "--time=1"}
 	if x.slurm.job == "" {
@@ -303,7 +303,7 @@ func (x *launcherTester) srunArgs(path, plugin string) []string {
 	return args
 }
 
-// inherited lists variables of a surrounding job that would influence the checks.
+// inherited lists variables of a surrounding Slurm job that would influence the checks.
 var inherited = []string{
 	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
 	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
@@ -325,9 +325,9 @@ type Launchable struct {
 	Env      []string // NAME=VALUE, needed for every launch
 }
 
-// Launchables finds MPI libraries and starts two processes with each of their launchers. It
-// returns the working ones in the order of the libraries. Inside an allocation, srun comes
-// first. It takes seconds.
+// Launchables finds MPI libraries and starts two processes with each of their launchers. It returns the
+// working ones in the order of the libraries. Inside an allocation, srun comes first. The search takes
+// seconds.
 func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
 	x := newExamination(opt, "/")
 	x.options.Run = true

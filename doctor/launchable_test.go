@@ -8,8 +8,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// TestLaunchables checks that only working launchers are returned, srun first inside an
-// allocation.
+// TestLaunchables checks that only working launchers are returned, with srun first inside an allocation.
 func TestLaunchables(t *testing.T) {
 	mpich := &Library{Family: "mpich", Catalogue: "4.0.2", family: familyOf("mpich")}
 	open := &Library{Family: "openmpi", Catalogue: "4.1.4", family: familyOf("openmpi")}

@@ -109,7 +109,7 @@ func (x *session) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
-// examineWrapper compiles the probe with a wrapper and adds its library.
+// examineWrapper compiles the probe with a compiler wrapper. It adds the library that the probe belongs to.
 func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, number int) {
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
 	args, err := csource.Pair.Unpack(x.temp, prog)
@@ -144,7 +144,7 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	x.found = append(x.found, lib)
 }
 
-// cannotCompile returns the check for a wrapper that does not compile. The check names the package to
+// cannotCompile returns the check for a compiler wrapper that fails. The check names the package to
 // install.
 func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
@@ -171,8 +171,8 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 
 const getHeaders = "install the development files of this MPI, or load the module that has them"
 
-// headersOf returns the name of the package with a library's headers, given the name of the library's
-// wrapper.
+// headersOf returns the name of the package that contains the headers of a library. wrapper is the
+// library's compiler wrapper.
 func headersOf(wrapper string) string {
 	for _, l := range libraries.All() {
 		if install := l.Facts().Install; install.Compilers[0] == wrapper {
@@ -182,7 +182,7 @@ func headersOf(wrapper string) string {
 	return ""
 }
 
-// marker is the description of the MPI headers in a compiled probe.
+// marker describes the MPI headers with which a probe was compiled. The compiled probe contains it.
 type marker struct{ family, version, vendor, release string }
 
 func (m marker) name() string {
@@ -267,7 +267,7 @@ func (x *libraryFinder) compilers(lib *Library) []string {
 	return out
 }
 
-// examineBuild inspects the library and adds a check with the results.
+// examineBuild examines a library and adds a check with the results.
 func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	switch {
@@ -316,7 +316,7 @@ func wrappers() []string {
 	return out
 }
 
-// homes returns the names of variables in which modules store the folder of an installation.
+// homes returns the names of environment variables in which modules store the folder of an installation.
 func homes() []string {
 	out := []string{"MPI_HOME", "MPI_ROOT", "MPI_DIR"}
 	for _, l := range libraries.All() {
@@ -325,8 +325,8 @@ func homes() []string {
 	return out
 }
 
-// prefixes returns the folders of installations. The result given comes from the options, the result
-// fromModules from the environment.
+// prefixes returns the folders of MPI installations. given contains those in the options, fromModules those
+// in the environment.
 func (x *session) prefixes() (given, fromModules []string) {
 	for _, name := range homes() {
 		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
@@ -384,7 +384,7 @@ func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
 	return t.x.run(ctx, command{args: append([]string{path}, args...), limit: t.x.limits.ask}).Stdout
 }
 
-// inspect finds the algorithms of the library and adds them to the check.
+// inspect finds out which algorithms of the catalogue the library has. It adds the result to the check.
 func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x.session, lib}})
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
@@ -400,7 +400,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	c.Details = append(c.Details, i.Above...)
 }
 
-// describe adds the differences between library and catalogue to the check.
+// describe adds to the check how the library differs from the catalogue.
 func (l *Library) describe(listed int, c *Check) {
 	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
 	if l.Catalogue != l.Version {
@@ -416,7 +416,7 @@ func (l *Library) describe(listed int, c *Check) {
 	}
 }
 
-// several lists the first six names and says how many others there are.
+// several returns a text with the first six names and the number of the others.
 func several(names []string) string {
 	const most = 6
 	if len(names) <= most {

@@ -12,13 +12,13 @@ import (
 	"tutti/internal/testutil"
 )
 
-// toolchains holds Debian's two MPI libraries by family.
+// toolchains maps a library family to Debian's MPI library of this family.
 var toolchains = map[string]testutil.Toolchain{
 	"mpich":   {Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
 	"openmpi": {Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 }
 
-// requireMPI skips the test if one of the libraries is not installed.
+// requireMPI skips the test unless both libraries are installed.
 func requireMPI(t *testing.T) {
 	t.Helper()
 	for _, tc := range toolchains {
@@ -81,8 +81,8 @@ func TestLive(t *testing.T) {
 		}
 	}
 
-	// A program started by the launcher of another library reports no error. Each process has a world of
-	// its own.
+	// A program that another library's launcher starts reports no error. Each process is then an MPI world
+	// of its own.
 	t.Run("wrong launcher", func(t *testing.T) {
 		x := newExamination(Options{Environ: withoutSlurm(), Run: true}, "/")
 		x.temp = t.TempDir()
@@ -133,7 +133,8 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	c.Run("scancel", id)
 
-	// These faults only need to appear in the report. Tests with fake machines cover their details.
+	// The test checks only that these faults appear in the report. Tests with fake machines check the
+	// details.
 	trouble := func(want string) {
 		t.Helper()
 		x := newExamination(Options{Environ: c.Env()}, "/")

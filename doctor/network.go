@@ -6,8 +6,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Thresholds for an oversubscribed switch: the least slowdown, and the largest probability that the
-// slowdown is chance.
+// A switch counts as oversubscribed above this slowdown and below this probability that the slowdown is
+// chance.
 const (
 	leastOversubscribed = 1.5
 	mostChance          = 0.05
@@ -50,7 +50,7 @@ func bisectionCheck(b discover.Bisection) Check {
 	return c
 }
 
-// chance formats a probability. It prints smaller values than 1e-9 as an upper bound.
+// chance formats a probability. For values below 1e-9, it prints this upper bound.
 func chance(p float64) string {
 	const least = 1e-9
 	if p < least {

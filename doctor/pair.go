@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pairing is the outcome of a run of the probe, which adds numbers on two processes.
+// pairing is the outcome of a run of the probe. The probe adds numbers over two processes.
 type pairing struct {
 	State   State
 	Text    string
@@ -17,12 +17,12 @@ type pairing struct {
 	Hosts   []string
 }
 
-// pairRanks is the number of processes of the probe. No check starts more processes.
+// pairRanks is the number of processes with which the probe runs. No check starts more processes.
 const pairRanks = 2
 
 var rankForm = regexp.MustCompile(`tutti-doctor: rank ([0-9]{1,6}) of ([0-9]{1,6}) sum (-?[0-9]{1,9}) on (\S{1,256})`)
 
-// pairOutput is the output of all ranks of the probe.
+// pairOutput is the parsed output of all ranks of the probe.
 type pairOutput struct {
 	ranks, sizes, sums []int
 	hosts              []string
@@ -46,7 +46,7 @@ func parsePair(stdout string) pairOutput {
 	return s
 }
 
-// apart reports whether every rank was alone in its MPI_COMM_WORLD.
+// apart reports whether every rank was the only one in its MPI_COMM_WORLD.
 func (s pairOutput) apart() bool {
 	return len(s.sizes) > 0 && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != 1 })
 }
@@ -56,7 +56,7 @@ func (s pairOutput) together() bool {
 	return slices.Equal(s.ranks, []int{0, 1}) && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != pairRanks })
 }
 
-// pairingOf returns the outcome of a run of the probe.
+// pairingOf derives the outcome of a run of the probe from its output.
 func pairingOf(r result) pairing {
 	output := parsePair(r.Stdout)
 	p := pairing{State: Missing, Hosts: output.hosts, OneRank: output.apart()}

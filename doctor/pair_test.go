@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// world returns the output of the probe for one MPI_COMM_WORLD.
+// world returns what the probe prints for one MPI_COMM_WORLD.
 func world(ranks string, size, sum int) string {
 	var b strings.Builder
 	for _, r := range strings.Fields(ranks) {

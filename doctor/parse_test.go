@@ -12,7 +12,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// recorded returns the output of a real program, which is stored in a file.
+// recorded returns the recorded output of a real program.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)

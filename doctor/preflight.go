@@ -16,11 +16,11 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Preflight checks the programs and folders that a campaign names: benchmarks with their MPI
-// libraries, launchers and the output folder. It starts no parallel program and does not call
-// Slurm, and takes about a second.
+// Preflight checks the programs and folders that a campaign names: benchmarks with their MPI libraries,
+// launchers and the output folder. It starts no parallel program and does not call Slurm. It takes about a
+// second.
 //
-// It returns the checks that are not OK. A benchmark with state Missing cannot run.
+// It returns the checks that are not OK. A benchmark program whose check has the state Missing cannot run.
 func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	x := &preflight{newSession(opt, "/")}
 	if err := x.begin(ctx); err != nil {
@@ -73,7 +73,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 }
 
 // checkLibrary compares the campaign's library with the library that a program loads. The parameter loads
-// is a name with a version, such as "MPICH 4.0.2".
+// contains the name and the version of the latter, such as "MPICH 4.0.2".
 func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {

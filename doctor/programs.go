@@ -80,7 +80,7 @@ func (x *programTester) examine(ctx context.Context) {
 	}
 }
 
-// findSuite returns the paths of all different copies of a suite's program.
+// findSuite returns the paths of all copies of a suite's program. Links to the same file count once.
 func (x *programTester) findSuite(s suite) []string {
 	var dirs []string
 	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
@@ -105,7 +105,7 @@ func (x *programTester) findSuite(s suite) []string {
 	return out
 }
 
-// examineSuite finds the library of a program and measures a broadcast.
+// examineSuite finds out which library a program loads, and measures a broadcast with the program.
 func (x *programTester) examineSuite(ctx context.Context, s suite, path string) {
 	p := program{name: s.name, path: path, state: Found}
 	c := Check{Section: Programs, Name: s.title, State: Found}
@@ -138,7 +138,7 @@ func orNoMPI(path string) string {
 	return path
 }
 
-// suiteCheck returns the check for a run of a suite's program.
+// suiteCheck returns a check with the result of a run of a suite's program.
 func suiteCheck(c Check, s suite, r result, library string) Check {
 	version, n, measured := s.read(r.Stdout)
 	if version != "" {
@@ -269,8 +269,8 @@ func (x *session) buildCommand(lib *Library, path string) string {
 	return fmt.Sprintf("tutti build benchmark --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
 }
 
-// findNative returns the benchmark programs that a campaign names, and programs of the same
-// name in given folders, the working folder and PATH.
+// findNative returns the paths of tutti's benchmark programs: those that a campaign names, and programs
+// with the usual name in given folders, the working folder and PATH.
 func (x *programTester) findNative() []string {
 	var out, seen []string
 	for _, path := range x.own {
@@ -369,7 +369,7 @@ func (x *programTester) tryNative(ctx context.Context, c Check, path string, sta
 }
 
 // parseNative reports whether the output contains a result. If it does not, why is the reason that the
-// program printed, or "".
+// program printed, "" if there is none.
 func parseNative(text string) (measured bool, why string) {
 	for line := range strings.Lines(text) {
 		var e struct {

@@ -42,7 +42,7 @@ type Check struct {
 	Fix     string   `json:"fix,omitzero"` // one line of advice
 }
 
-// Set names a library, a launcher, a benchmark program and a scheduler that work together in a campaign.
+// Set contains a library, a launcher, a benchmark program and a scheduler that work together in a campaign.
 type Set struct {
 	Library   string `json:"library"`
 	Launcher  string `json:"launcher"`
@@ -50,7 +50,7 @@ type Set struct {
 	Scheduler string `json:"scheduler"`
 }
 
-// MissingPart is a part that is missing for a first Set.
+// MissingPart is a part without which there is no Set.
 type MissingPart struct {
 	What string `json:"what"`
 	Fix  string `json:"fix,omitzero"` // one line of advice
@@ -64,8 +64,8 @@ type Report struct {
 	Checks       []Check       `json:"checks"`
 }
 
-// Ready reports whether the campaign could run here. Without a campaign, it reports whether any campaign
-// could run.
+// Ready reports whether the campaign could run on this machine. If there is no campaign, it reports whether
+// any campaign could run.
 func (r *Report) Ready() bool {
 	return len(r.Sets) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.Section == Campaign && c.State == Missing
@@ -77,15 +77,14 @@ func ok(s Section, name string, details ...string) Check {
 	return Check{Section: s, Name: name, State: OK, Details: details}
 }
 
-// with returns a copy of the check with another state and with advice.
+// with returns a copy of the check with the given state and advice.
 func (c Check) with(state State, fix string) Check {
 	c.State, c.Fix = state, fix
 	return c
 }
 
-// conclude returns the report. Its sets combine a library, a launcher, a benchmark program and
-// a scheduler that work together. Without Options.Run, programs that were not tried count as
-// working.
+// conclude returns the report. Its sets are combinations of a library, a launcher, a benchmark program and
+// a scheduler that work together. Without Options.Run, programs that were not tried count as working.
 func (x *examination) conclude() *Report {
 	slices.SortStableFunc(x.checks, func(a, b Check) int {
 		return slices.Index(sections(), a.Section) - slices.Index(sections(), b.Section)
@@ -119,7 +118,7 @@ func (x *examination) conclude() *Report {
 	return r
 }
 
-// schedulers returns the schedulers that a working launcher can be used with.
+// schedulers returns the schedulers with which a working launcher can be used.
 func (x *examination) schedulers(t trial) []string {
 	var out []string
 	switch {
@@ -144,7 +143,7 @@ func (x *examination) canSubmit() bool {
 	return false
 }
 
-// missingParts returns the parts that are missing for a first Set, the most basic part first.
+// missingParts returns the parts that are still necessary for a first Set, the most basic part first.
 func (x *examination) missingParts(usable func(State) bool) []MissingPart {
 	var out []MissingPart
 	lib := slices.IndexFunc(x.libraries.found, (*Library).launchable)

@@ -16,8 +16,8 @@ import (
 	"tutti/benchrunner"
 )
 
-// longestOutput is the largest number of bytes that run keeps of each output stream. For comparison,
-// ompi_info writes 200 kB.
+// longestOutput is the largest number of bytes that run keeps of each output stream. It is ample: ompi_info
+// writes 200 kB.
 const longestOutput = 4 << 20
 
 // grace is the time between SIGTERM and SIGKILL when a command is stopped.
@@ -33,8 +33,8 @@ type result struct {
 }
 
 // message returns the most relevant line of the output. It prefers a line with "error" or "fatal".
-// Otherwise it takes the first line with a letter, on stderr if possible. If there is no such line, it
-// returns the error of the command.
+// Otherwise it takes the first line with a letter, from standard error if possible. If there is no such
+// line, it returns the error of the command.
 func (r result) message() string {
 	var first string
 	for line := range strings.Lines(r.Stderr + "\n" + r.Stdout) {
@@ -55,7 +55,7 @@ func (r result) message() string {
 
 func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// printable replaces control characters of a text and cuts the text to 200 characters.
+// printable replaces the control characters of a text and truncates the text to 200 characters.
 func printable(s string) string {
 	const most = 200
 	s = strings.Map(func(r rune) rune {
@@ -82,8 +82,8 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command until it ends or reaches its time limit. If a freshly compiled program is still open
-// for writing (ETXTBSY), run tries again.
+// run runs a command until it ends or reaches its time limit. If the program was just compiled and is still
+// open for writing (ETXTBSY), run tries again.
 func (x *session) run(ctx context.Context, c command) result {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
@@ -122,7 +122,7 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	return r
 }
 
-// without returns the variables whose names are not in drop.
+// without returns the variables of environ whose names are not in drop.
 func without(environ, drop []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -191,7 +191,7 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// real returns a path without symbolic links. If they cannot be resolved, it returns the given path.
+// real returns a path in which symbolic links are resolved. If this fails, it returns the given path.
 func real(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -231,8 +231,8 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 	}
 }
 
-// setUpScript returns a script that runs a campaign's set-up and prints the resulting environment. A zero
-// byte follows each variable. Output of the set-up goes to standard error.
+// setUpScript returns a script that runs a campaign's set-up and prints the resulting environment. It
+// prints a zero byte after each variable. The output of the set-up goes to standard error.
 func setUpScript(n *Needs) string {
 	var b strings.Builder
 	b.WriteString("exec 3>&1 1>&2\n")

@@ -13,7 +13,7 @@ import (
 	"tutti/benchrunner/slurm"
 )
 
-// cluster is the state of Slurm.
+// cluster is the state of Slurm as far as the doctor knows it.
 type cluster struct {
 	reachable  bool // the controller answers
 	version    string
@@ -257,8 +257,8 @@ func orUnknown(s string) string {
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
 
-// parsePing returns the state and the host of the first controller that is up. If none is up, it returns
-// those of the first controller.
+// parsePing parses the output of scontrol ping. It returns the state and the host of the first controller
+// that is up. If none is up, it returns those of the first controller.
 func parsePing(text string) (state, host string) {
 	for _, m := range pingForm.FindAllStringSubmatch(text, -1) {
 		if state == "" || m[3] == "UP" {
@@ -309,8 +309,7 @@ func number(s string) int {
 	return n
 }
 
-// nodeCount holds the number of idle nodes and the number of working nodes. Working nodes include idle
-// ones.
+// nodeCount contains the number of idle nodes and the number of working nodes, which include the idle ones.
 type nodeCount struct{ idle, usable int }
 
 // parseSinfo parses lines of sinfo --format=%R|%D|%t: partition, nodes, state. A state may
@@ -357,8 +356,8 @@ func seconds(s string) (int, bool) {
 
 var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
 
-// startsIn returns a text that says when a job is expected to start. It reads the output of sbatch
-// --test-only. It returns "" if the output contains no time.
+// startsIn parses the output of sbatch --test-only. It returns a text that says when the job is expected to
+// start, "" if the output contains no time.
 func startsIn(text string, now time.Time) string {
 	m := startForm.FindStringSubmatch(text)
 	if m == nil {

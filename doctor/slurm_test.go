@@ -106,8 +106,8 @@ func mustRemove(m *machine, name string) {
 	}
 }
 
-// TestSrunPlugins checks a plugin with which srun starts two worlds of one rank. The doctor must try the
-// next plugin, and the report must name the failed ones.
+// TestSrunPlugins checks a PMI plugin with which srun starts two worlds of one rank each. The doctor must
+// try the next plugin, and the report must name the failed ones.
 func TestSrunPlugins(t *testing.T) {
 	const listing = "case $1 in --mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
 	tests := []struct {
@@ -133,8 +133,8 @@ func TestSrunPlugins(t *testing.T) {
 	}
 }
 
-// TestSrunArgs checks the arguments of srun for two processes. Inside a job, they are a step next to other
-// steps. Outside a job, they are a job that does not wait.
+// TestSrunArgs checks the arguments of srun for two processes. Inside a job, they start a step that runs
+// next to other steps. Outside a job, they submit a job that does not wait.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
 	tests := []struct{ job, version, want, not string }{

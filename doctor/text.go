@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Widths of the columns of the text. A line has state, name and summary. Other details are below the name.
+// Widths of the columns. A line has the state, the name and the summary of a check. Other details are in
+// the lines below.
 const (
 	stateWidth  = 7
 	nameWidth   = 17
@@ -16,8 +17,8 @@ const (
 	belowColumn = nameColumn + 2
 )
 
-// Text writes the report as text. It breaks lines between words at the given width. Longer
-// words, such as paths, stay whole.
+// Text writes the report as text. It breaks lines between words at the given width. A longer word, such as
+// a path, stays on one line.
 func (r *Report) Text(w io.Writer, width int) error {
 	var b strings.Builder
 	for _, s := range sections() {
@@ -51,8 +52,7 @@ func WriteChecks(w io.Writer, checks []Check, width int) error {
 	return err
 }
 
-// writeCheck writes a check: state, name and summary, then the details, then the fix after an
-// arrow.
+// writeCheck writes a check: state, name and summary, then the details, then the advice after an arrow.
 func writeCheck(b *strings.Builder, c Check, width int) {
 	head := fmt.Sprintf("  %-*s  %-*s  ", stateWidth, c.State, nameWidth, c.Name)
 	details := c.Details
@@ -71,7 +71,7 @@ func writeCheck(b *strings.Builder, c Check, width int) {
 	}
 }
 
-// writeHanging writes the text after head. Lines after the first one are indented to the given column.
+// writeHanging writes head and then the text. All lines after the first are indented to the given column.
 func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	first, rest := text, []string(nil)
 	if lines := wrap(text, width-utf8.RuneCountInString(head)); len(lines) > 1 {

@@ -9,8 +9,8 @@ import (
 	"tutti/journal"
 )
 
-// manyRecords returns about 100 000 records of one problem. Each round has ten jobs with ten trials each.
-// The records also have a verification with the same number of rounds.
+// manyRecords returns about 100 000 records of one problem, with ten jobs in each round and ten trials in
+// each job. They also contain a verification with the same number of rounds.
 func manyRecords() []journal.Record {
 	var out []journal.Record
 	for round := 1; round <= 400; round++ {
@@ -47,7 +47,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkMeasurements collects the last measurements of 40 000 candidates.
+// BenchmarkMeasurements collects the latest measurements of 40 000 candidates.
 func BenchmarkMeasurements(b *testing.B) {
 	p := journal.Replay(manyRecords()).Problem(bcast)
 	for b.Loop() {

@@ -13,8 +13,8 @@ import (
 
 var stopRecord = Record{Kind: KindStop, Time: time.Unix(0, 0).UTC(), Stop: "budget"}
 
-// failing is a file with an operation that fails the next time it is called, and works again later. A
-// failing write writes half of its bytes.
+// failing is a file with one operation that fails in its next call and works again afterwards. If that
+// operation is a write, it writes half of its bytes.
 type failing struct {
 	file
 	write, sync, truncate error

@@ -29,7 +29,7 @@ type Journal struct {
 	broken error // why records cannot be appended; nil if they can
 }
 
-// file has the methods of os.File that the journal needs for writing.
+// file contains the methods of os.File that the journal needs for writing.
 type file interface {
 	io.WriterAt
 	Truncate(size int64) error
@@ -41,12 +41,12 @@ type file interface {
 // NewID returns a random ID of 40 bits for a new campaign.
 func NewID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// Create creates and locks the journal of the folder dir, and creates the folder if it is missing.
-// It sets the header's Schema, Created if it is zero, and ID if it is empty. The header is on disk
-// when Create returns; a crash before that leaves no journal.
+// Create creates the journal in the folder dir and locks it. It also creates the folder if necessary. It
+// sets the header's field Schema, the field Created if it is zero, and the field ID if it is empty. When
+// Create returns, the header is on disk. A crash before leaves no journal.
 //
-// The error matches ErrExists if the folder has a journal, and ErrLocked if another process is
-// creating one.
+// The error matches ErrExists if the folder has a journal, and ErrLocked if another process is creating
+// one.
 func Create(dir string, h Header) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
@@ -83,7 +83,7 @@ func create(path string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal header: %w", err)
 	}
-	// The file gets the journal's name only after the header is complete.
+	// The file gets the name of the journal only when the header is complete.
 	temp := path + ".new"
 	if err := writeSynced(temp, line); err != nil {
 		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
@@ -101,11 +101,10 @@ func create(path string, h Header) (*Journal, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: int64(len(line))}, nil
 }
 
-// Open locks and reads the journal of the folder dir and returns it for further records. It removes
-// an incomplete last line from the file and reports that in Contents.Warnings.
+// Open locks and reads the journal in the folder dir. It returns the journal for further records. It
+// removes an incomplete last line from the file and reports this in Contents.Warnings.
 //
-// The error matches ErrLocked if another process has locked the journal. Other errors are those of
-// Read.
+// The error matches ErrLocked if another process has locked the journal. Other errors are those of Read.
 func Open(dir string) (*Journal, *Contents, error) {
 	path := filepath.Join(dir, FileName)
 	readable, err := os.Open(path)
@@ -140,12 +139,12 @@ func open(path string) (*Journal, *Contents, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: whole}, contents, nil
 }
 
-// Append writes the records as a group with one write and one fsync. All of them are on disk when
-// it returns nil. Records with a zero Time get the time of Now.
+// Append writes the records with one write and one fsync. When it returns nil, all of them are on disk. A
+// record with a zero Time gets the time of Now.
 //
-// If Append fails, none of the records is in the journal: the file is truncated to its last
-// complete record. After a full disk Append may be tried again. After a failed fsync or a failed
-// truncation the state of the disk is unknown, so the journal refuses further records; Open reads
+// If Append fails, none of the records is in the journal, because the file is truncated to its last
+// complete record. If the disk was full, Append may be called again. After a failed fsync or a failed
+// truncation, the state of the disk is unknown. The journal then refuses further records, and Open reads
 // what is on disk. The error matches ErrLocked if the lock was removed.
 func (j *Journal) Append(recs ...Record) error {
 	if len(recs) == 0 {
@@ -196,7 +195,7 @@ func (j *Journal) encodeGroup(recs []Record) ([]byte, error) {
 	return lines, nil
 }
 
-// checkAlone returns an error if the lock was removed or another process wrote to the journal.
+// checkAlone returns an error if the lock was removed, or if another process has written to the journal.
 func (j *Journal) checkAlone() error {
 	if err := j.lock.check(); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack removes the incomplete part of a failed write. It returns cause, the error of the write.
+// cutBack truncates the file to its size before a failed write. It returns cause, the error of that write.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {
@@ -221,7 +220,7 @@ func (j *Journal) cutBack(cause error) error {
 	return errors.Join(cause, j.broken)
 }
 
-// Close closes the journal and releases the lock. After Close, Append fails. A second call of Close does
+// Close closes the journal and releases the lock. After that, Append fails. A second call of Close does
 // nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()

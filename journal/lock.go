@@ -13,8 +13,8 @@ import (
 // write.
 const LockName = "journal.lock"
 
-// maxTakeover limits the number of nested locks that crashed takeovers leave. Each further level
-// needs another crash between the removal of a lock and its replacement.
+// maxTakeover limits how deeply the locks of crashed removals may be nested. A removal takes a lock of its
+// own, so each level needs a crash during such a removal.
 const maxTakeover = 3
 
 // lock is a lock file that this process created.
@@ -23,8 +23,8 @@ type lock struct {
 	me   owner
 }
 
-// acquire locks a folder. It replaces a lock whose process has certainly ended. Any other lock
-// gives an error that matches ErrLocked and names the owner.
+// acquire locks a folder. If the folder has a lock whose process has certainly ended, acquire replaces this
+// lock. For any other lock, it returns an error that matches ErrLocked and names the owner.
 func acquire(dir string) (*lock, error) {
 	me, err := self()
 	if err != nil {
@@ -59,9 +59,9 @@ func acquirePath(path string, me owner, depth int) (*lock, error) {
 	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
 }
 
-// removeDead removes the lock of a process that has ended. Two processes may find the same old
-// lock, and the later one must not remove the new lock of the earlier one. So the removal takes a
-// lock of its own, named after the old lock, and checks again.
+// removeDead removes the lock of a process that has ended. Two processes may find the same old lock. The
+// later one must not remove the new lock that the earlier one has created. So the removal takes a further
+// lock, named after the old one, and then checks the old lock again.
 func removeDead(path string, dead, me owner, depth int) error {
 	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
 	if err != nil {
@@ -79,11 +79,12 @@ func lockedError(path string, holder owner) error {
 	return fmt.Errorf("%w: %v; if that process is gone for certain, remove %s", ErrLocked, holder, path)
 }
 
-// writeLock creates the lock file with its contents in one step, or fails with fs.ErrExist.
+// writeLock creates the lock file with its contents in one step. If the file exists, the error matches
+// fs.ErrExist.
 //
-// It writes the contents to a temporary file and links that file to path. On every file system
-// link(2) fails if path exists. Over NFS it may report an error although it succeeded; then the
-// number of links shows the success (open(2), O_EXCL). Without hard links the file is created with
+// It writes the contents to a temporary file and links this file to path. On every file system, link(2)
+// fails if path exists. Over NFS, link(2) may report an error although it succeeded; then the number of
+// links shows the success (open(2), O_EXCL). On file systems without hard links, the file is created with
 // O_EXCL.
 func writeLock(path string, me owner) error {
 	contents, err := encode(me)
@@ -156,7 +157,7 @@ func (l *lock) check() error {
 	return nil
 }
 
-// release removes the lock file if it still belongs to this lock.
+// release removes the lock file unless another process has replaced it.
 func (l *lock) release() error {
 	if err := l.check(); err != nil {
 		return err

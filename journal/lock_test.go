@@ -118,8 +118,8 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	onlyJournal(t, dir)
 }
 
-// TestKilledWhileAppending kills a writer. The journal then has all records that the writer reported as
-// written, in order. At most one more record follows.
+// TestKilledWhileAppending kills a process that appends records. The journal must then have, in order, all
+// records that the process reported as written, and at most one more.
 func TestKilledWhileAppending(t *testing.T) {
 	t.Setenv(appendEnv, "1")
 	for range 3 {
@@ -158,7 +158,7 @@ func TestKilledWhileAppending(t *testing.T) {
 	}
 }
 
-// waitDead waits until the process that has the lock has ended.
+// waitDead waits until the process that owns the lock of a folder has ended.
 func waitDead(t *testing.T, dir string) {
 	t.Helper()
 	holder := testutil.Must(readLock(filepath.Join(dir, LockName)))(t)

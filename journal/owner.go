@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// owner identifies the owner of a lock, as written into the lock file.
+// owner identifies the process that owns a lock. The lock file contains it.
 //
-// A process is identified by its number, its start in ticks and the boot of its machine. A process
-// that gets the same number after a crash or a reboot is therefore not mistaken for the owner. In
-// containers, process numbers are only valid within a PID namespace. Fields are empty if /proc does
-// not exist.
+// A process is identified by its number, its start time in ticks and the boot ID of its machine. So another
+// process that gets the same number after a crash or a reboot is not mistaken for the owner. In containers,
+// process numbers are valid only within a PID namespace. Fields are empty if /proc does not exist.
 type owner struct {
 	Host         string    `json:"host"`
 	PID          int       `json:"pid"`
@@ -40,13 +39,13 @@ func self() (owner, error) {
 	}, nil
 }
 
-// String identifies the process in a message, by number and machine.
+// String returns a text that identifies the process in a message, by its number and machine.
 func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process o has certainly ended, from the point of view of the process me.
-// It returns false if this is unknown.
+// surelyDead reports whether the process o has certainly ended, as far as the process me can know. It
+// returns false if this is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:
@@ -60,7 +59,7 @@ func (o owner) surelyDead(me owner) bool {
 	if start != "" && o.Start != "" {
 		return zombie || start != o.Start
 	}
-	// /proc has no entry for the process, or hides the entry from other users. The kernel knows whether the
+	// /proc has no entry for the process, or hides it from other users. The kernel still knows whether the
 	// process exists.
 	p, err := os.FindProcess(o.PID)
 	if err != nil {
@@ -70,9 +69,9 @@ func (o owner) surelyDead(me owner) bool {
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }
 
-// processStart returns the start of a process in ticks since boot, field 22 of /proc/PID/stat
-// (proc(5)). zombie reports whether the process has ended and its parent has not waited for it yet.
-// The start is empty if it cannot be read.
+// processStart returns when a process started, in ticks since boot (field 22 of /proc/PID/stat, see
+// proc(5)). The start is empty if it cannot be read. zombie reports whether the process has ended but its
+// parent has not yet waited for it.
 func processStart(pid int) (start string, zombie bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Process identifies a process of some machine, even if the system reuses the process number. It can be
-// stored as JSON. A later process can check whether the identified process still runs.
+// Process identifies a process on any machine, even if the system later gives its number to another
+// process. It can be stored as JSON. A later process can check whether the identified process still runs.
 type Process struct {
 	owner
 }
@@ -29,8 +29,8 @@ func ProcessOf(pid int) (Process, error) {
 // PID returns the number of the process.
 func (p Process) PID() int { return p.owner.PID }
 
-// Gone reports whether the process has certainly ended. It is false if that is unknown, for example
-// on another machine.
+// Gone reports whether the process has certainly ended. It returns false if this is unknown, for example
+// for a process on another machine.
 func (p Process) Gone() bool {
 	me, err := self()
 	return err == nil && p.surelyDead(me)
@@ -49,8 +49,8 @@ func Writer(dir string) (Process, error) {
 	return Process{o}, err
 }
 
-// Lock creates a lock file at path, like that of the journal, and returns a function that releases
-// it. The error matches ErrLocked while another process has the lock.
+// Lock creates a lock file at path, of the kind that locks the journal. It returns a function that removes
+// the file. The error matches ErrLocked if another process has the lock.
 func Lock(path string) (release func() error, err error) {
 	me, err := self()
 	if err != nil {

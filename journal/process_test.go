@@ -27,7 +27,7 @@ func TestProcess(t *testing.T) {
 	if err := json.Unmarshal(content, &kept); err != nil || kept != p || kept.Runs() || !kept.Gone() {
 		t.Errorf("process that was kept and has ended: %+v, %v, runs %t, gone %t", kept, err, kept.Runs(), kept.Gone())
 	}
-	// A process with the same number but another start must not be taken for this one.
+	// A process with the same number but another start time must not be mistaken for this process.
 	me := testutil.Must(journal.ProcessOf(os.Getpid()))(t)
 	var other journal.Process
 	text := map[string]any{}

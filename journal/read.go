@@ -15,9 +15,8 @@ import (
 // FileName is the name of the journal inside the folder of a campaign.
 const FileName = "journal.jsonl"
 
-// MaxLine is the greatest length of a line in bytes. It limits the memory needed for files that are
-// not journals. The longest line is a batch; 64 MiB is enough for about 400 000 candidates of 150
-// bytes.
+// MaxLine is the largest length of a line in bytes. It limits the memory that files other than journals can
+// take. The longest line of a journal is a batch; 64 MiB suffice for about 400 000 candidates of 150 bytes.
 const MaxLine = 64 << 20
 
 // Errors that opening or reading a journal returns. Callers test for them with errors.Is.
@@ -29,7 +28,7 @@ var (
 	ErrUnreadable = errors.New("the journal cannot be read")
 )
 
-// Contents has the header and the records of a journal that was read.
+// Contents contains the header and the records of a journal that Read or Open has read.
 type Contents struct {
 	Header   Header
 	Records  []Record
@@ -39,11 +38,10 @@ type Contents struct {
 // State returns the state of the campaign after the last record.
 func (c *Contents) State() *State { return Replay(c.Records) }
 
-// Read reads the journal of the folder dir. It takes no lock, so it can be used while a campaign
-// runs.
+// Read reads the journal in the folder dir. It takes no lock, so it also works while a campaign runs.
 //
-// The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not let it
-// be read, ErrSchema for another schema and ErrCorrupt for any other text that is not a journal.
+// The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not allow
+// reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
 func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
@@ -98,9 +96,9 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 	}
 }
 
-// ReadLine appends the next line, including its newline, to buf and returns the extended slice. At the end
-// of the file it returns io.EOF with the incomplete last line. For a line longer than MaxLine the error
-// matches ErrCorrupt.
+// ReadLine reads the next line, including its newline. It appends the line to buf and returns the extended
+// slice. At the end of the file, it returns io.EOF and the incomplete last line. If a line is longer than
+// MaxLine, the error matches ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -137,8 +135,8 @@ type headerLine struct {
 	Header
 }
 
-// decodeHeader reads a header. It checks the schema first, since the header of another schema may
-// have other fields.
+// decodeHeader decodes a header. It checks the schema first, since headers of other schemas may have other
+// fields.
 func decodeHeader(line []byte) (Header, error) {
 	var first struct {
 		Kind   Kind `json:"kind"`
@@ -158,7 +156,7 @@ func decodeHeader(line []byte) (Header, error) {
 	return header.Header, err
 }
 
-// decodeStrict reads exactly one JSON value. Unknown fields are errors.
+// decodeStrict decodes exactly one JSON value into the value to. Unknown fields are errors.
 func decodeStrict(line []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()

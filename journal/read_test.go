@@ -78,8 +78,8 @@ func TestReadDamagedJournal(t *testing.T) {
 	}
 }
 
-// openDamaged checks that Open agrees with Read, removes an incomplete last line and accepts
-// further records.
+// openDamaged opens a damaged journal. It checks that Open returns the same as Read, removes an incomplete
+// last line, and accepts further records.
 func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	t.Helper()
 	j, contents, err := Open(dir)
@@ -103,7 +103,7 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 	}
 }
 
-// TestTruncatedJournal truncates a journal at each byte. Reading returns the records before that byte, or
+// TestTruncatedJournal truncates a journal at each byte. Read must return the records before this byte, or
 // an error.
 func TestTruncatedJournal(t *testing.T) {
 	text := headLine + stopLine + stopLine + stopLine
@@ -186,7 +186,8 @@ func TestLargeJournal(t *testing.T) {
 	if len(contents.Records) != n {
 		t.Errorf("%d records, want %d", len(contents.Records), n)
 	}
-	// A record with its trial needs less than 600 bytes of memory, because its text is not kept.
+	// A record with its trial needs less than 600 bytes of memory, because the text of its line is not
+	// kept.
 	if kept > 1000*n {
 		t.Errorf("%d bytes kept for %d records, want at most 1000 each", kept, n)
 	}
@@ -209,7 +210,7 @@ func FuzzRead(f *testing.F) {
 		if whole > int64(len(text)) || text[whole-1] != '\n' {
 			t.Fatalf("%d whole bytes of %d", whole, len(text))
 		}
-		// The records that were read can be written again, and then read back unchanged.
+		// The records can be written again. Reading them back must give the same records.
 		out := testutil.Must(encode(headerLine{Kind: KindHeader, Header: contents.Header}))(t)
 		for _, r := range contents.Records {
 			line := testutil.Must(encode(r))(t)

@@ -13,7 +13,7 @@ import (
 // Schema is the version of the journal that this package writes and reads.
 const Schema = 3
 
-// Kind names the kind of a journal line.
+// Kind says what a line of the journal contains.
 type Kind string
 
 // The kinds of journal lines. Only the first line is a header.
@@ -30,8 +30,8 @@ const (
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
 )
 
-// Header is the first line of a journal. It identifies the campaign and has everything needed to
-// run it again.
+// Header is the first line of a journal. It identifies the campaign and contains everything that is
+// necessary to run it again.
 type Header struct {
 	Schema   int             `json:"schema"`
 	Campaign string          `json:"campaign"`
@@ -48,11 +48,11 @@ type Problem struct {
 	Collective coll.Collective `json:"collective"`
 }
 
-// String returns for example "mpich bcast".
+// String returns a text such as "mpich bcast".
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
-// Record is one line after the header. Kind says which one of the fields Batch, Job, Trial, Evaluation,
-// Grow, HPO, Stop and Verify is set. A record of a resume has none of these fields. Note is free text.
+// Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
+// HPO, Stop and Verify is set. Records of the kind resume have none of them. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -84,8 +84,7 @@ type VerifyStep struct {
 	ForcingChecks json.RawMessage `json:"forcing_checks,omitempty"`
 }
 
-// Validate returns an error for fields that do not fit the kind of the record, and for impossible
-// numbers.
+// Validate returns an error if fields do not fit the kind of the record, or if a number is impossible.
 func (r Record) Validate() error {
 	fields := [...]struct {
 		kind Kind
@@ -156,7 +155,7 @@ func (r Record) validateReasons() error {
 	return nil
 }
 
-// validateTrial returns an error for impossible numbers. A failed trial needs no time.
+// validateTrial returns an error if a number in a trial is impossible. A failed trial needs no time.
 func validateTrial(t coll.Trial) error {
 	switch t.State {
 	case coll.TrialDone:

@@ -13,8 +13,8 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	// Lean makes the state keep only the number of trials, not the trials themselves. Programs that follow
-	// a journal for days need this. Lean must be set before the first record is added.
+	// If Lean is set, the state stores only the number of trials, not the trials themselves. Programs that
+	// follow a journal for days need this. Set Lean before adding the first record.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -66,8 +66,7 @@ type Verification struct {
 	rounds  []*verifyRound
 }
 
-// verifyRound is one round of a verification. If a verification is continued in a later session, its round
-// numbers continue, too.
+// verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
 type verifyRound struct {
 	number int
 	jobs   []*Job
@@ -143,7 +142,7 @@ func (s *State) addVerify(r Record) {
 	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
 }
 
-// addJob adds the state j of a job to ofRound, the jobs of the round, and returns the extended list.
+// addJob adds the state j of a job to ofRound, the jobs of the round. It returns the extended list.
 func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
 	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
 	if at < 0 {
@@ -177,7 +176,7 @@ func (s *State) Problem(id Problem) *ProblemState {
 	return nil
 }
 
-// Verification returns the verification of a library, or nil if it has no record.
+// Verification returns the state of the verification of a library, nil if the library has no record of one.
 func (s *State) Verification(library string) *Verification {
 	for _, v := range s.Verifications {
 		if v.Library == library {

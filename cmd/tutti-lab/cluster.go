@@ -66,8 +66,7 @@ average linkage merges groups. A large step between two of them suggests a level
 	return cmd
 }
 
-// printHeights reads a distance matrix and prints the distances at which average linkage merges its
-// members.
+// printHeights reads a distance matrix. It prints the distances at which average linkage merges clusters.
 func (a *app) printHeights(path, format string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// replayInput has the flags for recorded data and seeds.
+// replayInput contains the flags for recorded data and seeds.
 type replayInput struct {
 	data  []string
 	real  []string // data of real machines
@@ -26,7 +26,7 @@ type replayInput struct {
 	first uint64 // seed
 }
 
-// addFlags adds the flags of data and seeds.
+// addFlags adds the flags for recorded data and seeds.
 func (r *replayInput) addFlags(flags *pflag.FlagSet, seeds int) {
 	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
 	flags.IntVar(&r.seeds, "seeds", seeds, "number of seeds")
@@ -46,7 +46,7 @@ func (r *replayInput) validate() error {
 // seedList returns the seeds.
 func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
-// load reads the recorded data and prints their warnings. Data of real machines come last.
+// load reads the recorded data and prints the warnings about them. Data of real machines come last.
 func (a *app) load(r replayInput) ([]lab.Set, error) {
 	sets, warnings, err := lab.Load(append(slices.Clone(r.data), r.real...))
 	for i, s := range sets {
@@ -58,7 +58,7 @@ func (a *app) load(r replayInput) ([]lab.Set, error) {
 	return sets, err
 }
 
-// evaluation has the flags of tutti-lab evaluate.
+// evaluation contains the flags of tutti-lab evaluate.
 type evaluation struct {
 	replayInput
 	strategies []string
@@ -124,7 +124,7 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 	return cmd
 }
 
-// evaluationFlags adds the flags of the command. The function that it returns reads their values.
+// evaluationFlags adds the flags of tutti-lab evaluate. It returns a function that reads their values.
 func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	e := evaluation{opt: lab.DefaultOptions()}
 	flags, o := cmd.Flags(), &e.opt
@@ -162,7 +162,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	}
 }
 
-// replayFlags adds the flags of replays that several commands share.
+// replayFlags adds the flags of replays, which several commands share.
 func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
@@ -218,7 +218,7 @@ func (a *app) versus(ctx context.Context, e evaluation, design lab.Design) error
 	return v.WriteText(a.stdout)
 }
 
-// modelNames lists what --model takes.
+// modelNames returns a text that lists the allowed values of --model.
 func modelNames() string {
 	var names []string
 	for _, m := range learner.Models() {

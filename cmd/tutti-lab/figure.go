@@ -65,7 +65,7 @@ func (a *app) figureCommand() *cobra.Command {
 	return cmd
 }
 
-// writeFigure writes a figure into a folder and its table to standard output.
+// writeFigure writes a figure into a folder and prints the figure's table to standard output.
 func (a *app) writeFigure(f lab.Figure, dir string) error {
 	var table bytes.Buffer
 	for _, file := range []struct {
@@ -84,7 +84,7 @@ func (a *app) writeFigure(f lab.Figure, dir string) error {
 	return err
 }
 
-// writeFile writes a file atomically: readers see the old content or the new one.
+// writeFile writes a file atomically: readers see either the old content or the new one.
 func writeFile(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -11,7 +11,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// mustRun runs a command line that must end with the exit code.
+// mustRun runs a command line that must end with the exit code want.
 func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,8 +26,8 @@ func readFile(t *testing.T, path string) []byte {
 	return testutil.Must(os.ReadFile(path))(t)
 }
 
-// TestEvaluateKeep checks that a run continues from a file of outcomes, and that a file with a
-// line that is no JSON is an error.
+// TestEvaluateKeep checks that evaluate continues from a file of outcomes, and that a line that is not JSON
+// leads to an error.
 func TestEvaluateKeep(t *testing.T) {
 	dir := t.TempDir()
 	keep := filepath.Join(dir, "o.jsonl")
@@ -46,7 +46,7 @@ func TestEvaluateKeep(t *testing.T) {
 	mustRun(t, exitFailed, args...)
 }
 
-// TestCalibrateKeepRefuses checks that a file that calibrate did not write stays unchanged.
+// TestCalibrateKeepRefuses checks that calibrate does not change a file that it did not write.
 func TestCalibrateKeepRefuses(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "notes.txt")
 	testutil.NoError(t, os.WriteFile(keep, []byte("notes of mine"), 0o600))

@@ -59,7 +59,8 @@ func runLoad(ctx context.Context, o loadOptions, out io.Writer) (missed []string
 	return r.missed(o), nil
 }
 
-// measureLoad runs the load. Watching clients stay connected until all campaigns have ended.
+// measureLoad puts the service under load. Clients that watch campaigns stay connected until all campaigns
+// have ended.
 func measureLoad(ctx context.Context, o loadOptions) (*loadReport, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err

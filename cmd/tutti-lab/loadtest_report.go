@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// loadReport has the measurements of one run.
+// loadReport contains the measurements of one load test.
 type loadReport struct {
 	loadAverage string // load average of the machine before the run
 	reads       []read
@@ -23,8 +23,8 @@ type loadReport struct {
 
 const mib = 1 << 20
 
-// latencies returns the latencies of the reads of a route, in ascending order. An empty route stands for
-// all routes.
+// latencies returns the latencies of the reads of a route, in ascending order. If route is "", it returns
+// those of all routes.
 func latencies(reads []read, route string) []time.Duration {
 	var out []time.Duration
 	for _, r := range reads {
@@ -45,9 +45,9 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// quarter returns the memory of the service in quarter n of the run: the mean of the resident memory and
-// the minimum of the live memory. The minimum excludes most of the memory of requests in progress. If the
-// run was short, both are zero.
+// quarter returns the memory of the service in quarter n of the run, numbered from 0. It is the mean of the
+// resident memory and the minimum of the live memory. The minimum excludes most of the memory of requests
+// in progress. If the run was short, both are zero.
 func (r *loadReport) quarter(n int) memory {
 	samples := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
 	if len(samples) == 0 {

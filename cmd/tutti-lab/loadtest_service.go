@@ -28,7 +28,8 @@ type loadService struct {
 	dir string
 }
 
-// startService starts a service and waits until it listens. The service has one base for each machine.
+// startService starts a service and waits until it listens. The service has one base campaign for each
+// machine.
 func startService(ctx context.Context, o loadOptions) (*loadService, error) {
 	var file bytes.Buffer
 	file.WriteString("state: state\nlisten: 127.0.0.1:0\npprof: true\nlimits: {connections: 100000, streams: 100000}\nbases:\n")
@@ -56,7 +57,7 @@ func startService(ctx context.Context, o loadOptions) (*loadService, error) {
 	return s, nil
 }
 
-// baseName returns the name of base i. The machine of the base has the same name.
+// baseName returns the name of the base campaign i. Its machine has the same name.
 func baseName(i int) string { return "m" + strconv.Itoa(i+1) }
 
 // listenAddress waits until the log contains the address of the service.
@@ -82,7 +83,7 @@ func listenAddress(ctx context.Context, log string) (string, error) {
 	return "", fmt.Errorf("the service does not listen: %s", bytes.TrimSpace(content))
 }
 
-// stop terminates the service, and kills it after a minute.
+// stop sends SIGTERM to the service. If the service still runs after a minute, stop kills it.
 func (s *loadService) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
@@ -95,7 +96,7 @@ func (s *loadService) journal(id string) string {
 	return filepath.Join(s.dir, "state", "campaigns", id, "results", "journal.jsonl")
 }
 
-// memory is the memory of the service at one time, in bytes.
+// memory is the memory that the service uses at one time, in bytes.
 type memory struct {
 	resident int64 // resident set size of the process
 	live     int64 // in use after a garbage collection
@@ -140,7 +141,7 @@ func (s *loadService) memory(ctx context.Context, c *client) (memory, error) {
 	return memory{}, errors.New("/metrics contains no go_gc_heap_live_bytes")
 }
 
-// client sends requests to the service. Clients share no connections.
+// client sends requests to the service. Different clients do not share connections.
 type client struct {
 	http *http.Client
 	url  string
@@ -192,9 +193,8 @@ func (c *client) call(ctx context.Context, method, path string, body []byte) (ca
 // maxLine is the longest line of a stream, in bytes.
 const maxLine = 64 << 20
 
-// watch calls the function each for every event of a campaign whose number is greater than the parameter
-// after. It returns nil after the last event of the stream. It returns an error if the connection ends
-// earlier.
+// watch calls the function each for every event of a campaign whose number exceeds the parameter after. It
+// returns nil after the last event of the stream, and an error if the connection ends before.
 func (c *client) watch(ctx context.Context, id string, after int64, each func(number int64, data []byte)) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/campaigns/%s/events?after=%d", c.url, id, after), nil)
 	if err != nil {

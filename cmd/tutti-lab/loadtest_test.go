@@ -60,7 +60,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// goodReport meets all targets.
+// goodReport returns a report that meets all targets.
 func goodReport() (*loadReport, loadOptions) {
 	f := &loadReport{memory: slices.Repeat([]memory{{resident: 100 * mib, live: 20 * mib}}, 20), streams: comparison{events: 10}}
 	for range 100 {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// campaigns keeps one campaign running on every machine. It cancels them at the deadline.
+// campaigns keeps one campaign running on every machine. At the deadline it cancels the running ones.
 type campaigns struct {
 	client   *client
 	deadline time.Time
@@ -49,7 +49,8 @@ func (c *campaigns) run(ctx context.Context) {
 	c.update(func() { c.done = true })
 }
 
-// update calls change, which changes the state, and wakes up all goroutines that wait for a change.
+// update calls the function change, which may change the fields of c. Then it wakes up all goroutines that
+// wait for a change.
 func (c *campaigns) update(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +87,8 @@ func (c *campaigns) runOne(ctx context.Context, machine, seed int) error {
 	}
 }
 
-// next waits for campaign n of a machine and returns its id. It returns "" if there will be no such
-// campaign.
+// next waits until campaign n of a machine exists and returns its ID. It returns "" if there will be no
+// such campaign.
 func (c *campaigns) next(ctx context.Context, machine, n int) string {
 	for {
 		c.mu.Lock()
@@ -107,8 +108,8 @@ func (c *campaigns) next(ctx context.Context, machine, n int) string {
 	}
 }
 
-// latest returns the newest campaign of a machine, or "" before its first campaign. The index of the
-// machine is i modulo the number of machines.
+// latest returns the newest campaign of a machine, "" if there is none yet. The index of the machine is i
+// modulo the number of machines.
 func (c *campaigns) latest(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,8 +140,8 @@ var routes = []string{
 	"/",
 }
 
-// selectionRoute is requested only once per selectionInterval, because the service trains models for the
-// response. There is no target for its latency.
+// selectionRoute is requested only once in each selectionInterval, because the service trains models for
+// the response. Its latency has no target.
 const (
 	selectionRoute    = "/api/v1/campaigns/{id}/selection"
 	selectionInterval = 5 * time.Second
@@ -207,7 +208,7 @@ func (r *reader) read(ctx context.Context, route string, i int, due time.Time) r
 	return read{route: route, latency: time.Since(due), status: status}
 }
 
-// stream sums up the events of one campaign that one client received.
+// stream summarizes the events of one campaign that one client received.
 type stream struct {
 	campaign string
 	events   int64
@@ -273,7 +274,7 @@ func (w *watchers) watch(ctx context.Context, c *client, id string, random *rand
 	}
 }
 
-// comparison is the result of comparing all streams with the journals.
+// comparison is the result of comparing the received streams with the journals.
 type comparison struct {
 	streams    int
 	events     int64 // received by all clients together

@@ -20,7 +20,7 @@ import (
 	"tutti/preprocess"
 )
 
-// onlineReplay has the flags of tutti-lab online.
+// onlineReplay contains the flags of tutti-lab online.
 type onlineReplay struct {
 	traces   []string
 	data     []string
@@ -81,7 +81,7 @@ The results depend only on files and flags.`,
 	return cmd
 }
 
-// onlineFlags adds the flags. The returned function reads them.
+// onlineFlags adds the flags of tutti-lab online. It returns a function that reads their values.
 func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	r := onlineReplay{opt: simulate.DefaultOptions()}
 	flags, o := cmd.Flags(), &r.opt
@@ -130,7 +130,7 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	}
 }
 
-// parseSlow reads an option such as ring@5:0-200*2, in the form ALGORITHM@[RUN:]FROM-TO*FACTOR.
+// parseSlow parses a slowdown in the form ALGORITHM@[RUN:]FROM-TO*FACTOR, such as ring@5:0-200*2.
 func parseSlow(text string) (simulate.Slow, error) {
 	fault := fmt.Errorf("--slow %s: want ALGORITHM@[RUN:]FROM-TO*FACTOR, as ring@250-400*2, or ring@5:0-200*2 from run 5 on", text)
 	name, rest, ok := strings.Cut(text, "@")
@@ -221,8 +221,8 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) 
 	return outcomes, nil
 }
 
-// drawBestMap draws the algorithms that a policy chooses. The policy learns from the measured times of an
-// outcome and from earlier sources.
+// drawBestMap draws a map of the algorithms that the policy of an outcome chooses. The policy learns from
+// the times that the outcome measured, and from measurements of other applications or machines.
 func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
 	if err != nil {
@@ -232,8 +232,8 @@ func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	return writeFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
-// applications has the applications to replay, their recorded times, and measurements of other applications
-// or machines.
+// applications contains the applications to replay, their recorded times, and measurements of other
+// applications or machines.
 type applications struct {
 	applications []simulate.Application
 	recorded     []coll.Measurement
@@ -276,7 +276,7 @@ func (r onlineReplay) read() (applications, error) {
 	return in, nil
 }
 
-// readRecorded returns the recorded times of the machine, with those of the library's default.
+// readRecorded returns the recorded times of the machine, including the times of the library's default.
 func (r onlineReplay) readRecorded() ([]coll.Measurement, error) {
 	var recorded []coll.Measurement
 	for _, path := range r.data {

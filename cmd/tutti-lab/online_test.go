@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// onlineArgs returns the arguments of a replay of allreduces, most of them with 64 KiB.
+// onlineArgs returns the arguments of a replay of allreduce calls, most of which have 64 KiB.
 func onlineArgs(t *testing.T, more ...string) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "app.csv")

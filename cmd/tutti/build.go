@@ -16,7 +16,7 @@ import (
 	"tutti/mpi"
 )
 
-// buildable has the programs that tutti build compiles. The key is the argument on the command line.
+// buildable maps the argument of tutti build to the program that it compiles.
 var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime}
 
 // buildOptions are the flags and arguments of tutti build.
@@ -77,7 +77,7 @@ func (o *buildOptions) run(cmd *cobra.Command) error {
 	return printBuilt(o.stdout, built, loads)
 }
 
-// printBuilt prints the compiled file and the MPI library that it loads on this machine.
+// printBuilt prints the path of the compiled file and the MPI library that this file loads on this machine.
 func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	library := "no shared MPI library here: linked statically, or its folder is not in LD_LIBRARY_PATH"
 	if loads.Path != "" {
@@ -87,8 +87,8 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	return err
 }
 
-// withBuildCode adds the exit code to an error of csource.Build. The code for a missing compiler or a
-// compile error differs from the code for a file that cannot be written.
+// withBuildCode adds the exit code to an error of csource.Build. One code stands for a missing compiler or
+// a compile error, another for a file that cannot be written.
 func withBuildCode(err error) error {
 	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
 		return withCode(codeFailed, err)

@@ -9,7 +9,7 @@ import (
 	"tutti/csource"
 )
 
-// mpicc writes a shell script that replaces the MPI compiler.
+// mpicc writes a shell script that takes the place of the MPI compiler, and returns its path.
 func mpicc(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")

@@ -50,8 +50,8 @@ be stopped first, with Ctrl-C.`,
 	}
 }
 
-// openJobsNotice returns a sentence about the jobs that stay in Slurm's queue when tutti ends. It returns
-// "" if there are no such jobs.
+// openJobsNotice returns a sentence about the campaign's jobs that remain in Slurm's queue when tutti ends.
+// It returns "" for campaigns that do not use Slurm's queue.
 func openJobsNotice(c *assembly.Campaign) string {
 	if c.Config.Runner.Kind != config.SlurmJobs {
 		return "" // jobs of other runners end with tutti

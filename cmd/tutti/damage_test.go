@@ -14,8 +14,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestDamagedJournal replaces one byte of the journal with a byte that is invalid in JSON. Each command
-// reports the line with that byte and leaves the journal unchanged.
+// TestDamagedJournal replaces one byte of the journal by a byte that is invalid in JSON. It checks that
+// each command reports the line with that byte and leaves the journal unchanged.
 func TestDamagedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	rng := rand.New(rand.NewPCG(1, 4))
@@ -37,7 +37,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// TestUnreadableJournal checks that every command refuses a journal that the system does not open, here a
+// TestUnreadableJournal checks that every command refuses a journal that the system cannot open. Here it is a
 // link to itself.
 func TestUnreadableJournal(t *testing.T) {
 	out := t.TempDir()
@@ -50,8 +50,8 @@ func TestUnreadableJournal(t *testing.T) {
 	}
 }
 
-// TestChangedJournal changes bits, bytes, words and lines of the journal at random. The journal
-// may stay readable. Each command accepts or refuses the journal, and never crashes.
+// TestChangedJournal changes bits, bytes, words and lines of the journal at random; the journal may then
+// still be valid. It checks that each command accepts or refuses the journal, and never crashes.
 func TestChangedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	refused := 0

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestFullDisk fills the disk while the campaign measures, and while results are written. When space is
-// free again, resume writes the same files as an undisturbed campaign.
+// TestFullDisk fills the disk while the campaign measures, and while results are written. It checks that
+// resume writes the same files as an undisturbed campaign once there is free space.
 func TestFullDisk(t *testing.T) {
 	disk := testutil.MountSmallDisk(t, "48k")
 	if disk == "" {
@@ -103,8 +103,8 @@ func TestForbiddenFolder(t *testing.T) {
 	}
 }
 
-// makeReadable makes a folder readable for every user. It does the same for the folders above it, up to the
-// folder of temporary files.
+// makeReadable makes a folder readable for every user, and also the folders above it up to the folder of
+// temporary files.
 func makeReadable(t *testing.T, dir string) {
 	t.Helper()
 	for ; len(dir) > len(filepath.Clean(os.TempDir())); dir = filepath.Dir(dir) {

@@ -25,7 +25,7 @@ import (
 // errNotReady means that no campaign can run here. The command has already printed the reasons.
 var errNotReady = errors.New("no campaign can run here")
 
-// doctorWidth is the width of reports in columns. Terminals of default size and mails have this width.
+// doctorWidth is the width of reports in columns. It fits terminals of the default size and e-mails.
 const doctorWidth = 80
 
 // doctorOptions are the flags of tutti doctor.
@@ -107,7 +107,7 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// needsOf returns what a campaign requires of the machine; nil for recorded data.
+// needsOf returns what a campaign requires of the machine, nil if the campaign uses recorded data.
 func needsOf(c *config.Campaign) *doctor.Needs {
 	if !c.Runner.Live() {
 		return nil
@@ -133,10 +133,11 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 	return n
 }
 
-// capacityTime limits the time that doctor waits for a scheduler to report its limits.
+// capacityTime is the longest time that doctor waits until a scheduler reports its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused extends the needs of a campaign by the parts of its grid that cannot be measured here.
+// addRefused adds to n, the needs of a campaign, the parts of its grid that cannot be measured on this
+// machine.
 func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
@@ -244,8 +245,8 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
-// networkTree reads a topology from the file named. If named is empty, it reads the file measured, and
-// returns nil if that file does not exist.
+// networkTree reads a topology from the file with the path named. If named is "", it reads the file with
+// the path measured, and returns nil if that file does not exist.
 func networkTree(named, measured string) (*topology.Tree, error) {
 	if named != "" {
 		t, err := readTopology(named, "")

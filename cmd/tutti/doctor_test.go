@@ -52,7 +52,7 @@ func TestDoctorRefuses(t *testing.T) {
 	}
 }
 
-// TestDoctorOfReplay checks that a campaign on recorded data needs nothing of the machine.
+// TestDoctorOfReplay checks that a campaign on recorded data requires nothing of the machine.
 func TestDoctorOfReplay(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestFromAndResumed starts a campaign from an earlier one, removes the folder of the earlier one, and
-// resumes the campaign. The results equal those of an uninterrupted campaign.
+// resumes the campaign. It checks that the results equal those of an uninterrupted campaign.
 func TestFromAndResumed(t *testing.T) {
 	first := reference(t)
 	dir := t.TempDir()
@@ -64,9 +64,9 @@ func TestFromFaults(t *testing.T) {
 	}
 }
 
-// TestFromAnotherMachine starts from a campaign that differs in the machine, the release of Open MPI and
-// the lack of alltoall. The output warns of each difference. The earlier campaign helps with allreduce and
-// does not affect alltoall.
+// TestFromAnotherMachine starts from an earlier campaign with another machine, another release of Open MPI,
+// and without alltoall. The output warns of each difference. The earlier measurements help with allreduce
+// and do not affect alltoall.
 func TestFromAnotherMachine(t *testing.T) {
 	first := reference(t)
 	dir := t.TempDir()

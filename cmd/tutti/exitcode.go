@@ -58,8 +58,8 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// After these errors the command prints no message, because its output already explains the failure. The
-// same is true of errNotReady and errNotProved.
+// For these errors the command prints no message, because its output already explains the failure. The same
+// applies to errNotReady and errNotProved.
 var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")
@@ -70,8 +70,8 @@ func errorIsPrinted(err error) bool {
 	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
 }
 
-// codeOf returns the exit code of an error. Only this function chooses the code of an error that has none
-// of its own.
+// codeOf returns the exit code of an error. If the error has no exit code of its own, codeOf alone decides
+// the code.
 func codeOf(err error) exitCode {
 	var coded *codedError
 	switch {
@@ -101,8 +101,8 @@ func codeOf(err error) exitCode {
 	return codeFailed
 }
 
-// withOutputCode adds the exit code of output errors to errors of the operating system. It is used for
-// errors that occur while results are written.
+// withOutputCode adds the exit code of output errors to errors of the operating system. It is for errors
+// that occur while results are written.
 func withOutputCode(err error) error {
 	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, journal.ErrLocked) && !errors.Is(err, journal.ErrExists) {
 		return withCode(codeOutput, err)

@@ -84,7 +84,7 @@ when a release has never been tested.`,
 	return cmd
 }
 
-// exporter has the flags and the state of one run of tutti export.
+// exporter contains the flags and the state of one run of tutti export.
 type exporter struct {
 	*app
 	only    string
@@ -99,7 +99,7 @@ type exporter struct {
 	done     exportFacts
 }
 
-// exportFacts is what tutti export prints with --format json.
+// exportFacts is the JSON output of tutti export.
 type exportFacts struct {
 	Dir       string           `json:"dir"`
 	Files     []exportedFile   `json:"files"`
@@ -128,7 +128,7 @@ func (e *exporter) checkFlags() error {
 	return nil
 }
 
-// run writes the results of the campaign in folder.
+// run writes the results of the campaign in the given folder.
 func (e *exporter) run(cmd *cobra.Command, folder string) error {
 	var contents *journal.Contents
 	var err error
@@ -228,8 +228,8 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 	return nil
 }
 
-// writeDocument writes a selection. Before that, it parses the text that it is about to write, which checks
-// the decision trees.
+// writeDocument writes a selection document. It first parses the text again, which checks the decision
+// trees.
 func writeDocument(w io.Writer, doc selection.Document) error {
 	text, err := doc.Bytes()
 	if err != nil {
@@ -242,7 +242,8 @@ func writeDocument(w io.Writer, doc selection.Document) error {
 	return err
 }
 
-// writeRules writes the selection files of one library, and its settings as a module.
+// writeRules writes the selection files of one library, and the library's settings as an environment
+// module.
 func (e *exporter) writeRules(t *export.Target, summary *export.Summary) error {
 	written, origin, err := t.Write(e.dir)
 	if err != nil {
@@ -272,7 +273,7 @@ func (e *exporter) warn(text string) {
 	e.app.warn([]string{text})
 }
 
-// note adds a file to the list of written files and prints the file's path.
+// note adds a file to the list of written files and prints the path of the file.
 func (e *exporter) note(path, kind, library string) {
 	e.done.Files = append(e.done.Files, exportedFile{path, kind, library})
 	if !e.json {
@@ -280,7 +281,7 @@ func (e *exporter) note(path, kind, library string) {
 	}
 }
 
-// put writes one file into the folder, or its content to standard output.
+// put writes one file into the folder for the results, or to standard output if this folder is "-".
 func (e *exporter) put(name, kind, library string, write func(io.Writer) error) error {
 	if e.dir == "-" {
 		return write(e.stdout)
@@ -293,8 +294,8 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints the written files as JSON. In text format it prints at how many points the library
-// itself chooses, if the files are for another release.
+// printDone prints the list of written files if the output is JSON. In text format, if the files are for
+// another release, it prints at how many points that library chooses the algorithm itself.
 func (e *exporter) printDone() error {
 	if e.json {
 		return e.printJSON(e.done)

@@ -49,7 +49,8 @@ func formatFlag(cmd *cobra.Command) *string {
 	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }
 
-// mustComplete panics if err is not nil: a completion was registered for a flag that does not exist.
+// mustComplete panics if err is not nil, which means that a completion is registered for a flag that does
+// not exist.
 func mustComplete(err error) {
 	if err != nil {
 		panic(err)
@@ -61,8 +62,8 @@ var (
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a function that checks the number of arguments, which must be from least to most. A
-// negative most means no limit. The text what describes the arguments in the error.
+// arguments returns a function that checks that the number of arguments is from least to most. A negative
+// most means no limit. The error describes the arguments by the text in what.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -101,7 +102,8 @@ func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbs adds subcommands to a parent command. Without a subcommand the parent shows its help.
+// verbs adds subcommands to a parent command. If users name no subcommand, the parent command shows its
+// help.
 func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = oneCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -79,7 +79,7 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 }
 
 // template returns a campaign file for a campaign with the given name. If the campaign runs benchmarks, the
-// file contains the nodes and cores of the machine, and the first library and launcher that work.
+// file contains the nodes and cores of the machine, and the first pair of library and launcher that works.
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
 	kind := *o.kind
@@ -116,9 +116,10 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	return config.Template(at.Kind, m), nil
 }
 
-// findPlace returns the nodes and cores that are available to a kind of runner. The number of nodes is 0 if
-// Slurm does not answer, or if a wanted allocation does not exist. For an empty kind, findPlace chooses the first available of the allocation of
-// this process, the Slurm cluster and this machine.
+// findPlace returns the nodes and cores that are available to a kind of runner. If kind is "", it chooses
+// the first of three that is available: the allocation of this process, the Slurm cluster, this machine.
+// The number of nodes is 0 if Slurm does not answer, or if there is no allocation although kind asks for
+// one.
 func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
 	here, err := assembly.Here(ctx, environ)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // finalFiles are the result files that must be identical after any interruption.
 var finalFiles = []string{export.ReportJSON, export.ReportHTML, export.CurveCSV, export.SelectionCSV, "mpich.json", "openmpi.rules"}
 
-// reference runs the small campaign without interruption and returns the folder of its results.
+// reference runs the small campaign without interruption and returns the folder with its results.
 func reference(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func journalLines(t *testing.T, dir string) int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// endWhen sends a signal to a process as soon as the condition holds, and waits until the process ends. It
+// endWhen sends a signal to a process as soon as holds returns true, and waits until the process ends. It
 // returns the exit code, or -1 after SIGKILL.
 func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
 	t.Helper()
@@ -94,8 +94,8 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	}
 }
 
-// startOrResume returns the arguments that resume the campaign in a folder. If the folder has no journal,
-// the arguments start the campaign.
+// startOrResume returns the arguments of tutti that resume the campaign in a folder or, if the folder has
+// no journal, start it.
 func startOrResume(t *testing.T, dir string) []string {
 	t.Helper()
 	if journalLines(t, filepath.Join(dir, "out")) > 0 {
@@ -120,15 +120,15 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 	return code == -1
 }
 
-// TestTorn cuts off the end of the journal at random bytes, as a crash of the machine may do. The resumed
-// campaigns write the same results.
+// TestTorn truncates the journal at random bytes, as a crash of the machine may do. It checks that the
+// resumed campaigns write the same results.
 func TestTorn(t *testing.T) {
 	want := reference(t)
 	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), 6)
 }
 
-// resumeCut cuts off the end of a journal at random bytes after the header, and resumes the campaigns.
-// Their results equal those in the folder want. A cut within a line causes a warning.
+// resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times.
+// The results must equal those in the folder want. If the last line is incomplete, there must be a warning.
 func resumeCut(t *testing.T, want string, journal []byte, times int) {
 	t.Helper()
 	header := bytes.IndexByte(journal, '\n') + 1
@@ -200,7 +200,7 @@ func TestResumeStudyNeedsForest(t *testing.T) {
 	mustTutti(t, codeDone, "resume", out)
 }
 
-// TestBusy checks that other commands refuse a campaign while a process tunes it.
+// TestBusy checks that other commands refuse a campaign as long as a process tunes it.
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)

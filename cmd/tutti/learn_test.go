@@ -37,7 +37,7 @@ func writeSamples(t *testing.T, folder, name, library string) string {
 	return writeSlowedSamples(t, folder, name, library, 1)
 }
 
-// writeSlowedSamples is like writeSamples, but the times of binomial are multiplied by a factor.
+// writeSlowedSamples does the same as writeSamples, but multiplies the times of binomial by a factor.
 func writeSlowedSamples(t *testing.T, folder, name, library string, factor float64) string {
 	t.Helper()
 	var b strings.Builder
@@ -97,8 +97,8 @@ func TestOnlineUpdate(t *testing.T) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 
-	// The rules of the base table apply to other calls, and to calls for which no algorithm is proved
-	// faster.
+	// The new table has the rules of the base table for all calls except those for which an algorithm is
+	// proved faster.
 	base := filepath.Join(t.TempDir(), "base")
 	text := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
@@ -143,8 +143,8 @@ func TestOnlineUpdateReport(t *testing.T) {
 		c.FasterLow < 1.9 || c.FasterHigh > 2.1 {
 		t.Errorf("%+v", r)
 	}
-	// The default was selected. A third of the calls ran an algorithm that takes 1.5 times as long as the
-	// default. Another third ran an algorithm that takes half as long.
+	// The table selects the default. A third of the calls ran an algorithm that takes 1.5 times as long as
+	// the default. Another third ran an algorithm that takes half as long.
 	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
 		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
 	}
@@ -170,8 +170,8 @@ func TestOnlineUpdateReport(t *testing.T) {
 	}
 }
 
-// TestOnlineUpdateFromCampaign checks that --campaign adds the measurements of a campaign of libtutti. The
-// campaign's table and release are the defaults of the update.
+// TestOnlineUpdateFromCampaign checks that --campaign adds the measurements of a campaign that tuned
+// libtutti. The update also uses this campaign's table and release unless flags name others.
 func TestOnlineUpdateFromCampaign(t *testing.T) {
 	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
 	campaignOf := func(dir, library string) {
@@ -212,7 +212,8 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	}
 }
 
-// TestServeUpdatesTables checks that a service makes a table for the folder of samples in its service file.
+// TestServeUpdatesTables checks that a service makes a table from the folder of samples that its service
+// file names.
 func TestServeUpdatesTables(t *testing.T) {
 	dir := t.TempDir()
 	learned := filepath.Join(dir, "learned")

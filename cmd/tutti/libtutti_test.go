@@ -12,7 +12,7 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// TestLocalLibtutti tunes the runtime library on top of MPICH, verifies the table and runs a
+// TestLocalLibtutti tunes the runtime library libtutti on top of MPICH, verifies the table and runs a
 // program with it.
 func TestLocalLibtutti(t *testing.T) {
 	testutil.NeedAllCases(t)

@@ -23,8 +23,8 @@ import (
 	"tutti/verify"
 )
 
-// fakePace sets how many seconds the fake benchmarks take for each message size. With an empty text they do
-// not wait.
+// fakePace sets how many seconds the fake benchmarks need for each message size. If the text is empty, they
+// do not wait.
 func fakePace(t *testing.T, dir, seconds string) {
 	t.Helper()
 	path := filepath.Join(dir, "osu", "slow")
@@ -37,7 +37,7 @@ func fakePace(t *testing.T, dir, seconds string) {
 	}
 }
 
-// fakeKey returns the name of a candidate in the ledger of the fake benchmarks.
+// fakeKey returns the name that a candidate has in the ledger of the fake benchmarks.
 func fakeKey(t *testing.T, c coll.Candidate) string {
 	t.Helper()
 	_, cat, err := libraries.Release("openmpi", "4.1.4")
@@ -87,7 +87,7 @@ func recordsOf(t *testing.T, out string) []journal.Record {
 	return contents.Records
 }
 
-// liveRun has the contents of a campaign's journal: batches, jobs and trials.
+// liveRun contains the records of a campaign's journal: batches, jobs and trials.
 type liveRun struct {
 	batches map[string][]coll.Candidate // by problem and round
 	jobs    map[string]coll.Job         // last state of each job, by name
@@ -201,8 +201,8 @@ func (l liveRun) facts() []string {
 }
 
 // checkLedger compares the journal of a campaign with the ledger that its fake benchmarks wrote. Each trial
-// has one entry in the ledger, from the same job. Further entries are allowed only if jobs were stopped or
-// output was lost, because candidates may then be measured again.
+// must have one entry in the ledger, from the same job. Further entries are allowed only if jobs were
+// stopped or output was lost, because candidates may then be measured twice.
 func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	t.Helper()
 	done, crashed := fakeLedger(t, dir)
@@ -235,8 +235,8 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	}
 }
 
-// parted reports whether srun lost the output of a node, which happens on a busy machine. The affected
-// candidates are measured again in a later round.
+// parted reports whether srun lost the output of a node, which happens on a busy machine. The candidates
+// without output are measured again in a later round.
 func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr"))
@@ -329,8 +329,8 @@ var (
 	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
 )
 
-// siteCampaign builds the benchmark program and writes the file c.yaml into a folder. The file describes a
-// campaign that runs benchmarks. replace has pairs of texts for strings.NewReplacer.
+// siteCampaign builds the benchmark program and writes the campaign file c.yaml into a folder. The campaign
+// runs benchmarks. replace contains pairs of texts for strings.NewReplacer, which changes the file.
 func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
 	t.Helper()
 	if testing.Short() {
@@ -343,7 +343,7 @@ func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string)
 	if err != nil {
 		testutil.NeedMPI.Missing(t, "%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
 	}
-	// In-process commands have no environment, but a compiler needs one.
+	// Commands that run inside the test process have no environment variables, but a compiler needs them.
 	built, output := process(t, dir, "build", "benchmark", "--mpicc", s.compiler, "-o", "native")
 	if code := codeOfProcess(t, built.Wait()); code != codeDone {
 		t.Fatalf("tutti build benchmark: exit code %d\n%s", code, output)
@@ -379,11 +379,11 @@ func fewCases(wallTime string) []string {
 	return []string{"--wall-time", wallTime}
 }
 
-// finished has the exit codes of campaigns that were not interrupted.
+// finished lists the exit codes of campaigns that were not interrupted.
 var finished = []exitCode{codeDone, codeNotConverged}
 
-// checkRan checks the environment of all jobs with measurements. They must have used the library, on nodes
-// whose names match the pattern.
+// checkRan checks the recorded environment of all jobs with measurements. The jobs must have used the
+// library, on nodes whose names match the pattern.
 func (l liveRun) checkRan(t *testing.T, library string, nodes *regexp.Regexp) {
 	t.Helper()
 	checksums := map[string]bool{}
@@ -405,7 +405,7 @@ func (l liveRun) checkRan(t *testing.T, library string, nodes *regexp.Regexp) {
 	}
 }
 
-// checkReport compares the job times in the report with those in the journal.
+// checkReport compares the times of jobs in the report with those in the journal.
 func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 	t.Helper()
 	f := reportOf(t, out)
@@ -432,7 +432,7 @@ func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 	return f
 }
 
-// TestLocalOpenMPI tunes Open MPI with an interruption, loads the rules file into Open MPI and
+// TestLocalOpenMPI tunes Open MPI, with an interruption. Then it loads the rules file into Open MPI and
 // verifies the selection.
 func TestLocalOpenMPI(t *testing.T) {
 	dir := t.TempDir()
@@ -487,8 +487,8 @@ func libraryEnv(t *testing.T, out string) []string {
 	return c.Config.Libraries[0].Env
 }
 
-// verifyInTime verifies the selection of the campaign in dir/out within the time limit most. The limit may
-// be too short for a proof. The library must report that it obeys the files.
+// verifyInTime verifies the selection of the campaign in dir/out. It stops after the time most, which may
+// be too short to prove the selection. The library must report that it obeys the files.
 func verifyInTime(t *testing.T, dir, library, most string) {
 	t.Helper()
 	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
@@ -514,8 +514,8 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 	}
 }
 
-// TestLocalOSU interrupts and resumes a campaign. Its benchmarks are like those of OSU, which need a launch
-// for each algorithm. One algorithm always crashes at one size, and another crashes once.
+// TestLocalOSU interrupts and resumes a campaign. Its fake benchmarks need a launch for each algorithm,
+// like those of OSU. One algorithm always crashes at one size, and another one crashes once.
 func TestLocalOSU(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -550,7 +550,7 @@ func TestLocalOSU(t *testing.T) {
 	}
 }
 
-// TestNothingFits checks a campaign none of whose points fits the machine. Such a campaign writes no files.
+// TestNothingFits checks a campaign whose points all exceed the machine. It must not write any file.
 func TestNothingFits(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Fake(t, dir, "local")

@@ -17,12 +17,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the test binary run as the command tutti if a script or a test starts it under that name.
+// TestMain makes the test binary run as the command tutti if a script or a test starts it under the name
+// tutti.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
-// tutti runs a command line inside the test process, without environment variables.
+// tutti runs a command line inside the test process. The command gets no environment variables.
 func tutti(args ...string) (code exitCode, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = exitCode(Main(context.Background(), args, nil, &out, &errs))

@@ -11,7 +11,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestNoStart checks a campaign whose benchmark programs cannot start. It ends after one job, without a
+// TestNoStart checks a campaign whose benchmark programs cannot start. It ends after one job without a
 // trial, and its folder has a report. After the cause is removed, resume completes the campaign.
 func TestNoStart(t *testing.T) {
 	if testing.Short() {

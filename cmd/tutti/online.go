@@ -169,15 +169,16 @@ func (o *updateOptions) recordUpdate(learnt online.Result, sources []source) err
 	return nil
 }
 
-// source is a file or a campaign whose measurements did not come from samples of jobs.
+// source is a file or a campaign from which an update reads measurements, in addition to the samples of
+// jobs.
 type source struct {
 	path     string
 	written  time.Time
 	measured []coll.Measurement
 }
 
-// readCampaign reads the measurements of libtutti in a campaign. The update uses the table and the release
-// of that campaign unless flags name others.
+// readCampaign reads the measurements of a campaign that tuned libtutti. The update uses the table and the
+// release of this campaign unless flags name others.
 func (o *updateOptions) readCampaign() (source, error) {
 	earlier, err := assembly.Earlier([]string{o.campaign})
 	if err != nil {
@@ -208,7 +209,7 @@ func (o *updateOptions) readCampaign() (source, error) {
 	return s, nil
 }
 
-// read reads the algorithms, the table and the measurements that the flags name.
+// read reads what the flags name: the excluded algorithms, the base table and the sources of measurements.
 func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
@@ -249,7 +250,8 @@ func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, 
 	return excluded, base, sources, nil
 }
 
-// feasibleAlgorithms returns the algorithms of a release, without the excluded ones.
+// feasibleAlgorithms determines which algorithms of a release an update may use. It leaves out the excluded
+// ones.
 type feasibleAlgorithms struct {
 	catalogue *mpi.Catalogue
 	excluded  []coll.Algorithm
@@ -281,7 +283,7 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	return out
 }
 
-// rulesFrom converts advice to the rules and the mixes of a table. A mix has the algorithms from which
+// rulesFrom converts advice to the rules and the mixes of a table. A mix contains the algorithms from which
 // exploring calls choose at random.
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {

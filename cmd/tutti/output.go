@@ -26,14 +26,14 @@ func (a *app) warn(warnings []string) {
 	}
 }
 
-// printTable prints a header and rows in the style of all tables of tutti.
+// printTable prints a header and rows in the style that all tables of tutti have.
 func (a *app) printTable(header table.Row, rows []table.Row) {
 	t := report.NewTable(header)
 	t.AppendRows(rows)
 	fmt.Fprintln(a.stdout, t.Render())
 }
 
-// formatHours returns hours with two significant digits, or with one below 0.01.
+// formatHours returns hours as text with two significant digits, or with one digit if they are below 0.01.
 func formatHours(h float64) string {
 	if h > 0 && h < 0.01 {
 		return fmt.Sprintf("%.1g", h)
@@ -41,8 +41,8 @@ func formatHours(h float64) string {
 	return fmt.Sprintf("%.*f", max(0, 2-int(math.Log10(max(1, h)))), h)
 }
 
-// formatSeconds returns a duration such as 1.25s or 3m10s. It rounds to 10 ms below 10 s, else to
-// 1 s.
+// formatSeconds returns a duration as text, such as 1.25s or 3m10s. It rounds to 10 ms below 10 s,
+// otherwise to 1 s.
 func formatSeconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	if d < 10*time.Second {
@@ -51,7 +51,7 @@ func formatSeconds(s float64) string {
 	return d.Round(time.Second).String()
 }
 
-// plural returns a number with its noun, for example "1 node" or "4 nodes".
+// plural returns a number with its noun in the right form, for example "1 node" or "4 nodes".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

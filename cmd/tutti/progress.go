@@ -19,8 +19,8 @@ import (
 	"tutti/journal"
 )
 
-// progressDisplay shows the progress of the problems of a campaign. On a terminal each problem has
-// a bar, elsewhere events are printed as lines.
+// progressDisplay shows the progress of a campaign's problems. On a terminal, each problem has a bar.
+// Otherwise, events are printed as lines.
 type progressDisplay struct {
 	out    io.Writer
 	limits activelearn.Limits
@@ -32,7 +32,7 @@ type progressDisplay struct {
 }
 
 const (
-	// plainInterval is the minimum time between two lines of a problem, which keeps the logs of
+	// plainInterval is the minimum time between two lines about the same problem. It keeps the logs of
 	// batch jobs short.
 	plainInterval = 5 * time.Second
 	// redrawInterval is the time between two updates of the bars.
@@ -41,7 +41,7 @@ const (
 	messageWidth = 42
 	barWidth     = 8
 	displayWidth = 80
-	// wholeBudget is the value of a full bar. One unit is 0.1 % of the budget.
+	// wholeBudget is the value at which a bar is full. One unit is 0.1 % of the budget.
 	wholeBudget = 1000
 )
 
@@ -114,12 +114,12 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 		t.MarkAsDone()
 		return
 	}
-	// The value stays below that of a full bar, which would end the tracker.
+	// The value stays below wholeBudget, because a full bar would end the tracker.
 	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
 }
 
-// budgetUsed returns which share of a problem's budget is used. Of several budgets it takes the one with
-// the largest used share. Without a budget it returns the share of measured candidates.
+// budgetUsed returns the used share of a problem's budget. If there are several budgets, it is the largest
+// of their shares. Without a budget, it is the share of candidates that are measured.
 func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	if limits.MachineSeconds <= 0 && limits.NodeSeconds <= 0 {
 		return v.CandidateShare
@@ -145,7 +145,7 @@ func barMessage(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// line prints a text above the bars, or as a line if there are none.
+// line prints a text above the bars. If there are no bars, it prints the text as a line.
 func (d *progressDisplay) line(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,9 +169,8 @@ func (d *progressDisplay) stop() {
 	}
 }
 
-// progressLine returns the line of an event without bars, for example
-// "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8
-// %".
+// progressLine returns the line about an event for output without bars, for example "mpich allreduce
+// round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
 func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
@@ -182,8 +181,8 @@ func progressLine(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf returns the current phase of a problem or the reason why it stopped. It is empty while the
-// problem measures without jobs.
+// stateOf returns the current phase of a problem, or the reason why the problem has stopped. It returns ""
+// while the problem measures without jobs.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:
@@ -220,8 +219,8 @@ func newWaitNotices(what string, print func(line string)) *waitNotices {
 	return &waitNotices{what: what, now: time.Now, print: print}
 }
 
-// notice prints the reason for a wait, unless the last such line is too recent. Several goroutines may call
-// it at the same time.
+// notice prints the reason for a wait, unless the previous line about a wait is too recent. Several
+// goroutines may call it at the same time.
 func (w *waitNotices) notice(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,7 +235,7 @@ func (w *waitNotices) notice(cause error) {
 	}
 }
 
-// printTo sets the function that prints all further lines.
+// printTo sets the function that prints the lines from then on.
 func (w *waitNotices) printTo(print func(line string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"tutti/journal"
 )
 
-// TestBars checks the width of the bars, and that colours are absent unless requested.
+// TestBars checks the width of the bars, and that they have no colours unless these are requested.
 func TestBars(t *testing.T) {
 	var out bytes.Buffer
 	d := progressDisplay{bars: newBars(&out, 2, false), trackers: map[journal.Problem]*progress.Tracker{}, limits: activelearn.Limits{MachineSeconds: 100}}
@@ -92,7 +92,7 @@ func TestWaitNotices(t *testing.T) {
 	}
 }
 
-// TestWaitIsPrinted checks that tune and its dry run print soon that they wait for Slurm.
+// TestWaitIsPrinted checks that tune and tune --dry-run soon print that they wait for Slurm.
 func TestWaitIsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.Fake(t, dir, "slurm")

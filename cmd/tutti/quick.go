@@ -22,7 +22,7 @@ import (
 	"tutti/journal"
 )
 
-// quickName is the name of the campaign file that quick writes into the folder of the results.
+// quickName is the name of the campaign file that tutti quick writes into the folder of the results.
 const quickName = "quick.yaml"
 
 // quickOptions are the flags of tutti quick.
@@ -108,7 +108,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	return err
 }
 
-// chooseLaunchable returns the first library that works, or the first with the given name.
+// chooseLaunchable returns the first library that works or, if a name is given, the first with this name.
 func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable, error) {
 	var names []string
 	for _, l := range found {
@@ -142,7 +142,8 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 	return c, nil
 }
 
-// quickFile has the keys that tutti quick writes to the campaign file. All other keys keep their defaults.
+// quickFile contains the keys that tutti quick writes to the campaign file. All other keys have their
+// defaults.
 type quickFile struct {
 	Name        string         `yaml:"name"`
 	Machine     string         `yaml:"machine"`
@@ -173,8 +174,8 @@ type quickLibrary struct {
 	Env          []string `yaml:"env,omitempty"`
 }
 
-// newQuickFile returns a campaign file that tunes a library on the given machine. The campaign file, the
-// benchmark program and the results are in the same folder.
+// newQuickFile returns a campaign file that tunes a library on the given machine. The file names its own
+// folder for the benchmark program and the results.
 func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) quickFile {
 	f := quickFile{
 		Name: "quick", Machine: host, Output: ".", Collectives: o.collectives,
@@ -190,7 +191,7 @@ func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quic
 	return f
 }
 
-// nodeCounts returns the powers of two below most, and most itself.
+// nodeCounts returns the numbers of nodes to tune for: the powers of two below most, and most itself.
 func nodeCounts(most int) []int {
 	var out []int
 	for n := 1; n < most; n *= 2 {
@@ -205,7 +206,7 @@ func rankCounts(cores int) []int {
 	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
 }
 
-// text returns the campaign file as YAML with comments.
+// text returns the content of the campaign file: YAML with comments.
 func (f quickFile) text() (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Made by tutti quick: what it found here. All other keys are at their defaults;\n# tutti init --runner %s writes them all.\n", f.Runner.Kind)

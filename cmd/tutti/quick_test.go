@@ -35,8 +35,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestQuickFile checks that tune can read the file, and that the campaign has the values found on
-// the machine.
+// TestQuickFile checks that tune can read the file that quick writes, and that the file has the values
+// found on the machine.
 func TestQuickFile(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libmpi.so: with # a colon")
@@ -88,8 +88,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestLiveQuick tunes the MPI library of this machine with one command. Other commands accept the
-// folder.
+// TestLiveQuick tunes the MPI library of this machine with tutti quick. It checks that other commands
+// accept the folder.
 func TestLiveQuick(t *testing.T) {
 	dir := t.TempDir()
 	if code, out := mustEnd(t, dir, []exitCode{codeDone, codeNotReady}, "quick", "q", "--dry-run"); code == codeNotReady {

@@ -26,9 +26,9 @@ type console struct {
 	lines   []string
 }
 
-// TestREADME runs the tutti commands in the README's console blocks in one folder with configs and
-// data. Each command must succeed and print the shown lines in their order. Dates may differ, and
-// a line of three dots stands for any lines.
+// TestREADME runs the tutti commands in the README's console blocks, in one folder with configs and data.
+// Each command must succeed and print the lines that the README shows, in the same order. Dates may differ,
+// and a line of three dots stands for any number of lines.
 func TestREADME(t *testing.T) {
 	readme := readFile(t, "../../README.md")
 	dir := t.TempDir()
@@ -112,8 +112,8 @@ func consoles(readme string) []console {
 
 var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
 
-// firstMissing returns the first wanted line that is missing in the output, and false. The lines must be in
-// the same order. The wanted lines may leave out output only where they have three dots, and at the end.
+// firstMissing returns the first wanted line that the output does not contain, and false. The lines must
+// have the same order. The wanted lines may skip output only at a line of three dots, and at the end.
 func firstMissing(wanted []string, output string) (string, bool) {
 	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
 	skipping := false

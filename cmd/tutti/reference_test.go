@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestReference checks that the reference of all commands is current.
+// TestReference checks that the generated reference of all commands is up to date.
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nGenerated from the help texts: `go test ./cmd/tutti -run Reference -update`.\n\n")

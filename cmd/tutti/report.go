@@ -70,10 +70,10 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 	return facts, withOutputCode(err)
 }
 
-// program describes this program in reports.
+// program returns how reports identify this program.
 func program() export.Program { return export.Program{Version: version, Versions: versions()} }
 
-// emptyResult says why a campaign has no measurements.
+// emptyResult is the JSON output for a campaign without measurements. It says why there are none.
 type emptyResult struct {
 	Campaign   string      `json:"campaign"`
 	Jobs       int         `json:"jobs"`

@@ -96,7 +96,7 @@ func resumeCommandOf(c *assembly.Campaign) string { return "tutti resume " + fol
 // folderWord returns the folder of a campaign, quoted for a shell.
 func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Config.Output)) }
 
-// session is a campaign that is started or resumed by this process.
+// session is a campaign that this process starts or resumes.
 type session struct {
 	campaign *assembly.Campaign
 	past     *journal.State // restored from the journal
@@ -137,8 +137,9 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	return nil
 }
 
-// withdraw ends a campaign whose jobs the machine rejects, and returns the parameter cause. If no job ever
-// started, it deletes the campaign's folder. The user can then correct the file and run tune again.
+// withdraw ends a campaign whose jobs the machine rejects, and returns cause. If no job ever started, it
+// deletes the campaign's files, so the user can correct the campaign file and run tune again. Otherwise the
+// error also says how to resume.
 func withdraw(ctx context.Context, s session, cause error) error {
 	gone, err := s.campaign.Withdraw(ctx)
 	switch {
@@ -201,8 +202,8 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 	return err
 }
 
-// mainFiles returns the names of the files that users should read first. It also says how many files are
-// for single layouts.
+// mainFiles returns the names of the files that users should read first. It summarizes the files for single
+// layouts by their number.
 func mainFiles(f report.Facts) []string {
 	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {

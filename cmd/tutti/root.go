@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// app has the environment and the standard streams of this process. Commands are functions that
-// take an app.
+// app contains the environment and the standard streams of this process. Every command is a function that
+// takes an app.
 type app struct {
 	environ []string
 	stdin   *os.File
@@ -38,8 +38,8 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	return int(codeOf(err))
 }
 
-// stickyWriter keeps the first error of a write and ignores all later writes. Callers therefore need not
-// check each write.
+// stickyWriter stores the first error of a write and ignores all later writes. So callers need not check
+// each write.
 type stickyWriter struct {
 	to  io.Writer
 	err error

@@ -84,7 +84,7 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 	return cmd
 }
 
-// check returns an error for flags that are missing, out of range or contradict each other.
+// check returns an error for flags that are missing, are out of range or contradict each other.
 func (o *runOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -101,8 +101,8 @@ func (o *runOptions) check(args []string) error {
 	return nil
 }
 
-// environment returns the environment of the program. It returns an error if the runtime library
-// cannot use the table.
+// environment returns the environment variables of the program to run. It returns an error if the runtime
+// library cannot use the table.
 func (o *runOptions) environment() ([]string, error) {
 	if o.learn != "" && o.table == "" {
 		o.table = tableIn(o.learn)
@@ -132,12 +132,12 @@ func (o *runOptions) environment() ([]string, error) {
 	return env, nil
 }
 
-// pathVariable is an environment variable with the path of a file. Without a path the variable is
-// not set.
+// pathVariable is an environment variable that contains the path of a file. If the path is "", the variable
+// is not set.
 type pathVariable struct{ name, path string }
 
 // preloaded returns the environment for a program that preloads a library. It sets LD_PRELOAD to the
-// library, and the variables in files to absolute paths.
+// library, and each variable in files to the absolute path of its file.
 func preloaded(environ []string, library string, files []pathVariable) ([]string, error) {
 	path, err := filepath.Abs(library)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// runInside runs a command line inside the test process, with its environment variables.
+// runInside runs a command line inside the test process. The command gets the environment variables of this
+// process.
 func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -78,7 +79,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestLiveRun traces a program and tunes for its calls.
+// TestLiveRun traces a program and tunes for the calls that the program makes.
 func TestLiveRun(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)

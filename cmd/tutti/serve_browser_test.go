@@ -21,8 +21,8 @@ import (
 	"tutti/service"
 )
 
-// TestServePage starts a campaign in a browser and waits until it has converged. The downloaded
-// MPICH file selects the algorithms of the table, and MPICH loads it.
+// TestServePage starts a campaign in a browser and waits until the campaign has converged. It checks that
+// the downloaded MPICH file selects the algorithms of the downloaded table, and that MPICH loads the file.
 func TestServePage(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "")
@@ -63,7 +63,7 @@ func TestServePage(t *testing.T) {
 	loadFile(t, file)
 }
 
-// checkSelection compares the number of points in the map with the answer of the API.
+// checkSelection compares the number of points in the page's map with the answer of the API.
 func checkSelection(t *testing.T, ctx context.Context, home string) {
 	t.Helper()
 	shown := pagetest.Eval[int](t, ctx, `document.querySelectorAll("td.c[data-point]").length`)
@@ -125,7 +125,8 @@ func replayFiles(t *testing.T, ctx context.Context) {
 	}
 }
 
-// loadFile runs collectives with an MPICH that loads the file, and checks the results of the collectives.
+// loadFile runs collectives with an MPICH that loads the selection file. It checks the results of the
+// collectives.
 func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
 		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})

@@ -39,8 +39,8 @@ func newToken(t *testing.T, dir, role string) string {
 	return strings.TrimSpace(stdout)
 }
 
-// TestServeSecrets checks that no path of the API and no file of a campaign shows a secret to the
-// role read.
+// TestServeSecrets checks that clients with the role read see no secret in any path of the API or file of a
+// campaign.
 func TestServeSecrets(t *testing.T) {
 	dir := t.TempDir()
 	secretService(t, dir)
@@ -86,7 +86,7 @@ func (s *served) filesOf(id string) (paths []string) {
 	return paths
 }
 
-// checkOperatorSeesSecrets checks that the role operate sees secrets in files and events.
+// checkOperatorSeesSecrets checks that clients with the role operate see secrets in files and events.
 func (s *served) checkOperatorSeesSecrets(id string, files []string) {
 	s.Helper()
 	holds := map[string]bool{}
@@ -122,8 +122,8 @@ func (s *served) paths(id string) []string {
 	return out
 }
 
-// look returns the response to a request with a token, for any status. The event stream of the service
-// never ends, so look returns only its first part.
+// look sends a request with a token and returns the response, whatever its status is. The event stream of
+// the service never ends, so look returns only the first part.
 func (s *served) look(path, token string) string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)

@@ -23,14 +23,14 @@ import (
 	"tutti/service"
 )
 
-// smallService writes a service file into a folder. The base of the service is small.yaml.
+// smallService writes a service file into a folder. The campaigns of the service extend small.yaml.
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Small(t, dir)
 	serviceFile(t, dir, more)
 }
 
-// fakeService writes a service file into a folder. The base of the service uses fake benchmarks.
+// fakeService writes a service file into a folder. The campaigns of the service run fake benchmarks.
 func fakeService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Fake(t, dir, "local")
@@ -182,8 +182,8 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
-// TestServeCommands pauses, resumes and cancels a long campaign. It also checks that all metrics of the
-// dashboard exist.
+// TestServeCommands pauses, resumes and cancels a long campaign. It also checks that the service has all
+// metrics that the dashboard shows.
 func TestServeCommands(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "")
@@ -332,7 +332,7 @@ func TestDrift(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || d.Candidates != 40 || d.Failed != 0 {
 		t.Fatalf("drift: %s, %v", stdout, err)
 	}
-	// The noise of small.yaml is 2 %.
+	// The configured noise in small.yaml is 2 %.
 	if d.Change <= 0.002 || d.Change > 0.06 || d.Ratio < 0.95 || d.Ratio > 1.05 {
 		t.Errorf("drift of the same machine is %+v", d)
 	}

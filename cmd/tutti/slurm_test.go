@@ -19,7 +19,8 @@ import (
 	"tutti/journal"
 )
 
-// startSlurm starts a cluster of virtual nodes. Commands of the test use it through SLURM_CONF.
+// startSlurm starts a cluster of virtual nodes. It sets SLURM_CONF, so that commands of the test use this
+// cluster.
 func startSlurm(t *testing.T, nodes int) *testutil.SlurmCluster {
 	t.Helper()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes})
@@ -132,8 +133,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 	}
 }
 
-// TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them jobs are rejected, killed
-// or cancelled, or Slurm's controller stops.
+// TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them, jobs are rejected, killed
+// or cancelled, or Slurm's controller stops for a while.
 func TestSlurm(t *testing.T) {
 	c := startSlurm(t, 4)
 	if stdout, _ := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") {
@@ -183,8 +184,8 @@ func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	l.checkReport(t, out)
 }
 
-// slurmRejects requests resources that Slurm never grants. Tune reports Slurm's reason at once and
-// leaves no files. Then a corrected campaign starts.
+// slurmRejects requests resources that Slurm never grants. It checks that tune reports Slurm's reason at
+// once and leaves no files. Then it starts the corrected campaign.
 func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	file := filepath.Join(dir, "small.yaml")
 	for _, tc := range []struct{ set, want string }{
@@ -213,8 +214,8 @@ func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	slurmEnded(t, c, dir)
 }
 
-// slurmKilled kills tutti after the first submission, after the end of a job, and before a
-// submission. No job is submitted twice.
+// slurmKilled kills tutti after the first submission, after the end of a job, and before a submission. It
+// checks that no job is submitted twice.
 func slurmKilled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.1")
@@ -268,7 +269,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 }
 
-// slurmTwo runs two campaigns at the same time. A third process cannot use their folders.
+// slurmTwo runs two campaigns at the same time. It checks that a third process cannot use their folders.
 func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	other := t.TempDir()
 	campaigntest.Fake(t, other, "slurm")

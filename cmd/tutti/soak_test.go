@@ -21,7 +21,8 @@ import (
 	"tutti/journal"
 )
 
-// soakKills returns how often the soak test kills tutti. SOAK=300 overrides the number.
+// soakKills returns how often the soak test kills tutti. The environment variable SOAK overrides the
+// number, for example SOAK=300.
 func soakKills(t *testing.T) int {
 	t.Helper()
 	switch s := os.Getenv("SOAK"); {
@@ -37,8 +38,8 @@ func soakKills(t *testing.T) int {
 	return 20
 }
 
-// TestSoak kills tutti repeatedly at random times. The campaigns use recorded data or local jobs. The
-// resumed campaigns write the same results as undisturbed ones.
+// TestSoak kills tutti repeatedly at random times, in campaigns on recorded data and with local jobs. It
+// checks that the resumed campaigns write the same results as undisturbed ones.
 func TestSoak(t *testing.T) {
 	testutil.NeedAllCases(t)
 	seed := uint64(time.Now().UnixNano())
@@ -59,7 +60,8 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 		campaigntest.Small(t, dir)
 		const lives = 10
 		for life := 0; life < lives && killed < kills; life++ {
-			// The kills are spread over the journal. The last ones hit the writing of results.
+			// The kills are spread over the growth of the journal. The last kills happen while results are
+			// written.
 			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
 			if endsKilled(t, dir, total*life/(lives-3), delay) {
 				killed++
@@ -108,8 +110,7 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 }
 
 // soakedCampaign runs a campaign with fake benchmarks, kills it repeatedly, and resumes it until it is
-// complete. The parameter kills is the remaining number of kills. soakedCampaign returns the facts of the
-// campaign.
+// complete. It subtracts its kills from the number in kills. It returns the facts of the campaign.
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +119,7 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	for {
 		life := time.Hour
 		if *kills > 0 {
-			// Most processes live for the time of a few jobs, some for a much shorter time.
+			// Most processes run for as long as a few jobs need, some for a much shorter time.
 			life = time.Duration(5+rng.ExpFloat64()*400) * time.Millisecond
 		}
 		cmd, output := process(t, dir, startOrResume(t, dir)...)

@@ -65,7 +65,7 @@ func statusCommand(a *app) *cobra.Command {
 }
 
 // statusOf returns the status of a campaign from its journal. The problems are in the order of the campaign
-// file. A problem that has not started has zeros in all numbers.
+// file. For a problem that has not started, all numbers are zero.
 func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,

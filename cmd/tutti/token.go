@@ -24,8 +24,8 @@ once.`,
 	}, tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 }
 
-// serviceFlag adds the flag -c for a service file. The function that it returns opens the token file that
-// the service file names.
+// serviceFlag adds the flag -c for a service file. It returns a function that opens the token file that the
+// service file names.
 func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
 	return func() (*api.TokenStore, error) {

@@ -239,8 +239,8 @@ probability of such a suspect on a machine without slow nodes and links.`,
 	return cmd
 }
 
-// findSlow reads a topology and the measurements of pairs of nodes. It returns the nodes and links that
-// look slow.
+// findSlow reads a topology and the measurements of pairs of nodes. It returns the nodes and links that are
+// probably slow.
 func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
 	t, err := readTopology(treePath, name)
 	if err != nil {
@@ -262,7 +262,7 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	return found, nil
 }
 
-// ranksOf returns, for each rank of a job, the name of its node. The parameter list has the nodes in
+// ranksOf returns the name of the node of each rank of a job. The parameter list contains the nodes in
 // Slurm's notation.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {

@@ -70,7 +70,7 @@ campaign uses another benchmark.`,
 	return cmd
 }
 
-// loadMeasuring loads a campaign that only measures pairs of nodes.
+// loadMeasuring loads a campaign file for a command that measures only pairs of nodes.
 func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 	c, err := config.Load(file, config.Layers{Environ: a.environ})
 	if err != nil {
@@ -165,7 +165,8 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// discoverError adds to an error of a discovery how to resume the discovery, unless resuming cannot help.
+// discoverError adds to an error of a discovery a text that says how to resume the discovery, unless
+// resuming cannot help.
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:

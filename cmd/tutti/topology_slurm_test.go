@@ -15,12 +15,12 @@ import (
 	"tutti/journal"
 )
 
-// wired is a topology.conf for eight virtual nodes below two switches, with four nodes each. The file is
-// wrong on purpose: it exchanges n4 and n5.
+// wired is a topology.conf for eight virtual nodes, four of them below each of two switches. It is wrong on
+// purpose: n4 and n5 are exchanged.
 const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n"
 
-// networkCampaign writes a campaign that measures the network of a cluster, and returns its
-// folder. env configures the simulated delays of test.Distance.
+// networkCampaign writes a campaign file for measuring the network of a cluster, and returns its folder.
+// env configures the delays that the cluster simulates, as test.Distance does.
 func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ benchmark: {program: native, slice: 50ms, max_samples: 100}
 	return dir
 }
 
-// TestSlurmTopology measures a cluster, finds the wrong lines of its topology.conf, and runs a
+// TestSlurmTopology measures a cluster. It finds the wrong lines of the cluster's topology.conf, and runs a
 // campaign with the measured topology.
 func TestSlurmTopology(t *testing.T) {
 	testutil.NeedAllCases(t)
@@ -73,8 +73,8 @@ func TestSlurmTopology(t *testing.T) {
 	useTopology(t, dir, measured)
 }
 
-// useTopology runs campaigns with several launches at the same time, each below one of the measured
-// switches. The journal and the exported settings record the order of ranks.
+// useTopology runs campaigns in which several launches run at the same time, each below one of the measured
+// switches. The journal and the exported settings must record the order of ranks.
 func useTopology(t *testing.T, dir, measured string) {
 	t.Helper()
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)
@@ -143,7 +143,7 @@ func TestSlurmNetwork(t *testing.T) {
 	if !strings.Contains(out, "node n6") || strings.Count(out, "times as long as usual") == 0 || !strings.Contains(out, "by chance") {
 		t.Errorf("doctor:\n%s", out)
 	}
-	// Of 20 machines without slow nodes, about one has a suspect node by chance.
+	// In about one of 20 machines without slow nodes, a node looks slow by chance.
 	for _, blamed := range regexp.MustCompile(`node (n\d)\s+[^;]*;\s+by\s+chance:\s+(less\s+than\s+)?(\S+)`).FindAllStringSubmatch(out, -1) {
 		chance, err := strconv.ParseFloat(blamed[3], 64)
 		if err != nil || blamed[1] != "n6" && chance < 1e-3 {

@@ -111,8 +111,8 @@ func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	}
 }
 
-// makeAbsolute makes the folder in the value of a flag absolute. Paths in flags are relative to the working
-// directory, but paths in a campaign file are relative to the file.
+// makeAbsolute makes the folder in a flag's value absolute. Paths in flags are relative to the working
+// directory, whereas paths in a campaign file are relative to the file.
 func makeAbsolute(flag *pflag.Flag) error {
 	dir := flag.Value.String()
 	if !flag.Changed || dir == "" {
@@ -125,8 +125,8 @@ func makeAbsolute(flag *pflag.Flag) error {
 	return flag.Value.Set(dir)
 }
 
-// displayPath returns a path in the form in which it is printed. A path below the working directory becomes
-// relative to that directory. Any other path is unchanged.
+// displayPath returns a path as tutti prints it. A path below the working directory becomes relative to
+// that directory. Any other path is unchanged.
 func displayPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -69,7 +69,7 @@ func recordedRows(t *testing.T) []byte {
 	return readFile(t, filepath.Join(campaigntest.Recorded(t), "C_allreduce.csv"))
 }
 
-// tuneOn runs the small campaign in a folder on other recorded data.
+// tuneOn runs the small campaign in a folder, with text as its recorded data.
 func tuneOn(t *testing.T, dir, text string) (stdout string) {
 	t.Helper()
 	file := campaigntest.Small(t, dir)
@@ -90,7 +90,7 @@ func readFile(t testing.TB, path string) []byte {
 }
 
 // TestTrace tunes for the trace of an application that calls allreduce with one size. The weights from the
-// trace determine where tutti measures, and the report shows them.
+// trace determine where tutti measures, and the report shows these weights.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -125,8 +125,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestExportIntoTwoLines exports into a folder whose name contains a line break. Settings cannot name such
-// a folder, so the exit code is that of a usage error.
+// TestExportIntoTwoLines exports into a folder whose name contains a line break. Settings cannot contain
+// such a name, so the exit code is that of a usage error.
 func TestExportIntoTwoLines(t *testing.T) {
 	_, stderr := mustTutti(t, codeUsage, "export", reference(t), "--for", "openmpi", "--out", filepath.Join(t.TempDir(), "two\nlines"))
 	if !strings.Contains(stderr, "control characters") {

@@ -25,8 +25,8 @@ import (
 	"tutti/verify"
 )
 
-// errNotProved means that a selection was not proved as good as the default. The command has already
-// printed the results.
+// errNotProved reports a selection that was not proved to be as good as the default. The command has
+// already printed the results.
 var errNotProved = errors.New("not proved")
 
 // verifyOptions are the flags of tutti verify.
@@ -115,7 +115,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	return cmd
 }
 
-// verifyRule is a parameter of the statistical test that --set can change.
+// verifyRule is a parameter of the statistical test that users can change with --set.
 type verifyRule struct {
 	key string
 	doc string
@@ -133,7 +133,7 @@ func verifyRules(r *verify.Rules) []verifyRule {
 	}
 }
 
-// rulesHelp lists the parameters that --set can change, with their defaults.
+// rulesHelp returns a help text with the parameters that --set can change and their defaults.
 func rulesHelp() string {
 	var b strings.Builder
 	defaults := verify.DefaultRules()
@@ -150,7 +150,7 @@ func rulesHelp() string {
 	return b.String()
 }
 
-// check applies the values of --set, and returns an error for values out of range.
+// check applies the values of --set. It returns an error if a value is out of range.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
 	for _, setting := range o.set {
 		if err := setRule(verifyRules(&o.rules), setting); err != nil {
@@ -165,7 +165,7 @@ func (o *verifyOptions) check(cmd *cobra.Command) error {
 	return o.rules.Validate()
 }
 
-// setRule applies one KEY=VALUE of --set.
+// setRule applies one KEY=VALUE argument of --set.
 func setRule(rules []verifyRule, setting string) error {
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok {
@@ -259,8 +259,8 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 	return err
 }
 
-// verifyAll verifies libraries one after another. It reports whether all were proved as good as
-// the default.
+// verifyAll verifies libraries one after another. It returns true if all selections were proved to be as
+// good as the default.
 func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
 	proved = true
 	for _, lib := range chosen {
@@ -273,8 +273,9 @@ func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []c
 	return proved, nil
 }
 
-// verifyLibrary verifies one library and reports whether it was proved. It skips a library that
-// cannot be measured. An exhausted budget is printed and is not an error.
+// verifyLibrary verifies one library. It returns true if the library's selection was proved to be as good
+// as the default. It skips a library that cannot be measured. An exhausted budget is printed and is not an
+// error.
 func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
@@ -298,7 +299,8 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	return result.Proved() && len(result.Ignored()) == 0, nil
 }
 
-// parseCompilers returns the commands of the values LIBRARY=COMMAND of --mpicc, by library.
+// parseCompilers parses the LIBRARY=COMMAND values of --mpicc. It returns the compiler command of each
+// library.
 func parseCompilers(given []string) map[string]string {
 	out := map[string]string{}
 	for _, text := range given {
@@ -415,7 +417,7 @@ func printEstimates(a *app, estimates []verification.Estimate, format string) er
 	return nil
 }
 
-// confirmVerify prints the expected costs, and asks for confirmation above runner.confirm.
+// confirmVerify prints the expected costs. It asks for confirmation if they exceed runner.confirm.
 func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estimate, yes bool) error {
 	nodeHours := 0.0
 	for _, e := range estimates {
@@ -445,8 +447,8 @@ func newVerifyProgress(out io.Writer) *verifyProgress {
 }
 
 // observe prints a line at the start of a block, with an upper estimate of the remaining time of the test.
-// The estimate assumes that each remaining block has the same number of points and the same speed as
-// before.
+// The estimate assumes that the remaining blocks have the same number of points and the same speed as the
+// blocks so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {

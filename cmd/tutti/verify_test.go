@@ -31,8 +31,8 @@ func bcastCampaign(t *testing.T) string {
 	return filepath.Join(dir, "out")
 }
 
-// provedFiles are the files that a verification changes. The commands report and export must not
-// change them again.
+// provedFiles lists files that a verification changes. The commands report and export must not change them
+// afterwards.
 var provedFiles = []string{export.SelectionCSV, "openmpi.rules", "openmpi.env", "mpich.json"}
 
 func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
@@ -44,8 +44,8 @@ func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 	return out
 }
 
-// TestVerify checks a selection that is slower than the default at some points. Verification selects the
-// default at these points. All files agree, also after further commands.
+// TestVerify checks a selection that is slower than the default at some points. At these points,
+// verification selects the default. All files must agree, also after further commands.
 func TestVerify(t *testing.T) {
 	out := bcastCampaign(t)
 	before := contentsOf(t, out, provedFiles...)
@@ -94,7 +94,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyEnds checks the exit codes of an exhausted budget and of invalid requests.
+// TestVerifyEnds checks the exit codes for an exhausted budget and for invalid requests.
 func TestVerifyEnds(t *testing.T) {
 	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
 	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
@@ -115,7 +115,7 @@ func TestVerifyEnds(t *testing.T) {
 	}
 }
 
-// TestVerifyProgress checks that the remaining time is printed from the second block on.
+// TestVerifyProgress checks that the remaining time is printed, beginning with the second block.
 func TestVerifyProgress(t *testing.T) {
 	var out bytes.Buffer
 	began := time.Unix(0, 0)
