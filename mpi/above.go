@@ -28,8 +28,8 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 	return out
 }
 
-// Below removes the prefix with a library's name that Above added. It returns false if the algorithm does
-// not have this prefix.
+// Below removes the prefix that Above added, which is a library's name. It returns false if the algorithm's
+// name does not begin with this prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
 	if !ok {
@@ -42,7 +42,8 @@ func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 // above joins two catalogues.
 type above struct{ own, other *Catalogue }
 
-// whose returns the catalogue that contains an algorithm, and the algorithm's name in that catalogue.
+// whose returns the catalogue to which an algorithm belongs, and the algorithm under its name in that
+// catalogue.
 func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
 	if inner, ok := Below(a.other.Library, alg); ok {
 		return a.other, inner
@@ -90,8 +91,8 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 	return out
 }
 
-// ranges returns the upper library's ranges. They also apply to the lower library's algorithms that have
-// the same parameters.
+// ranges returns the ranges of the upper library. They also apply to algorithms of the lower library, if
+// these have the same parameters.
 func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
 	if a.own.rules.Ranges == nil {
 		return nil

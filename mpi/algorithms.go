@@ -6,10 +6,10 @@ import (
 	"tutti/coll"
 )
 
-// Algorithms returns what can be measured for a collective: every algorithm with a few values of each
-// parameter. The result has a few dozen elements at most. It does not contain the library's default. Check
-// reports which algorithms can run at a point. Algorithms for MPI_IN_PLACE only are left out, since no
-// benchmark makes such calls.
+// Algorithms returns the algorithms of a collective that a campaign can measure, each with a few values of
+// its parameters. The result has a few dozen elements at most. It does not contain the library's default.
+// Check reports which of them can run at a point. Algorithms that only serve calls with MPI_IN_PLACE are
+// omitted, since no benchmark makes such calls.
 func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	var out []coll.Algorithm
 	for _, e := range c.entries[collective] {
@@ -37,13 +37,13 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return c.rules.Ranges(c, collective, e)
 }
 
-// RangesOf returns those of the ranges that apply to a parameter of the entry.
+// RangesOf returns those of the given ranges whose parameter the entry has.
 func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }
 
-// Variants returns an algorithm with every combination of the parameter values. A parameter without values
-// is left out, so the library chooses it.
+// Variants returns an algorithm with every combination of the parameter values. It omits a parameter
+// without values, so the library chooses that parameter's value.
 func Variants(e Entry, values map[string][]string) []coll.Algorithm {
 	lists := [][]coll.Param{nil}
 	for _, name := range e.Params {

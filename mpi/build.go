@@ -2,7 +2,7 @@ package mpi
 
 import "tutti/selection"
 
-// Build makes selection files for one release of a library. The release is possibly the installed one.
+// Build makes selection files for one release of a library.
 type Build interface {
 	// Fit merges the rows of any number of collectives into a selection that the library's
 	// files can express. The error matches selection.ErrRow, or ErrUnknown if the release
@@ -14,18 +14,19 @@ type Build interface {
 	// The error matches ErrUnknown if the release lacks an algorithm.
 	Export(sel selection.Selection, dir string) (Export, error)
 
-	// Replay reads an exported selection and evaluates it as the library does. It returns an error if a row
-	// does not reach the algorithm that sel selects for it.
+	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if
+	// a row does not reach the algorithm that sel selects for it.
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
 // FitOptions are limits of a selection.
 type FitOptions struct {
-	// MaxLoss is the largest accepted loss of a row: predicted time over the time of the best option, minus
-	// one. For example, 0.01 accepts one percent.
+	// MaxLoss is the largest accepted loss of a row. The loss is the ratio of the selected option's
+	// predicted time to that of the best option, minus one. For example, 0.01 accepts one percent.
 	MaxLoss float64
 
 	// OpSafe excludes algorithms that are wrong for non-commutative operations or for datatypes with gaps.
-	// Algorithms that the library's rules guard remain (Facts.Guards).
+	// It does not exclude an algorithm if conditions in the library's rules prevent wrong calls
+	// (Facts.Guards).
 	OpSafe bool
 }

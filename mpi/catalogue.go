@@ -9,7 +9,7 @@ import (
 	"tutti/coll"
 )
 
-// Errors of catalogues, for errors.Is.
+// The errors of catalogues. Compare with errors.Is.
 var (
 	ErrUnknown    = errors.New("not in the catalogue")
 	ErrInfeasible = errors.New("cannot run there")
@@ -25,7 +25,7 @@ type Entry struct {
 	OpSafe   bool          // correct for every valid call without a guard, including non-commutative operations
 }
 
-// Has reports whether the entry has the requirement.
+// Has reports whether the algorithm has the given requirement.
 func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
 
 // Catalogue lists the algorithms of one release of one library. It is shared and must not be changed.
@@ -37,23 +37,24 @@ type Catalogue struct {
 
 // Rules are functions that complement the rows of a library's table. A nil function adds nothing.
 type Rules struct {
-	// Lookup returns an error for invalid parameters of an algorithm. All parameters of the algorithm are
-	// parameters of the entry. The error matches ErrUnknown.
+	// Lookup returns an error if an algorithm has invalid parameters. It is called only if the entry has
+	// all parameters of the algorithm. The error matches ErrUnknown.
 	Lookup func(c *Catalogue, collective coll.Collective, e Entry, alg coll.Algorithm) error
 
 	// Check returns an error if a candidate cannot run although it meets the requirements of its entry. The
 	// error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists the algorithms to measure for an entry. If it is nil, this is the entry without
-	// parameters.
+	// Variants lists the algorithms that are measured for an entry. If it is nil, this is only the entry's
+	// algorithm without parameters.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges returns the ranges in which parameter values beyond Variants are worth trying. If it is nil,
-	// there are no such ranges.
+	// Ranges returns ranges of parameter values that are worth trying in addition to those of Variants. If
+	// it is nil, there are no such ranges.
 	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
 
-	// Renamed reports whether the same name denotes different algorithms in two releases.
+	// Renamed reports whether an algorithm's name stands for different algorithms in the releases from and
+	// to.
 	Renamed func(alg coll.Algorithm, from, to string) bool
 }
 
@@ -63,7 +64,7 @@ func (c *Catalogue) Entries(collective coll.Collective) []Entry {
 	return slices.Clone(c.entries[collective])
 }
 
-// As returns a copy of the catalogue for another release with the same algorithms.
+// As returns a copy of the catalogue under the version of another release, which has the same algorithms.
 func (c *Catalogue) As(version string) *Catalogue {
 	same := *c
 	same.Version = version
@@ -119,8 +120,9 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate measured with the release measured is valid for this release: it can
-// run, and its name denotes the same algorithm.
+// Carries reports whether a candidate that was measured with another release is valid for this release. It
+// is valid if it can run and its name stands for the same algorithm. The parameter measured is the other
+// release.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }

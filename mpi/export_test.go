@@ -111,7 +111,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestLoaded checks that Loaded returns the file that the settings of a layout name.
+// TestLoaded checks that Loaded returns the content of the file that a layout's settings name.
 func TestLoaded(t *testing.T) {
 	x := someExport()
 	l := coll.Layout{Nodes: 2, PPN: 4}

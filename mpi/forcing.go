@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// Var is an environment variable. If File is not nil, the caller writes File to a file and sets the
-// variable to the path of the file.
+// Var is an environment variable. If File is not nil, the caller writes its bytes into a file and sets the
+// variable to that file's path.
 type Var struct {
 	Name  string
 	Value string
@@ -21,8 +21,8 @@ type Switch struct {
 }
 
 // Forcing makes a library use one algorithm for one collective. It holds settings for the start of a
-// program, or MPI_T control variables to set while the program runs. tutti's own library, which is loaded
-// before the MPI library, takes the algorithm's name instead.
+// program, or MPI_T control variables that the program sets while it runs. libtutti, which is loaded before
+// the MPI library, needs the algorithm's name instead.
 //
 // Switches act on every call of the collective. This includes the measuring program's own calls, which
 // should therefore use other collectives.

@@ -19,11 +19,11 @@ type Identity struct {
 	SHA256  string `json:"sha256"`  // hexadecimal
 }
 
-// ErrNoVersion is matched by errors about files that do not look like an MPI library.
+// ErrNoVersion is the error for a file that does not look like an MPI library. errors.Is finds it.
 var ErrNoVersion = errors.New("no version of an MPI library in it")
 
-// Recogniser recognises a library by the texts in its file. See gets the texts one after another. A text is
-// valid until See returns.
+// Recogniser recognises a library by the texts in its file. Method See gets the texts one after another. A
+// text is valid only until See returns.
 type Recogniser interface {
 	See(text []byte)
 	Name() string // library and release: "MPICH 4.0.2"; empty for other files
@@ -73,13 +73,12 @@ func isText(text []byte) bool {
 	return len(text) >= 3 && len(text) <= 32<<10 && text[0] >= ' ' && text[0] <= '~'
 }
 
-// textWindow is the largest piece of a file that BinaryTexts passes to see at once. The longest text of
-// interest has 15 kB.
+// textWindow is the size of the largest piece of a file that BinaryTexts passes to see. The longest text
+// that tutti looks for has 15 kB.
 const textWindow = 1 << 20
 
 // BinaryTexts calls see with every NUL-terminated string of a binary file, without the NUL. It passes a
-// string longer than 1 MiB, such as code or numbers, in pieces. The argument text is valid until see
-// returns.
+// string longer than 1 MiB, such as code or numbers, in pieces. A text is valid only until see returns.
 func BinaryTexts(r io.Reader, see func(text []byte)) error {
 	in := bufio.NewReaderSize(r, textWindow)
 	for {

@@ -11,8 +11,8 @@ type Installed struct {
 
 // Tools runs the programs of an installation.
 type Tools interface {
-	// Find returns the path of a program. It prefers a program next to the library's compilers to one in
-	// PATH. It returns "" if there is none.
+	// Find returns the path of a program. It first looks next to the library's compilers, then in PATH. It
+	// returns "" if there is no such program.
 	Find(name string) string
 
 	// Ask runs a program and returns its standard output.

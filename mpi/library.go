@@ -14,17 +14,18 @@ type Library interface {
 	// Releases returns the known releases, oldest first.
 	Releases() []*Catalogue
 
-	// Size returns the message size that the library's rules compare with their bounds.
+	// Size returns the message size of a point in the form that the library's rules compare with their
+	// bounds.
 	Size(p coll.Point) int64
 
-	// Recognise returns a recogniser of the library's file. It returns nil if the file does not identify
-	// the library.
+	// Recognise returns a recogniser for the library's file. It returns nil if the library cannot be
+	// recognised by a file.
 	Recognise() Recogniser
 
-	// Open returns the build for a release, which makes the selection files. The parameter path is the
-	// library's file. It is needed if the selection files are made from the library's own trees
-	// (Facts.FromFile) and tutti does not know the trees of this release. If path is empty, Open uses the
-	// known trees.
+	// Open returns the build for a release, which makes selection files. The parameter path is the path of
+	// the library's file. For some libraries selection files are made from the library's own trees
+	// (Facts.FromFile). The path is needed if tutti does not know the trees of the release. If path is
+	// empty, Open uses the known trees.
 	Open(cat *Catalogue, path string) (Build, error)
 }
 
@@ -34,7 +35,7 @@ type Measurable interface {
 	Library
 
 	// Force returns the settings with which a release runs a candidate. The catalogue must accept the
-	// candidate. The error matches ErrUnknown or ErrInfeasible.
+	// candidate. If the candidate cannot be forced, the error matches ErrUnknown or ErrInfeasible.
 	Force(cat *Catalogue, c coll.Candidate) (Forcing, error)
 
 	// CheckAlgorithm compares the requested candidate with the functions that the ranks of a call entered.

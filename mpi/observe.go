@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// ErrOtherAlgorithm is matched by errors about a library that ran another algorithm than the requested one.
+// ErrOtherAlgorithm is the error for a library that ran another algorithm than the requested one. errors.Is
+// finds it.
 var ErrOtherAlgorithm = errors.New("another algorithm ran")
 
-// Observation is the way in which a library shows which algorithm it runs.
+// Observation is a way in which a library shows which algorithm it runs.
 type Observation string
 
 // Ways to observe an algorithm. The empty value means that no way works.

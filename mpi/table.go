@@ -11,9 +11,9 @@ import (
 	"tutti/coll"
 )
 
-// Table returns a function that returns the releases of a table of algorithms, in the order of the rows.
-// The function reads the table once. It panics if the table is invalid, since tables are part of the
-// program.
+// Table returns a function for a table of algorithms. The function returns the table's releases in the
+// order of the rows. It reads the table once. It panics if the table is invalid, since tables are part of
+// the program.
 //
 // The columns are library, version, collective and the fields of Entry: algorithm, id, function, params,
 // requires, op_safe. Semicolons separate params and requirements. Lines that begin with # are comments.
@@ -76,8 +76,9 @@ func parseEntry(row []string) (Entry, error) {
 	return e, nil
 }
 
-// Near returns the catalogue to use for a release. The parameter releases is ordered, oldest first. A
-// series consists of the releases with the same first two numbers. Near prefers, in this order:
+// Near returns the catalogue that should be used for a release. The parameter releases must be ordered from
+// the oldest to the newest. A series consists of the releases with the same first two numbers. Near
+// prefers, in this order:
 //
 //   - the release itself,
 //   - the last earlier release of its series,

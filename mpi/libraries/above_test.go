@@ -14,8 +14,8 @@ import (
 	"tutti/selection"
 )
 
-// TestAbove runs the tests of every library for libtutti above MPICH and Open MPI: it has the algorithms of
-// both libraries and forces each one as its own library does.
+// TestAbove runs the tests of every library on libtutti above MPICH and Open MPI. In this form libtutti has
+// the algorithms of both libraries, and forces each one as the algorithm's own library does.
 func TestAbove(t *testing.T) {
 	lib, ok := libraries.Named("libtutti")
 	if !ok {
@@ -39,7 +39,8 @@ func TestAbove(t *testing.T) {
 	})
 }
 
-// The segment size is a searched parameter of libtutti and of the library below it.
+// TestAboveRanges checks that campaigns search the segment size of libtutti's algorithms and of the
+// algorithms of the library below.
 func TestAboveRanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"openmpi.chain(faninout=4,segsize=8192)": "[{segsize 1024 1048576}]",
@@ -57,8 +58,8 @@ func TestAboveRanges(t *testing.T) {
 	}
 }
 
-// TestMixedTable checks the activation of algorithms of the MPI library in a table, and the settings with
-// which the MPI library must start.
+// TestMixedTable checks how a table activates algorithms of the MPI library. It also checks the settings
+// with which the MPI library must start.
 func TestMixedTable(t *testing.T) {
 	tests := []struct{ release, algorithm, settings string }{
 		{"1+mpich-4.0.2", "mpich.reduce_scatter_allgather", "TUTTI_TABLE LD_PRELOAD"},

@@ -19,7 +19,7 @@ import (
 	"tutti/selection"
 )
 
-// below lists the MPI libraries that libtutti is tested with.
+// below lists the MPI libraries above which the tests run libtutti.
 var below = []struct {
 	release string
 	tools   testutil.Toolchain
@@ -32,8 +32,8 @@ var below = []struct {
 	}},
 }
 
-// randomTable exports a selection in which every algorithm is the fastest at random points, for up to four
-// ranks on a node. It leaves out algorithms of the library that are wrong for the random calls.
+// randomTable exports a table for up to four ranks on a node. At random points every algorithm is the
+// fastest. The table omits algorithms of the MPI library that are wrong for the random calls.
 func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
@@ -80,8 +80,8 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	return x.Setup
 }
 
-// widen changes the rules of a table so that they apply to any number of nodes, and some only to one order
-// of ranks. It splits the rules of alltoallv into bands of message size: ranks of one call, whose sizes
+// widen changes the rules of a table so that they apply to any number of nodes, and some of them to only
+// one order of ranks. It splits the rules of alltoallv by message size. Ranks of one call, whose sizes
 // differ, then run different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
@@ -135,14 +135,14 @@ func TestLiveFuzz(t *testing.T) {
 	fuzzBelow(t, csource.Runtime)
 }
 
-// TestLiveFuzzExploring is TestLiveFuzz while libtutti explores every algorithm, and ranks compare their
+// TestLiveFuzzExploring runs TestLiveFuzz while libtutti explores every algorithm. The ranks compare their
 // random choices.
 func TestLiveFuzzExploring(t *testing.T) {
 	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
-// TestLiveFuzzWithin is TestLiveFuzz while ranks learn within the run, from the first call of a class on.
+// TestLiveFuzzWithin runs TestLiveFuzz while ranks learn within the run, from the first call of a class on.
 func TestLiveFuzzWithin(t *testing.T) {
 	testutil.NeedAllCases(t)
 	eager := csource.Runtime
@@ -150,8 +150,8 @@ func TestLiveFuzzWithin(t *testing.T) {
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 
-// fuzzBelow runs the random calls above each MPI library. If settings are given, libtutti explores with
-// them.
+// fuzzBelow runs the random calls above each MPI library. With the settings in exploring, libtutti also
+// explores.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	steps := 80
 	if testutil.AllCases() {
@@ -181,7 +181,7 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	}
 }
 
-// fuzz makes random calls with one random table. It returns the output and the number of calls with right
+// fuzz makes random calls with one random table. It returns the output, and how many calls gave right
 // results.
 func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int, exploring ...string) (string, int) {
 	t.Helper()
@@ -207,11 +207,11 @@ func fuzz(t *testing.T, release, launcher, program string, env []string, seed, s
 	return said, n
 }
 
-// libraryFrames lists libraries that may leak memory.
+// libraryFrames lists parts of the names of libraries that may leak memory.
 const libraryFrames = "libmpi libmpich libopen-rte libopen-pal libpmix libuc libhwloc libevent mca_ libfabric libnl"
 
-// TestLiveSanitized makes random calls with libtutti built with the address and undefined-behaviour
-// sanitizers. These must report nothing, and libtutti must not leak memory.
+// TestLiveSanitized makes random calls with a libtutti that is built with the address and
+// undefined-behaviour sanitizers. The sanitizers must report nothing, and libtutti must not leak memory.
 func TestLiveSanitized(t *testing.T) {
 	testutil.NeedAllCases(t)
 	steps, tables := number(t, "FUZZ_STEPS", 100), number(t, "FUZZ_TABLES", 1)
@@ -242,7 +242,7 @@ func TestLiveSanitized(t *testing.T) {
 	}
 }
 
-// findings returns the findings of the sanitizers without leaks in libraries that are already unloaded.
+// findings returns what the sanitizers report, without leaks in libraries that are already unloaded.
 func findings(t *testing.T, pattern string) string {
 	t.Helper()
 	files := testutil.Must(filepath.Glob(pattern))(t)
@@ -259,7 +259,7 @@ func findings(t *testing.T, pattern string) string {
 	return found
 }
 
-// sanitized builds a program, linked with libraries before MPI, and returns its path.
+// sanitized builds a program and returns its path. It links the given libraries before MPI.
 func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...string) string {
 	t.Helper()
 	p.Flags = append(slices.Clone(p.Flags), "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-Wl,--no-as-needed")
@@ -268,7 +268,7 @@ func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...st
 	return built.Path
 }
 
-// exploreAll extends the table in a folder so that libtutti explores all algorithms of a release.
+// exploreAll extends the table in a folder, so that libtutti explores every algorithm of a release.
 func exploreAll(t *testing.T, release, dir string) {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
@@ -294,7 +294,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	}
 }
 
-// mustRead returns the table whose path is in an environment.
+// mustRead returns the content of the table that an environment names.
 func mustRead(t *testing.T, env []string) string {
 	t.Helper()
 	for _, v := range env {

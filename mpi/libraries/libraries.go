@@ -22,11 +22,11 @@ import (
 	"tutti/mpi/settings"
 )
 
-// withLibtutti is tutti's own library on top of the libraries whose algorithms it can switch.
+// withLibtutti is libtutti on top of the MPI libraries whose algorithms it can select for single calls.
 var withLibtutti = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
-// All returns every library: measurable ones first, then those tuned by variables, then
-// tutti's own.
+// All returns every library. Libraries that can be measured come first, then those that are tuned by
+// environment variables, then libtutti.
 func All() []mpi.Library {
 	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})
 }
@@ -41,9 +41,9 @@ func Named(name string) (mpi.Library, bool) {
 	return nil, false
 }
 
-// Identify identifies the build of an MPI library's file. It asks derived libraries first,
-// since their files contain texts of the original. If the error matches mpi.ErrNoVersion,
-// path and checksum are valid.
+// Identify identifies the build of an MPI library's file. It asks the recognisers of derived libraries
+// first, since their files also contain the texts of the original library. If the error matches
+// mpi.ErrNoVersion, path and checksum are valid.
 func Identify(path string) (mpi.Identity, error) {
 	var recognisers []mpi.Recogniser
 	for _, l := range slices.Backward(All()) {
@@ -54,8 +54,9 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Near is like Release, but accepts any version. An unknown version gets the catalogue of another release
-// of its series (first two numbers), under the requested version.
+// Near works like Release, but accepts any version. For an unknown version it returns the catalogue of
+// another release of the same series, with the requested version. Releases of a series have the same first
+// two numbers.
 func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	lib, ok := Named(name)
 	if !ok {
@@ -72,8 +73,8 @@ func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	return lib, near.As(version), nil
 }
 
-// Release returns a library and the catalogue of one of its releases. The error matches
-// mpi.ErrUnknown and lists the releases.
+// Release returns a library, and the catalogue of the release with the given version. If there is none, the
+// error matches mpi.ErrUnknown and lists the known ones.
 func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {

@@ -87,7 +87,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// strung returns a file of NUL-terminated strings between bytes of code.
+// strung returns the content of a binary file with the given NUL-terminated strings between bytes of code.
 func strung(texts ...string) string {
 	return "\x7fELF\x02\x01\x01\x00\x90\x90\xff\x00" + strings.Join(texts, "\x00") + "\x00\xde\xad\x00"
 }

@@ -9,24 +9,25 @@ import (
 	"tutti/mpi"
 )
 
-// base is an MPI library whose own algorithms libtutti can select for one call, in the release with which
-// the selection was tested.
+// base is an MPI library with algorithms that libtutti can select for a single call, in the release with
+// which this was tested.
 type base struct {
 	mpi.Measurable
 	banner   string       // in the version that the release reports
 	switches []mpi.Switch // written for every algorithm
 }
 
-// bases holds, for each MPI library, the format of its banner and the variables that every algorithm needs.
+// bases holds, for each MPI library, the format of its banner and the control variables that every
+// algorithm needs.
 var bases = map[string]base{
-	// If an algorithm cannot serve a call, the library chooses another algorithm.
+	// With this variable the library chooses another algorithm if an algorithm cannot serve a call.
 	"mpich": {banner: "MPICH Version: %s", switches: []mpi.Switch{{Name: "MPIR_CVAR_COLLECTIVE_FALLBACK", Value: 2}}},
 	// Without this variable, the component ignores all other variables.
 	"openmpi": {banner: "Open MPI v%s", switches: []mpi.Switch{{Name: "coll_tuned_use_dynamic_rules", Value: 1}}},
 }
 
-// WithLibraries returns Library with one more release for each MPI library, such as
-// 1+mpich-4.0.2. Its catalogue has the algorithms of both.
+// WithLibraries returns the library libtutti with an additional release for each MPI library, such as
+// 1+mpich-4.0.2. The catalogue of such a release has the algorithms of libtutti and of the MPI library.
 func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
 	l := &library{bases: map[string]base{}}
 	own := releases()[0]
@@ -48,15 +49,15 @@ func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
 	return l
 }
 
-// guarded lists the requirements that libtutti checks before each call, in the order in which
-// tables list them.
+// guarded lists the requirements that libtutti checks before each call. Tables list requirements in the
+// same order.
 var guarded = []mpi.Requirement{
 	mpi.PowerOfTwo, mpi.Even, mpi.Commutative, mpi.CountSize, mpi.CountPowerOfTwo, mpi.TwoRanks, mpi.Parent, mpi.OneNode, mpi.BuiltinOp,
 }
 
-// switchable reports whether an algorithm can be selected for one call, and serves every call
-// that meets its requirements. Ranks of allgatherv and alltoallv have different sizes and could
-// choose differently.
+// switchable reports whether an algorithm can be selected for one call, and serves every call that meets
+// its requirements. It returns false for allgatherv and alltoallv, because their ranks have different sizes
+// and might choose different algorithms.
 func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) bool {
 	if c == coll.Alltoallv || c == coll.Allgatherv {
 		return false
@@ -71,13 +72,14 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere returns a point for a query whose answer is the same at all points.
+// anywhere returns some point of a collective, for questions whose answer is the same at all points.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
 
-// activationOf returns the activation of an algorithm: the switches with which the MPI library runs it. It
-// is nil for an algorithm of libtutti. The settings are those with which the MPI library must start.
+// activationOf returns the activation of an algorithm: the control variables with which the MPI library
+// runs it. For an algorithm of libtutti it returns nil. The settings are those with which the MPI library
+// must start.
 func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (a *Activation, settings []mpi.Var, err error) {
 	inner, ok := mpi.Below(b.Facts().Name, alg)
 	if !ok {
@@ -111,12 +113,13 @@ func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algor
 	return a, settings, nil
 }
 
-// always reports whether a variable is written for every algorithm.
+// always reports whether the control variable with this name is written for every algorithm.
 func (b base) always(name string) bool {
 	return slices.ContainsFunc(b.switches, func(s mpi.Switch) bool { return s.Name == name })
 }
 
-// catalogue returns the catalogue of the release with which the selection was tested.
+// catalogue returns the catalogue of the release with which selecting algorithms for single calls was
+// tested.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
 	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })

@@ -9,7 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// A broadcast of eight ranks that is faster with an algorithm of the library.
+// The example exports a broadcast of eight ranks for which an algorithm of libtutti is faster than the MPI
+// library's own choice.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},

@@ -64,8 +64,8 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}
 }
 
-// table turns trees into rules, without rules for the default, and returns the settings that the
-// algorithms of the MPI library need.
+// table converts trees into rules. It omits rules for the default. It also returns the settings that the
+// selected algorithms of the MPI library need.
 func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
 	t := Table{For: b.bases[b.cat.Version].banner}
 	var settings []selection.Setting
@@ -95,7 +95,8 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 	return t, settings, nil
 }
 
-// activation returns the switches with which the MPI library runs an algorithm; nil for one of libtutti.
+// activation returns the control variables with which the MPI library runs an algorithm. For an algorithm
+// of libtutti it returns nil.
 func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
 	if below, ok := b.bases[b.cat.Version]; ok {
 		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {
@@ -106,7 +107,7 @@ func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, [
 	return nil, nil, err
 }
 
-// add appends the settings that are missing.
+// add appends the wanted variables that settings does not contain yet.
 func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
 	for _, v := range wants {
 		if s := (selection.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {

@@ -9,9 +9,9 @@ import (
 	"tutti/mpi"
 )
 
-// Force implements mpi.Measurable. Benchmark programs that know libtutti set the algorithm by
-// a call, others start with a table of one rule. An algorithm of the MPI library is forced as that
-// library does it. The default is the MPI library's own choice.
+// Force implements mpi.Measurable. Benchmark programs that know libtutti set the algorithm by a function
+// call. Other programs start with a table that has one rule. An algorithm of the MPI library is forced in
+// the same way as without libtutti. For the default, the MPI library chooses.
 func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	var f mpi.Forcing
 	b, above := l.bases[cat.Version]
@@ -36,7 +36,8 @@ func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	return f, nil
 }
 
-// CheckAlgorithm implements mpi.Measurable: libtutti reports what served a call.
+// CheckAlgorithm implements mpi.Measurable. It compares the candidate with the algorithm that, according to
+// libtutti, served the call.
 func (*library) CheckAlgorithm(_ *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	for _, names := range stacks {
 		if want := c.Algorithm.String(); len(names) != 1 || names[0] != want {

@@ -7,17 +7,17 @@ import (
 	"tutti/coll"
 )
 
-// OrderTable is a table that was tuned for one order of the ranks over the nodes.
+// OrderTable is a table together with the order of ranks for which it was tuned.
 type OrderTable struct {
 	Order coll.Order
 	Table Table
 }
 
-// Join returns a table with the rules of each order's table. For ranks with two orders, as on
-// one node, the first table that has a rule counts.
+// Join returns a table with the rules of all given tables, each for the order of its table. Ranks may have
+// both orders, for example on one node. Then the first table that has a rule counts.
 //
-// The error matches ErrTable: for two tables of one order, for tables of different MPI libraries,
-// and for a table that has orders or mixes.
+// The error matches ErrTable if two tables have the same order, if tables are for different MPI libraries,
+// or if a table already has orders or mixes.
 func Join(tables ...OrderTable) (Table, error) {
 	var out Table
 	for i, d := range tables {

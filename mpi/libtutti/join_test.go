@@ -9,14 +9,14 @@ import (
 	"tutti/internal/testutil"
 )
 
-// one returns a table that selects an algorithm for all broadcasts.
+// one returns a table that selects the named algorithm for all broadcasts.
 func one(name string) Table {
 	all := Range{1, math.MaxInt32}
 	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}, Algorithm: coll.Algorithm{Name: name}}}}
 }
 
-// A joined table selects for each order what the table of this order does, and nothing for other orders.
-// Formatting and parsing does not change it.
+// TestJoin checks a joined table. For each order it must select the same as the table of this order, and
+// for other orders nothing. It must stay the same when it is formatted and parsed.
 func TestJoin(t *testing.T) {
 	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")}))(t)
 	read := testutil.Must(Parse(joined.Bytes()))(t)

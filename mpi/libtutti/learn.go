@@ -10,13 +10,14 @@ import (
 	"tutti/selection"
 )
 
-// Learner is a build whose table can be made from samples of applications.
+// Learner is a build whose tables can be made from the samples that applications record.
 type Learner interface {
 	mpi.Build
-	// ExportLearned exports a table of rules, the rules of base after them, and mixes. It fills in
-	// activations, and fails if base is for another MPI library.
+	// ExportLearned exports a table. The table has the given rules first, then the rules of base, then the
+	// mixes. ExportLearned adds the activations. It returns an error if base is for another MPI library.
 	ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error)
-	// Banner returns a part of the version that the MPI library reports; empty: any library.
+	// Banner returns a text that the version reported by the MPI library must contain. It returns "" if any
+	// library is allowed.
 	Banner() string
 }
 
@@ -53,17 +54,18 @@ func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) 
 	return b.export(t, settings, dir), nil
 }
 
-// MixForAll returns a mix for all calls of a collective.
+// MixForAll returns a mix of the given choices that applies to all calls of a collective.
 func MixForAll(c coll.Collective, choices []Choice) Mix {
 	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Choices: choices}
 }
 
-// Thousandths returns a share in thousandths, as tables have it, and their largest number for more.
+// Thousandths returns a share in thousandths, which is the unit of tables. It returns the largest possible
+// number if the share is larger.
 func Thousandths(share float64) int { return int(math.Round(min(maxWeight, 1000*share))) }
 
-// NewChoices returns choices with weights scaled so that the largest is maxWeight. Weights that
-// round to 0 are left out. most is the time that a call of each algorithm may take, in times of the
-// selected algorithm, or nil.
+// NewChoices returns the algorithms as choices of a mix. It scales the weights so that the largest is
+// maxWeight, and omits choices whose weight rounds to 0. The slice most holds the time that a call of each
+// algorithm may take, as a multiple of the selected algorithm's time. It may be nil.
 func NewChoices(algorithms []coll.Algorithm, weights, most []float64) []Choice {
 	var out []Choice
 	largest := slices.Max(weights)

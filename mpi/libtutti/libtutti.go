@@ -7,7 +7,7 @@ import (
 	"tutti/mpi"
 )
 
-// Library is libtutti with its own algorithms, for any MPI library.
+// Library is libtutti with only its own algorithms, for any MPI library.
 var Library = WithLibraries()
 
 type library struct {
@@ -28,19 +28,21 @@ func (*library) Facts() mpi.Facts {
 	}
 }
 
-// Releases implements mpi.Library. The name of a release is the version of the table, and the MPI
-// library where its algorithms are candidates, too.
+// Releases implements mpi.Library. The name of a release is the version of the table format. It also names
+// the MPI library, if that library's algorithms are candidates, too.
 func (l *library) Releases() []*mpi.Catalogue { return l.releases() }
 
-// Recognise implements mpi.Library: no file of an MPI library is libtutti.
+// Recognise implements mpi.Library. It returns nil, because libtutti is not recognised by the file of an
+// MPI library.
 func (*library) Recognise() mpi.Recogniser { return nil }
 
 // Size implements mpi.Library.
 func (*library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the bytes of a benchmark's call at a point as libtutti counts them: the part of one
-// rank where coll.Collective.PerRank says so, else the whole message. Blocks of reduce_scatter are
-// equal. Ranks of an alltoallv have different sizes, so that one algorithm serves all of them.
+// size returns the bytes that libtutti counts for a benchmark's call at a point. It is the part of one rank
+// if coll.Collective.PerRank is true, otherwise the whole message. The blocks of a reduce_scatter are
+// assumed to be equal. For alltoallv it is 0, because ranks have different sizes and one algorithm must
+// serve all sizes.
 func size(p coll.Point) int64 {
 	count := p.Count()
 	switch p.Collective {

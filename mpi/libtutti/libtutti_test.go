@@ -40,7 +40,7 @@ func TestCatalogue(t *testing.T) {
 1 exscan 8x1 8 ring unknown`)
 }
 
-// Only parameters of libtutti's algorithms have ranges, in every release.
+// TestRanges checks that in every release only the parameters of libtutti's own algorithms have ranges.
 func TestRanges(t *testing.T) {
 	tests := []struct {
 		collective coll.Collective
@@ -107,10 +107,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// sealed returns a table with its last line, the checksum.
+// sealed returns a table with its last line, which holds the checksum.
 func sealed(text string) []byte { return []byte(text + lastLine(text)) }
 
-// invalidTables returns invalid tables with a part of their error.
+// invalidTables returns invalid tables. The value of each one is a part of the expected error.
 func invalidTables() map[string]string {
 	const good = "tutti-table 1\nbcast ranks 2-4 ppn 1-1 bytes 0-8 binomial\n"
 	out := map[string]string{
@@ -150,7 +150,7 @@ func invalidTables() map[string]string {
 	return out
 }
 
-// withActivations is a table with algorithms of the MPI library.
+// withActivations is the text of a table that selects algorithms of the MPI library.
 const withActivations = `tutti-table 1
 for MPI 1.0
 algorithm bcast mpich.x(a=1,b=2) pow2,even same A=1 B=2
@@ -161,7 +161,8 @@ bcast ranks 2-4 ppn 1-4 order cyclic bytes 9-99 basic_linear
 explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300 basic_linear 1000000/1000000 pipeline(segsize=64) 1 library_default
 `
 
-// A table with algorithms of the MPI library is parsed and written again, without unused activations.
+// TestParseActivations checks that a table with algorithms of the MPI library can be parsed and written
+// again. The written table must not have unused activations.
 func TestParseActivations(t *testing.T) {
 	table := testutil.Must(Parse(sealed(withActivations)))(t)
 	unused := strings.Replace(withActivations, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)

@@ -16,8 +16,8 @@ import (
 	"tutti/mpi"
 )
 
-// reader builds the program that reads tables with the C files of libtutti: with sanitizers where all
-// cases are wanted, else quickly.
+// reader builds a program that reads tables with the C files of libtutti. If all cases are wanted, it is
+// built with sanitizers.
 func reader(t *testing.T) string {
 	t.Helper()
 	if !testutil.AllCases() {
@@ -26,7 +26,7 @@ func reader(t *testing.T) string {
 	return testutil.BuildWithRuntime(t, "select", "-fsanitize=address,undefined")
 }
 
-// answers returns the output of the program for statements, as lines.
+// answers passes statements to the program and returns the lines of its output.
 func answers(t *testing.T, program string, statements []byte) []string {
 	t.Helper()
 	cmd := exec.Command(program)
@@ -45,7 +45,8 @@ func answers(t *testing.T, program string, statements []byte) []string {
 	return lines
 }
 
-// The reader in C and that of this package agree.
+// TestLiveReader checks that the reader of tables in C and the reader in this package give the same
+// results.
 func TestLiveReader(t *testing.T) {
 	program := reader(t)
 	t.Run("algorithms", func(t *testing.T) { testAlgorithms(t, program) })
@@ -53,7 +54,7 @@ func TestLiveReader(t *testing.T) {
 	t.Run("texts", func(t *testing.T) { testTexts(t, program) })
 }
 
-// testAlgorithms compares the repository in C with the catalogue.
+// testAlgorithms compares the list of algorithms in C with the catalogue.
 func testAlgorithms(t *testing.T, program string) {
 	var want []string
 	for _, c := range coll.Collectives() {
@@ -70,10 +71,10 @@ func testAlgorithms(t *testing.T, program string) {
 	}
 }
 
-// testPoints checks that both readers select the same, at the ends of every rule and next to them,
-// for ranks of every order, and that calls run the selected algorithm, or the MPI library's own
-// where the number of ranks does not suit it. A third of the rules is for each order, and a third
-// for any.
+// testPoints checks that both readers select the same algorithm, for ranks of every order. It tests the
+// bounds of every rule and the numbers next to them. Calls must run the selected algorithm, or the MPI
+// library's own if the selected one cannot run on this number of ranks. A third of the rules is for block
+// order, a third for cyclic order, and a third for any order.
 func testPoints(t *testing.T, program string) {
 	table := sampleTable(t)
 	for i := range table.Rules {
@@ -124,8 +125,8 @@ func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.A
 	return alg
 }
 
-// testTexts checks that both readers accept the same texts: invalid tables, and a thousand texts with
-// random changes and the right checksum.
+// testTexts checks that both readers accept the same texts. It tries invalid tables, and a thousand texts
+// that have random changes but the right checksum.
 func testTexts(t *testing.T, program string) {
 	var texts [][]byte
 	for text := range invalidTables() {

@@ -10,26 +10,27 @@ import (
 	"tutti/mpi"
 )
 
-// parameterValues holds the values that campaigns measure: segments in bytes, the others in
-// ranks.
+// parameterValues holds the values of parameters that campaigns measure. The segment size is in bytes; the
+// other parameters are numbers of ranks.
 var parameterValues = map[string][]string{
 	"segsize": {"8192", "32768", "131072"},
 	"radix":   {"3", "8"},
 	"window":  {"2", "4", "16"},
 }
 
-// parameterRanges bounds the values that campaigns add near fast ones. Segments below a kilobyte are
-// dominated by latency.
+// parameterRanges limits the values that campaigns try next to values that were fast. With segments below a
+// kilobyte, latency dominates.
 var parameterRanges = []coll.Range{{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64}, {Parameter: "window", Low: 1, High: 64}}
 
 func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
 	return mpi.RangesOf(e, parameterRanges)
 }
 
-// segmented matches the algorithms that gain from segments of long messages.
+// segmented matches the names of algorithms that are faster if long messages are cut into segments.
 var segmented = regexp.MustCompile(`pipeline|binary|ring|^binomial$`)
 
-// variants returns an algorithm without its parameter, and with the values to measure.
+// variants returns an algorithm without its parameter, and the algorithm with each value that should be
+// measured.
 func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
 	out := mpi.Variants(e, nil)
 	if len(e.Params) > 0 && (e.Params[0] != "segsize" || segmented.MatchString(e.Name)) {
@@ -38,12 +39,13 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 	return out
 }
 
-// mostBytes is the longest message of libtutti, of all ranks together where libtutti counts the part
-// of one rank; see csource/runtime/serve.c.
+// mostBytes is the size of the longest message that libtutti serves. If libtutti counts the part of one
+// rank, mostBytes limits the sum over all ranks; see csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
-// checkPoint refuses empty and very long messages, which the MPI library serves, segments that are
-// not shorter than the message, and a radix or window above the number of ranks.
+// checkPoint returns an error if libtutti cannot serve a call, for one of these reasons. The message is
+// empty or very long, so that the MPI library serves it. The segments are not shorter than the message. The
+// radix or window is larger than the number of ranks.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
@@ -68,7 +70,7 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	return nil
 }
 
-// checkParameters refuses a parameter that is not a number.
+// checkParameters returns an error if a parameter is not a number.
 func checkParameters(c *mpi.Catalogue, collective coll.Collective, _ mpi.Entry, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		n, err := strconv.ParseInt(p.Value, 10, 32)

@@ -13,8 +13,7 @@ import (
 	"tutti/mpi"
 )
 
-// Parse parses a table. It accepts exactly the texts that the reader in C accepts. The error
-// matches ErrTable.
+// Parse parses a table. It accepts the same texts as the reader in C. The error matches ErrTable.
 func Parse(text []byte) (Table, error) {
 	last := len(text) - len(lastLine(""))
 	if last < 0 || len(text) > maxText || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
@@ -33,13 +32,13 @@ func Parse(text []byte) (Table, error) {
 	return p.table, nil
 }
 
-// parser holds what was parsed so far.
+// parser holds the part of a table that was parsed so far.
 type parser struct {
 	table       Table
 	activations map[activationKey]*Activation
 }
 
-// activationKey names an algorithm of the MPI library.
+// activationKey identifies an algorithm of the MPI library.
 type activationKey struct {
 	collective coll.Collective
 	algorithm  coll.Algorithm
@@ -76,7 +75,7 @@ var (
 	switchForm     = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
 )
 
-// activation parses COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
+// activation parses a line COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
 func (p *parser) activation(text string) error {
 	word := activationForm.FindStringSubmatch(text)
 	if word == nil {
@@ -113,7 +112,7 @@ func (p *parser) activation(text string) error {
 	return nil
 }
 
-// needsOf parses requirements separated by commas; - means none.
+// needsOf parses a list of requirements separated by commas. The text "-" means that there are none.
 func needsOf(text string) ([]mpi.Requirement, error) {
 	if text == "-" {
 		return nil, nil
@@ -135,8 +134,8 @@ var (
 	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
-// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH into a rule
-// without an algorithm, and returns the text after it.
+// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH. It returns a
+// rule that has no algorithm yet, and the rest of the line.
 func scopeOf(line string) (r Rule, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
@@ -171,7 +170,7 @@ func (p *parser) rule(line string) error {
 	return nil
 }
 
-// mix parses a line after its first word, explore.
+// mix parses a line that begins with the word explore. The parameter line is the text after this word.
 func (p *parser) mix(line string) error {
 	at, list, err := scopeOf(line)
 	switch {
@@ -208,7 +207,7 @@ func (p *parser) mix(line string) error {
 	return nil
 }
 
-// choiceOf parses WEIGHT[/MOST].
+// choiceOf parses the text WEIGHT[/MOST].
 func choiceOf(text string) (c Choice, ok bool) {
 	word := weightForm.FindStringSubmatch(text)
 	if word == nil {
@@ -221,8 +220,8 @@ func choiceOf(text string) (c Choice, ok bool) {
 	return c, c.Weight <= maxWeight && c.Most <= maxWeight
 }
 
-// algorithm parses an algorithm of libtutti, or one that the table has an activation for, spelt as
-// String spells it.
+// algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti, or one
+// for which the table has an activation.
 func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Activation, error) {
 	alg, err := coll.ParseAlgorithm(text)
 	switch {

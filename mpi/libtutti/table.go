@@ -11,7 +11,7 @@ import (
 	"tutti/mpi"
 )
 
-// ErrTable is matched by errors about text that is not a valid table.
+// ErrTable is the error for a text that is not a valid table. errors.Is finds it.
 var ErrTable = errors.New("not a table")
 
 const (
@@ -24,14 +24,15 @@ const (
 	maxName    = 250       // letters of an algorithm there
 )
 
-// Table selects algorithms. The first rule that holds for a call counts, and the first mix.
+// Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for
+// mixes.
 type Table struct {
 	For   string // banner in the version that the MPI library reports; empty: any library
 	Rules []Rule
 	Mixes []Mix
 }
 
-// Rule selects the algorithm of some calls of a collective. coll.Default is the MPI library's own
+// Rule selects the algorithm for some calls of a collective. coll.Default stands for the MPI library's own
 // choice.
 type Rule struct {
 	Collective coll.Collective
@@ -42,7 +43,7 @@ type Rule struct {
 	Activation *Activation // nil for an algorithm of libtutti
 }
 
-// Mix lists the algorithms that some calls of a collective explore.
+// Mix lists the algorithms that libtutti may explore in some calls of a collective.
 type Mix struct {
 	Collective coll.Collective // not coll.Alltoallv, whose ranks do not know each other's sizes
 	Ranks, PPN Range
@@ -51,7 +52,8 @@ type Mix struct {
 	Choices    []Choice // 1 to 256
 }
 
-// Choice is an algorithm of a mix. Its probability is its weight over that of all choices.
+// Choice is an algorithm of a mix. Its probability is its weight divided by the sum of the weights of all
+// choices.
 type Choice struct {
 	Weight     int // 1 to 1000000
 	Most       int // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown
@@ -59,14 +61,14 @@ type Choice struct {
 	Activation *Activation
 }
 
-// Activation says how the MPI library is made to run one of its algorithms for one call.
+// Activation describes how libtutti makes the MPI library run one of its algorithms for a single call.
 type Activation struct {
 	Needs    []mpi.Requirement // checked before each call
 	New      bool              // switches affect only communicators created later
 	Switches []mpi.Switch      // at least one
 }
 
-// String returns the activation as tables have it, after the name of the algorithm.
+// String formats the activation as in tables, where it follows the name of the algorithm.
 func (w *Activation) String() string {
 	var b strings.Builder
 	for i, r := range w.Needs {
@@ -85,13 +87,13 @@ func (w *Activation) String() string {
 	return b.String()
 }
 
-// Range is a range of whole numbers, with both ends.
+// Range is a range of integers that includes both ends.
 type Range struct{ Low, High int64 }
 
 func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns the algorithm of a call, coll.Default without a rule. orders are all orders that
-// the ranks have: both on one node.
+// Select returns the algorithm of a call. It returns coll.Default if no rule applies. The parameter orders
+// has all orders that the ranks have; on one node they have both.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	for _, r := range t.Rules {
 		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.contains(int64(ranks)) && r.PPN.contains(int64(ppn)) && r.Bytes.contains(bytes) {
@@ -101,7 +103,7 @@ func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...
 	return coll.Default
 }
 
-// Bytes returns the table as text, with remarks after the first line.
+// Bytes returns the text of the table. The remarks follow the first line as comments.
 func (t Table) Bytes(remarks ...string) []byte {
 	var b strings.Builder
 	b.WriteString(firstLine + "\n")
@@ -154,7 +156,7 @@ func scope(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) s
 	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d%s bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, in, bytes.Low, bytes.High)
 }
 
-// lastLine returns the last line of a table, the checksum of all lines before it.
+// lastLine returns the last line of a table. It holds the checksum of all lines before it.
 func lastLine(text string) string {
 	sum := fnv.New64a()
 	sum.Write([]byte(text))

@@ -8,10 +8,10 @@ import (
 	"tutti/mpi"
 )
 
-// table lists the algorithms by the values of their control variables. The compositions follow; their
-// numbers are tutti's own. The source of each row is the source code of the releases that the row names.
-// Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It was also run on 3 to 6 ranks
-// with every form of its call.
+// table lists the algorithms in the order of the values that select them in control variables. The
+// compositions follow; their numbers are tutti's own. The source of each row is the source code of the
+// releases that the row names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It
+// was also run on 3 to 6 ranks with every form of its call.
 //
 //go:embed algorithms.csv
 var table string
@@ -37,7 +37,7 @@ var leftOut = []string{
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
 // lookup returns an error if a parameter of an algorithm is missing, since the library has no default for
-// it. It also returns an error if a part of a composition is not a known algorithm.
+// it. It also returns an error if an unknown algorithm is part of a composition.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if composes(e) {
 		return checkParts(cat, c, alg)
@@ -53,7 +53,7 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 // variants returns an algorithm with a few values for each parameter, and a composition with every
 // algorithm between the nodes.
 //
-// It leaves out compositions that equal another candidate. A composition that runs on the whole
+// It omits compositions that are equivalent to another candidate. A composition that runs on the whole
 // communicator is one of the algorithms. Composition beta of bcast differs from alpha only if the root is
 // not the first rank of its node. On one node, a composition is one algorithm. The library selects the part
 // within the nodes: other collectives share this part, so no selection file can select it for one
@@ -90,8 +90,8 @@ func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 	return values
 }
 
-// namesTrees reports whether the selection files of a release denote kinds of trees by names. Files for
-// releases before 4.3 denote them by numbers.
+// namesTrees reports whether the selection files of a release contain names for kinds of trees. Files for
+// releases before 4.3 contain numbers.
 func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
 
 // renamed reports whether the parameters of an algorithm have another meaning in another release. The kind

@@ -15,8 +15,8 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check returns an error for a tree that would make MPICH abort, when MPICH loads the tree or later. The
-// parameter own is the library's tree that the new tree replaces.
+// check returns an error for a tree with which MPICH would abort, either when it loads the tree or later.
+// The parameter own is the library's tree that the new tree replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
@@ -50,7 +50,7 @@ func anyLeaf(o treeObject) string {
 	return o[0].Key
 }
 
-// checker checks the branch of one collective.
+// checker checks the part of a tree that belongs to one collective.
 type checker struct {
 	lib        libraryTree
 	kind       string   // what leaves begin with

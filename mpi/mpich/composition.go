@@ -9,7 +9,8 @@ import (
 	"tutti/mpi"
 )
 
-// Parameters of a composition. The value of each one is the algorithm of a part of the composition.
+// The parameters of a composition. The value of a parameter is the algorithm that runs in one part of the
+// composition.
 const (
 	interPart = "inter" // among the first ranks of the nodes
 	nodePart  = "node"  // within each node
@@ -19,8 +20,8 @@ const (
 // before MPICH evaluates the tree of algorithms.
 func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
 
-// handsOn returns the composition that runs one algorithm on the whole communicator. It returns false if
-// the release has no such composition in the table.
+// handsOn returns the composition that runs a single algorithm on the whole communicator. It returns false
+// if the catalogue of the release has no such composition.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	for _, e := range cat.Entries(c) {
 		if composes(e) && len(e.Requires) == 0 {
@@ -30,7 +31,7 @@ func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	return mpi.Entry{}, false
 }
 
-// partOf returns the algorithm that a composition runs in a part, which is interPart or nodePart. It
+// partOf returns the algorithm that a composition runs in one of its parts, interPart or nodePart. It
 // returns false if the library selects the algorithm of this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
 	name, ok := alg.Param(part)
@@ -51,7 +52,7 @@ func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
 
-// partNames returns the names of the algorithms that can be parts.
+// partNames returns the names of the algorithms that can run in a part of a composition.
 func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	var names []string
 	for _, e := range cat.Entries(c) {
@@ -62,7 +63,8 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts returns an error for a part whose algorithm cannot be used in parts.
+// checkParts returns an error if an algorithm is given for a part of a composition but cannot run in a
+// part.
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {
@@ -73,7 +75,8 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// partPoint returns the point at which a part of a composition runs: one rank on each node, or one node.
+// partPoint returns the point at which a part of a composition runs. The point has one rank on each node
+// for interPart, and one node for nodePart.
 func partPoint(p coll.Point, part string) coll.Point {
 	if part == interPart {
 		p.PPN = 1

@@ -10,7 +10,7 @@ import (
 	"tutti/mpi"
 )
 
-// condition is one key of a tree: a name, an operator (= < <=) and a value.
+// condition is a condition in a selection tree. It consists of a name, an operator (= < <=) and a value.
 type condition struct {
 	name, op, value string
 	limit           int64 // of < and <= with a number
@@ -39,12 +39,12 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether MPICH requires a further alternative after this condition.
+// ranged reports whether MPICH requires that another alternative follows this condition.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }
 
-// ofComm reports whether the condition depends on the communicator alone.
+// ofComm reports whether the condition depends only on the communicator.
 func (c condition) ofComm() bool {
 	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
 }
@@ -109,7 +109,7 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 	return n < limit || orEqual && n == limit, nil
 }
 
-// named evaluates conditions whose value is a word.
+// named evaluates a condition whose value is a word.
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":

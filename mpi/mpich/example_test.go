@@ -9,7 +9,7 @@ import (
 	"tutti/selection"
 )
 
-// Example exports a broadcast that has another fastest algorithm from 16 KiB on.
+// Example exports a selection for broadcast, in which another algorithm is the fastest from 16 KiB on.
 func Example() {
 	var rows []selection.Row
 	for _, size := range []int64{1 << 10, 1 << 14, 1 << 18} {

@@ -12,14 +12,14 @@ import (
 	"tutti/selection"
 )
 
-// Names of the files. The file for the device is written only if the device's tree changes.
+// The names of the exported files. The file for the device is written only if the device's tree changes.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
 	snippetName = "mpich.env"
 )
 
-// build describes one libmpich.
+// build makes selection files for one build of MPICH.
 type build struct {
 	lib libraryTree
 	cat *mpi.Catalogue
@@ -202,8 +202,8 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	return put(tuned), nil
 }
 
-// mapped replaces each algorithm of the ranges by the one that the function to returns. It joins successive
-// ranges that become equal.
+// mapped returns the ranges with each algorithm replaced by the result of the function `to`. It joins
+// successive ranges that become equal.
 func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
 	var out []selection.CommRange
 	for _, c := range ranges {
@@ -283,7 +283,7 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	return append(out, alternative("comm_size=any", own)), nil
 }
 
-// tuned returns the number of bands without the last ones that select the default.
+// tuned returns the number of bands. It does not count bands at the end that select the default.
 func tuned(bands []selection.Band) int {
 	n := len(bands)
 	for n > 0 && bands[n-1].Algorithm.IsDefault() {

@@ -63,7 +63,7 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	return kept, between
 }
 
-// cells groups the rows that must have the same algorithm between nodes.
+// cells groups the rows for which the same algorithm must run between nodes.
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
 		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
@@ -81,7 +81,7 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several returns 1 at points where a composition has parts between the nodes, else 0.
+// several returns 1 at points where a composition has a part between the nodes, otherwise 0.
 func several(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
@@ -102,7 +102,7 @@ func (b build) own(p coll.Point) string {
 	return alg.Name
 }
 
-// algorithm returns the algorithm of a leaf.
+// algorithm returns the algorithm that a leaf of a tree names.
 func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	for _, e := range b.cat.Entries(c) {
 		if e.Function == leaf {
@@ -174,8 +174,8 @@ func (b build) choose(cell []selection.Row, own string) string {
 	return best
 }
 
-// loss returns the sum of the losses of the rows if a leaf is selected. It is infinite if a row or a layout
-// has no option left.
+// loss returns the sum of the losses of the rows if the given leaf is selected. It is infinite if a row or
+// a layout then has no option.
 func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	total := 0.0
 	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
@@ -213,8 +213,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	return total
 }
 
-// common reports whether all rows of a layout have the option, and whether the option is slower than the
-// default for none of them.
+// common reports whether every row of a layout has the option, and whether the option is not slower than
+// the default in any of them.
 func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
 	for _, r := range cell {
 		if r.Point.Layout() != l {

@@ -10,11 +10,12 @@ import (
 	"tutti/mpi"
 )
 
-// fallbackName is the control variable for the case that a forced algorithm cannot run. Its value says
+// fallbackName is the control variable that applies if a forced algorithm cannot run. Its value says
 // whether the call fails or MPICH selects another algorithm.
 const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
 
-// fallback is a value of fallbackName, as text and as the number of the control variable.
+// fallback is a value of the variable fallbackName. It has the text for the environment and the number for
+// the control variable.
 type fallback struct {
 	name string
 	id   int
@@ -39,10 +40,10 @@ func fallbackOf(e mpi.Entry) fallback {
 	return fallbackError
 }
 
-// variables returns the prefix of the control variables of a collective.
+// variables returns the prefix that the names of a collective's control variables have.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
-// to returns a switch that sets the control variable to the value.
+// to returns a switch that sets the named control variable to a value.
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
 
 // Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default, the
@@ -90,8 +91,8 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	return f, nil
 }
 
-// knob holds the control variable of a parameter, without the prefix of the collective, and the default of
-// the variable.
+// knob is the control variable that sets a parameter. It has the variable's name without the prefix of the
+// collective, and the variable's default.
 type knob struct {
 	name    string
 	shipped int

@@ -51,8 +51,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestCompositionFiles checks that the files differ from the library's own trees only in the given
-// collective.
+// TestCompositionFiles checks that the files that force a composition differ from the library's own trees
+// only in the composition's collective.
 func TestCompositionFiles(t *testing.T) {
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 2, PPN: 2}, 4096, "alpha(inter=reduce_scatter_allgather)")
@@ -70,7 +70,7 @@ func TestCompositionFiles(t *testing.T) {
 	}
 }
 
-// functions returns the functions of the library that implement algorithms of blocking collectives.
+// functions returns the names of the library's functions that implement algorithms of blocking collectives.
 func functions(t *testing.T) []string {
 	t.Helper()
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)
@@ -129,7 +129,7 @@ func TestLiveCompositions(t *testing.T) {
 	}
 }
 
-// settings writes the files of the variables, and returns the variables as an environment.
+// settings writes the files that variables refer to. It returns the variables as an environment.
 func settings(t *testing.T, list []mpi.Var) []string {
 	t.Helper()
 	var env []string

@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// flat returns the default and the algorithms. It leaves out compositions, which need files when MPI
-// starts.
+// flat returns a candidate for the default and one for each algorithm. It omits compositions, because they
+// need files when MPI starts.
 func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	t.Helper()
 	return slices.DeleteFunc(mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 2}), func(c coll.Candidate) bool {
@@ -47,7 +47,7 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program on four ranks on two simulated nodes.
+// together runs the program with four ranks on two simulated nodes, two on each.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)

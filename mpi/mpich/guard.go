@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbacks returns algorithms that are correct for every call. They run where a selected algorithm cannot
-// run. The first name that a release knows applies.
+// fallbacks returns algorithms that are correct for every call. Such an algorithm runs if the selected one
+// cannot run. The first algorithm that the release has is used.
 func fallbacks(c coll.Collective) []string {
 	switch c {
 	case coll.Bcast, coll.Reduce:
@@ -17,15 +17,15 @@ func fallbacks(c coll.Collective) []string {
 	case coll.Allgather, coll.Allgatherv:
 		return []string{"brucks"}
 	case coll.Barrier:
-		// k=2 is the classic dissemination barrier and MPICH's own default.
+		// With k=2 this is the classic dissemination barrier, which is MPICH's own default.
 		return []string{"dissemination", "k_dissemination(k=2)"}
 	}
 	return []string{"recursive_doubling"}
 }
 
-// guards maps requirements of algorithms to conditions, in the order of their evaluation. Conditions on the
-// communicator come first. Scan has no condition on the operation, since MPICH itself requires only
-// node-consecutive ranks there.
+// guards maps requirements of algorithms to conditions in trees, in the order in which MPICH evaluates
+// them. Conditions on the communicator come first. Scan has no condition on the operation, since MPICH
+// itself requires only node-consecutive ranks there.
 var guards = []struct {
 	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
@@ -40,8 +40,8 @@ var guards = []struct {
 	{mpi.CountPowerOfTwo, "count=any", "count<pow2"},
 }
 
-// guarded returns a subtree with the algorithm where its requirements hold, and the collective's fallback
-// elsewhere.
+// guarded returns a subtree that selects the algorithm where the algorithm's requirements hold. Elsewhere
+// it selects the fallback of the collective.
 func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 	entry, out, err := x.leaf(alg)
 	if err != nil {
@@ -65,8 +65,8 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The first true alternative wins. The condition that can be false must therefore precede the one
-		// that is always true.
+		// MPICH takes the first alternative that is true. The condition that can be false must therefore
+		// come before the one that is always true.
 		if g.requirement == mpi.CountPowerOfTwo {
 			out = treeObject{alternative(g.other, safe), alternative(g.good, out)}
 		} else {
@@ -100,7 +100,7 @@ func (x *exporter) fallback() (treeObject, error) {
 	return nil, fmt.Errorf("fallback: %w", last)
 }
 
-// leaf returns the catalogue's entry of an algorithm and its bare leaf.
+// leaf returns the catalogue's entry of an algorithm, and a tree that consists only of the leaf for it.
 func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {

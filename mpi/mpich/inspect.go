@@ -40,7 +40,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 
 const wantNewer = "use MPICH 4.0 or newer"
 
-// collectivesOf names the parts of the build that select an algorithm before MPICH evaluates the tree.
+// collectivesOf describes the parts of a build that select an algorithm before MPICH evaluates the tree.
 func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:

@@ -63,7 +63,7 @@ func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...stri
 	return testutil.RunProgram(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Ranks()), prog}, args...)...)
 }
 
-// ran returns the algorithm of bcast that an error stack names, and the stack.
+// ran returns the algorithm of bcast that an error stack names. It also returns the stack.
 func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string) {
 	t.Helper()
 	out := launch(t, env, p.Layout(), prog, "name", fmt.Sprint(p.MsgBytes))
@@ -74,7 +74,7 @@ func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string)
 	return name[1], out
 }
 
-// layered returns rows in which the fastest bcast depends on layout and size.
+// layered returns rows in which the fastest bcast algorithm depends on the layout and the message size.
 func layered(cat *mpi.Catalogue) []selection.Row {
 	const c = coll.Bcast
 	var rows []selection.Row
@@ -187,9 +187,9 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// everyway returns rows of a collective for messages of 16 to 64 bytes. The algorithm with index turn among
-// those that run on the layout is the fastest. If the collective has fewer algorithms, everyway returns no
-// rows.
+// everyway returns rows of a collective for messages of 16 to 64 bytes. Of the algorithms that can run on
+// the layout, the one with the index turn is the fastest. If there are fewer algorithms, everyway returns
+// no rows.
 func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []selection.Row {
 	p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
 	sizes := []int64{0}

@@ -13,7 +13,7 @@ import (
 	"tutti/selection"
 )
 
-// times are the predicted times of one point, in seconds by algorithm.
+// times holds the predicted times at one point, in seconds. The key is the algorithm.
 type times map[string]float64
 
 func row(t testing.TB, p coll.Point, list times) selection.Row {
@@ -108,7 +108,8 @@ func TestCompositionsAreSelected(t *testing.T) {
 	}
 }
 
-// TestPartsStay checks that rules for communicators of programs do not apply to the communicators of parts.
+// TestPartsStay checks that rules for the communicators that programs use do not apply to the communicators
+// of parts of a composition.
 func TestPartsStay(t *testing.T) {
 	b := known(t)
 	var sel selection.Selection
@@ -162,7 +163,7 @@ func TestWithoutDevice(t *testing.T) {
 	}
 }
 
-// mixture returns rows in which the fastest option is in turn the default, an algorithm and a composition.
+// mixture returns rows whose fastest option is alternately the default, an algorithm and a composition.
 func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{

@@ -18,7 +18,7 @@ import (
 	"tutti/selection"
 )
 
-// known returns the build of 4.0.2 with the embedded trees.
+// known returns a build of MPICH 4.0.2 that uses the embedded trees.
 func known(t testing.TB) build {
 	t.Helper()
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)

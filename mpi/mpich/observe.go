@@ -63,7 +63,7 @@ func parseStacks(c coll.Collective, stacks [][]string) stackFacts {
 	return s
 }
 
-// split reports whether the stacks show that the device ran a composition with parts.
+// split reports whether the stacks show that the device ran a composition that has several parts.
 func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })

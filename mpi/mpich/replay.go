@@ -139,7 +139,7 @@ func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	return nil
 }
 
-// variations returns calls that differ from the benchmark's call in one property each.
+// variations returns the benchmark's call, and calls that differ from it in a single property.
 func variations(call signature) []signature {
 	all := []signature{call}
 	add := func(change func(*signature)) {

@@ -17,7 +17,7 @@ type files struct {
 // shipped returns the library's own trees.
 func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
-// route lists everything that a call enters.
+// route lists what a call enters: compositions, algorithms and the parts that they call.
 type route struct {
 	composition string           // leaf of the device's tree, empty when there is none
 	flat        coll.Algorithm   // on the whole communicator, unless it is split
@@ -62,7 +62,7 @@ func (b build) mixes(c coll.Collective) bool {
 	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
 }
 
-// part returns the call with which a collective c runs on a part of a call's communicator.
+// part returns the call of the collective c that a composition makes on a part of a call's communicator.
 func part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
@@ -78,7 +78,7 @@ func part(call signature, c coll.Collective, where hierarchy) signature {
 	return out
 }
 
-// route follows a call through both files.
+// route follows a call through both selection trees.
 func (b build) route(f files, call signature) (route, error) {
 	var r route
 	if len(f.device) > 0 {

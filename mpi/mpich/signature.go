@@ -76,9 +76,10 @@ func sizeKey(c coll.Collective) string {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the message size that the rules compare: bytes of the buffer for bcast, allreduce and
-// reduce, bytes to one rank for alltoall, bytes of all ranks for others, elements of all ranks for gather
-// and scatter, and 0 for barrier, scan and exscan.
+// size returns the message size that the rules compare. It is the number of bytes in the buffer for bcast,
+// allreduce and reduce, and of bytes for one rank for alltoall. For gather and scatter it is the number of
+// elements of all ranks. For barrier, scan and exscan it is 0. For all other collectives it is the number
+// of bytes of all ranks.
 //
 // Thresholds are C ints. A larger size counts as the largest C int.
 func size(p coll.Point) int64 {

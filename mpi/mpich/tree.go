@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// treeObject is an ordered JSON object: the alternatives of a selection tree, tried in order.
-// Every value is an object.
+// treeObject is a JSON object with an order. It holds the alternatives of a selection tree, which MPICH
+// tries in order. Every value is again an object.
 type treeObject []treeMember
 
 // treeMember is a key of a JSON object, without spaces, and the value of the key.
@@ -25,7 +25,7 @@ func alternative(key string, value treeObject) treeMember {
 	return treeMember{Key: key, Value: value}
 }
 
-// The keys of a tree that are not conditions.
+// The keys of a tree that do not express conditions.
 const (
 	collectiveKey  = "collective="
 	leafKey        = "algorithm="   // of the trees of point-to-point algorithms
@@ -68,7 +68,7 @@ func (o treeObject) With(key string, value treeObject) treeObject {
 	return append(out, treeMember{key, value})
 }
 
-// Bytes returns the tree as JSON, one condition on each line.
+// Bytes returns the tree as JSON, with each condition on its own line.
 func (o treeObject) Bytes() []byte {
 	var b strings.Builder
 	o.write(&b, 0)

@@ -103,7 +103,7 @@ var (
 	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
-// shortText is a length that no name or condition reaches.
+// shortText is a length in bytes. Every name and condition is shorter.
 const shortText = 64
 
 func (f *treeFinder) see(text []byte) {

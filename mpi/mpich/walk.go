@@ -53,7 +53,7 @@ func walk(o treeObject, call signature) (treeMember, bool, error) {
 	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
-// enter returns the index of the first alternative that holds, or -1.
+// enter returns the index of the first alternative whose condition holds, or -1 if there is none.
 func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)

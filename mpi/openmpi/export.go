@@ -24,7 +24,7 @@ const (
 	layoutDir   = "layouts"
 )
 
-// stale lists patterns of all files that an export may have written, for any release and any layouts.
+// stale lists patterns that match every file an export may have written, for any release and any layout.
 var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
 
 // errVersion is matched by errors about a rule that the release cannot read.
@@ -105,8 +105,8 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 	return out, nil
 }
 
-// files returns the files with the rules, and the settings with which the library loads them from a folder.
-// Files of single layouts come first.
+// files returns the files that contain the rules, and the settings with which the library loads these files
+// from the folder dir. Files of single layouts come first.
 func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
@@ -137,8 +137,8 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	return x
 }
 
-// crashesOnNull returns the collectives with rules for which a null send type in a call in place crashes.
-// The standard ignores this argument, but coll/tuned reads it if there are rules.
+// crashesOnNull returns the collectives that crash if rules exist for them and a call in place passes a
+// null send type. The MPI standard ignores this argument in place, but with rules coll/tuned reads it.
 func crashesOnNull(rules classicRules) []string {
 	var out []string
 	for _, r := range rules {
@@ -198,12 +198,12 @@ func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error
 	return out, nil
 }
 
-// undecided returns rules with which the library itself selects at every size.
+// undecided returns a rule that leaves messages of every size to the library.
 func undecided() []rule { return []rule{{}} }
 
-// exportTree returns the blocks of a tree in ascending order. With the first and the last block, the
-// library itself selects for communicators outside the tuned range. The first block is needed because Open
-// MPI also uses it for smaller communicators.
+// exportTree returns the blocks of a tree in ascending order. The first and the last block leave
+// communicators outside the tuned range to the library. The first block is needed because Open MPI also
+// uses it for smaller communicators.
 func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	var blocks []classicBlock
 	if t.Comms[0].Low > 1 {

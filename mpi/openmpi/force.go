@@ -13,8 +13,8 @@ import (
 // Force implements mpi.Measurable with the component tuned. Parameters without a value in the candidate are
 // 0, as in a rules file. The component itself has other defaults for forced algorithms.
 //
-// The default needs dynamic rules off. The library reads this setting in MPI_Init only, so the default has
-// a Base of its own.
+// For the default, dynamic rules must be off. The library reads this setting in MPI_Init only, so the
+// default has a Base of its own.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{NewComm: true}, nil
@@ -73,8 +73,8 @@ func disableAbove() []selection.Setting {
 	return out
 }
 
-// tunedParam is a parameter of the catalogue with the suffix of its control variable. The suffix follows
-// the name of the collective.
+// tunedParam is a parameter of the catalogue. The name of its control variable consists of the collective's
+// name and the suffix.
 type tunedParam struct{ name, suffix string }
 
 // tunedParams returns the parameters that at least one algorithm of the collective has. Other parameters

@@ -45,7 +45,7 @@ func TestParseOmpiInfo(t *testing.T) {
 	}
 }
 
-// installed is an installation whose ompi_info prints the given text.
+// installed is an installed Open MPI whose program ompi_info prints the given texts.
 type installed struct{ path, build, params string }
 
 func (i installed) Find(name string) string {

@@ -25,7 +25,7 @@ const (
 	singleNode      distribution = "single-node"
 )
 
-// holds reports whether a communicator of the layout has the distribution.
+// holds reports whether a communicator with this layout has the distribution.
 func (s distribution) holds(l coll.Layout) bool {
 	switch s {
 	case onePerNode:
@@ -63,11 +63,11 @@ type jsonRule struct {
 	MaxRequests int
 }
 
-// ignore is the algorithm name in a rule with which Open MPI selects by itself.
+// ignore is the name of the algorithm in a rule that leaves the choice to Open MPI.
 const ignore = "ignore"
 
-// Bytes returns the rules as the content of a file. Equal rules give equal bytes. Upper bounds that exclude
-// nothing are left out, because Open MPI reads the number of ranks "inf" as -1.
+// Bytes returns the rules as the content of a file. Equal rules give equal bytes. It omits upper bounds
+// that exclude nothing, because Open MPI reads the number of ranks "inf" as -1.
 func (r jsonRules) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")

@@ -48,7 +48,7 @@ func TestJSONGolden(t *testing.T) {
 	testutil.CheckGolden(t, "newer.openmpi.env", snippet)
 }
 
-// around returns the given numbers, and each number plus and minus one, ascending.
+// around returns each of the given numbers together with its two neighbors, in ascending order.
 func around(numbers ...int64) []int64 {
 	var out []int64
 	for _, n := range numbers {
@@ -233,7 +233,7 @@ func TestSecondVersion(t *testing.T) {
 			t.Errorf("%d B: %d requests, want %d", size, got.MaxRequests, want)
 		}
 	}
-	// A number on the next line belongs to the next rule.
+	// If a fifth number is on the next line, it belongs to the next rule.
 	if _, err := parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
 		t.Error(err)
 	}

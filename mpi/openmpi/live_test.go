@@ -58,7 +58,7 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 // dynamic loader shows these calls.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
-	// functions maps names of algorithms in rules to parts of function names.
+	// functions maps the names of algorithms in rules to parts of the names of functions.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
 		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",
@@ -101,15 +101,15 @@ func TestLiveSelection(t *testing.T) {
 			t.Errorf("%v: called %q, want %q", r.Point, got, want)
 		}
 	}
-	// Below the first block, the library selects as it does without rules.
+	// Below the first block the library must select as it does without rules.
 	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
 	if with, without := algorithmsOf(t, env, below, prog), algorithmsOf(t, nil, below, prog); with != without {
 		t.Errorf("%v: called %q, without rules %q", below, with, without)
 	}
 }
 
-// canary contains the number of an algorithm that does not exist. Open MPI reports it as an error if it
-// reads the rules.
+// canary selects an algorithm whose number does not exist. If Open MPI reads these rules, it reports an
+// error.
 var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Ranks: 1, Rules: []rule{{Algorithm: 99}}}}}}
 
 // put writes rules of 4.1.4 into a folder whose name needs quoting in a shell.
@@ -149,8 +149,8 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// TestLiveGaps checks that the algorithm ring crashes for types with gaps. If it does not crash, a release
-// has fixed the fault. Then ring is only unsafe for operations that do not commute.
+// TestLiveGaps checks that the algorithm ring crashes for types with gaps. If it does not crash, the
+// release has fixed this fault, and ring is unsafe only for operations that do not commute.
 func TestLiveGaps(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 1, PPN: 4}, 4096, "ring")

@@ -105,8 +105,8 @@ func TestSettings(t *testing.T) {
 }
 
 // crossing returns rows of four ranks. The algorithm small is the fastest for small messages, and the
-// algorithm large for large ones. The fastest takes 1 second and the other 2 seconds. The parameter factor
-// is the time of the default in seconds.
+// algorithm large for large ones. The fastest takes 1 second and the other 2 seconds. The default takes
+// `factor` seconds.
 func crossing(c coll.Collective, small, large string, factor float64) []selection.Row {
 	var rows []selection.Row
 	for size, seconds := range map[int64][2]float64{1: {1, 2}, 64: {1, 2}, 4096: {2, 1}, 65536: {2, 1}} {

@@ -39,8 +39,8 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// reader is a function that looks up a point in a rules file. It returns the rule that applies to the
-// benchmark's call, with size 0. It returns the zero rule if the library selects.
+// reader is a function that looks up the rule for the benchmark's call at a point in a rules file. The
+// returned rule has size 0. If the library selects by itself, it is the zero rule.
 type reader func(p coll.Point) rule
 
 // reader reads a file back.

@@ -14,7 +14,7 @@ import (
 // classicRules is the content of a rules file.
 type classicRules []classicCollective
 
-// classicCollective holds the rules of one collective, blocks ascending.
+// classicCollective holds the rules of one collective. Its blocks are in ascending order.
 type classicCollective struct {
 	Collective coll.Collective
 	Blocks     []classicBlock
@@ -41,7 +41,7 @@ type numbered struct {
 	id         int64
 }
 
-// ids lists Open MPI's numbers of the collectives, from coll_tuned.h.
+// ids lists the numbers by which Open MPI identifies collectives, from coll_tuned.h.
 var ids = []numbered{
 	{coll.Allgather, 0}, {coll.Allgatherv, 1}, {coll.Allreduce, 2}, {coll.Alltoall, 3}, {coll.Alltoallv, 4},
 	{coll.Barrier, 6}, {coll.Bcast, 7}, {coll.Exscan, 8}, {coll.Gather, 9}, {coll.Reduce, 11},
@@ -97,7 +97,7 @@ func (c classicCollective) id() int64 {
 	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
 }
 
-// errSyntax is matched by errors about text that Open MPI would reject or misread.
+// errSyntax is the error for text that Open MPI would reject or misread. errors.Is finds it.
 var errSyntax = errors.New("not a rules file")
 
 // parse reads a rules file. The error matches errSyntax and names the line.

@@ -19,8 +19,8 @@ var values = map[string][]string{
 	"max_requests": {"0"},
 }
 
-// cut lists the segment sizes of segmented_ring in bytes. With segment size 0, it would be the algorithm
-// ring.
+// cut lists segment sizes for segmented_ring, in bytes. It omits 0, with which the algorithm would be the
+// same as ring.
 var cut = map[string][]string{"segsize": {"8192", "65536"}}
 
 // radices lists the radices of algorithms that read a radix from faninout.

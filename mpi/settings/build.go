@@ -11,10 +11,11 @@ import (
 	"tutti/selection"
 )
 
-// errSyntax reports a value that the library would not take, or would read otherwise.
+// errSyntax is the error for a value that the library would reject, or would read in another way than
+// tutti. errors.Is finds it.
 var errSyntax = errors.New("not a value of a tuning variable")
 
-// build is one release of a library.
+// build makes the settings for one release of a library.
 type build struct {
 	lib *library
 	cat *mpi.Catalogue
@@ -52,7 +53,7 @@ func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	return mpi.Export{Setup: s, Snippet: b.lib.snippet}, nil
 }
 
-// settings returns the variables that make the library follow the trees.
+// settings returns the environment variables with which the library selects as the trees do.
 func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
 	var out []selection.Setting
 	for _, t := range trees {
@@ -82,8 +83,7 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// replay compares the algorithm that the settings select at a point with that of the
-// selection.
+// replay checks that the settings select the same algorithm at a point as the selection.
 func (b build) replay(s selection.Setup, sel selection.Selection, p coll.Point) error {
 	got, decided, err := b.lookup(s, p)
 	if err != nil {
@@ -109,8 +109,8 @@ func (b build) replay(s selection.Setup, sel selection.Selection, p coll.Point) 
 	return nil
 }
 
-// lookup returns the number of the algorithm that the settings select at a point, and false
-// where the library decides.
+// lookup returns the number of the algorithm that the settings select at a point. It returns false if the
+// library decides there.
 func (b build) lookup(s selection.Setup, p coll.Point) (id int, decided bool, err error) {
 	v, ok := b.lib.variables[p.Collective]
 	if !ok {
@@ -129,7 +129,7 @@ func (b build) lookup(s selection.Setup, p coll.Point) (id int, decided bool, er
 	return 0, false, nil
 }
 
-// parseNumber reads a decimal number of 0 to limit without sign or leading zeros.
+// parseNumber parses a decimal number from 0 to limit, without sign and leading zeros.
 func parseNumber(text string, limit int64) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > limit || strconv.FormatInt(n, 10) != text {
@@ -138,5 +138,5 @@ func parseNumber(text string, limit int64) (int64, error) {
 	return n, nil
 }
 
-// maxInt is the largest C int, the type of sizes, ranks and algorithm numbers.
+// maxInt is the largest C int. Libraries store sizes, ranks and algorithm numbers in C ints.
 const maxInt = math.MaxInt32

@@ -9,7 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// A broadcast of eight ranks that is faster with another algorithm.
+// The example exports a broadcast of eight ranks. Another algorithm than the library's own choice is faster
+// there.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},

@@ -24,7 +24,7 @@ var variablesCSV string
 //go:embed algorithms.csv
 var algorithmsCSV string
 
-// Libraries returns the libraries of the tables, in the order of libraries.csv.
+// Libraries returns the libraries that environment variables tune, in the order of libraries.csv.
 var Libraries = sync.OnceValue(func() []mpi.Library {
 	all, err := readLibraries(librariesCSV, variablesCSV, mpi.Table(algorithmsCSV, mpi.Rules{})())
 	if err != nil {
@@ -37,7 +37,7 @@ var Libraries = sync.OnceValue(func() []mpi.Library {
 	return out
 })
 
-// library is one row of libraries.csv.
+// library holds one row of libraries.csv.
 type library struct {
 	facts       mpi.Facts
 	snippet     string // file name of the exported snippet; there are no other files
@@ -48,37 +48,37 @@ type library struct {
 	source      string
 }
 
-// variable is one row of variables.csv.
+// variable holds one row of variables.csv: an environment variable that selects algorithms of a collective.
 type variable struct {
 	name  string
 	bytes string // message, allRanks or noSize
 }
 
-// The message sizes that ranges can compare.
+// The kinds of message sizes that the ranges in a variable's value can compare.
 const (
 	messageBytes = "message"   // bytes of the buffer, or of one rank's part of it
 	allRanks     = "all-ranks" // bytes of all ranks' parts
 	noSize       = "none"
 )
 
-// syntax is the form of a variable's value.
+// syntax is a form in which a library's variables are written.
 type syntax interface {
-	// maxBytes is the largest message size that values can contain. Larger messages count
-	// as that size.
+	// maxBytes is the largest message size that a value can contain. Larger messages count as messages of
+	// this size.
 	maxBytes() int64
 
-	// fit selects algorithms that the syntax can express.
+	// fit makes a selection from rows. It selects only what the syntax can express.
 	fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error)
 
-	// remarks are the first comments of a snippet.
+	// remarks returns the comments at the beginning of a snippet.
 	remarks(l *library, version string, sel selection.Selection) []string
 
-	// value returns the value that makes the library follow a tree, "" if the tree leaves
-	// everything to the library.
+	// value returns the value with which the library selects as the tree does. It returns "" if the tree
+	// leaves every choice to the library.
 	value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error)
 
-	// lookup returns the number of the algorithm that a value selects for a communicator
-	// and a message size, and false where the library decides. The error matches errSyntax.
+	// lookup returns the number of the algorithm that a value selects for a communicator and a message
+	// size. It returns false if the library decides there. The error matches errSyntax.
 	lookup(value string, ranks int, bytes int64) (id int, decided bool, err error)
 }
 
@@ -88,11 +88,11 @@ func (l *library) Facts() mpi.Facts { return l.facts }
 // Releases implements mpi.Library.
 func (l *library) Releases() []*mpi.Catalogue { return l.releases }
 
-// Open implements mpi.Library. The variables need nothing from the library's file.
+// Open implements mpi.Library. It ignores the path, because nothing in the library's file is needed.
 func (l *library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{l, cat}, nil }
 
-// Size implements mpi.Library: the message size that the ranges of the collective's
-// variable compare, 0 for one without a size.
+// Size implements mpi.Library. It returns the message size that the ranges of the collective's variable
+// compare. If the ranges compare no size, it returns 0.
 func (l *library) Size(p coll.Point) int64 {
 	v := l.variables[p.Collective]
 	if v.bytes == noSize || !p.Collective.Sized() {
@@ -113,7 +113,7 @@ func (l *library) Recognise() mpi.Recogniser {
 	return &recogniser{title: l.facts.Title, version: l.fileVersion}
 }
 
-// recogniser finds the release in the texts of a library's file.
+// recogniser finds the name and release of a library in the texts of the library's file.
 type recogniser struct {
 	title   string
 	version *regexp.Regexp
@@ -138,7 +138,7 @@ func (r *recogniser) Name() string {
 	return r.title + " " + r.release
 }
 
-// readLibraries reads the tables of libraries and variables. releases are the catalogues of
+// readLibraries reads the tables of libraries and variables. The parameter releases has the catalogues of
 // all libraries.
 func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*library, error) {
 	rows, err := readTable(libraries)
@@ -170,7 +170,7 @@ func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*l
 	return all, nil
 }
 
-// readTable returns the rows of a CSV text by column names.
+// readTable parses a CSV text. It returns each row as a map from column names to cells.
 func readTable(text string) ([]map[string]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment = '#'
@@ -231,7 +231,7 @@ func optionalRegexp(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// addVariable adds a row of variables.csv to its library.
+// addVariable adds a row of variables.csv to the library that the row names.
 func addVariable(all []*library, row map[string]string) error {
 	collective, err := coll.ParseCollective(row["collective"])
 	if err != nil {

@@ -19,7 +19,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// buildOf returns a release of a library.
+// buildOf returns the build for a release of a library.
 func buildOf(t testing.TB, name, version string) build {
 	t.Helper()
 	i := slices.IndexFunc(Libraries(), func(l mpi.Library) bool { return l.Facts().Name == name })
@@ -30,8 +30,8 @@ func buildOf(t testing.TB, name, version string) build {
 func intel(t testing.TB) build   { return buildOf(t, "intel", "2019") }
 func mvapich(t testing.TB) build { return buildOf(t, "mvapich2", "2.3") }
 
-// row returns a broadcast whose options have the given times in seconds: two algorithms and
-// the default.
+// row returns a row for a broadcast. Its options are two named algorithms and the default, with the given
+// times in seconds.
 func row(l coll.Layout, bytes int64, names [2]string, first, second, byDefault float64) selection.Row {
 	return selection.Row{
 		Point: coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes},
@@ -86,7 +86,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// A table that cannot be used is an error that names the row.
+// TestTableFaults checks that an invalid table is an error that names the row.
 func TestTableFaults(t *testing.T) {
 	const columns = "name,snippet,syntax,max_ranges,launcher_version,file_version\n"
 	const good = columns + "x,x.env,sizes,0,,\n"

@@ -11,8 +11,8 @@ import (
 	"tutti/selection"
 )
 
-// ranksSyntax is the syntax "ID:BYTES@RANKS,BYTES@RANKS;ID:...", in which BYTES and RANKS
-// are ranges LOW-HIGH, bounds included. The library decides what no range contains.
+// ranksSyntax is the syntax "ID:BYTES@RANKS,BYTES@RANKS;ID:...". BYTES and RANKS are ranges LOW-HIGH that
+// include both bounds. For a call outside all ranges, the library decides.
 type ranksSyntax struct{}
 
 func (ranksSyntax) maxBytes() int64 { return maxInt }
@@ -68,18 +68,19 @@ func (ranksSyntax) lookup(value string, ranks int, bytes int64) (int, bool, erro
 	return id, id != 0, nil
 }
 
-// rankRule selects an algorithm for ranges of message size and of ranks, bounds included.
+// rankRule selects an algorithm for a range of message sizes and a range of ranks. Both ranges include
+// their bounds.
 type rankRule struct {
 	id                  int // 0: the library decides
 	lowBytes, highBytes int64
 	lowRanks, highRanks int
 }
 
-// rankRules is the value of one variable. The first rule that contains a call decides.
+// rankRules is the value of one variable. If several rules contain a call, the first one decides.
 type rankRules []rankRule
 
-// find returns the number of the algorithm for a communicator and a message size, 0 where
-// the library decides.
+// find returns the number of the algorithm for a communicator and a message size. It returns 0 if the
+// library decides.
 func (rules rankRules) find(ranks int, bytes int64) int {
 	for _, r := range rules {
 		if bytes >= r.lowBytes && bytes <= r.highBytes && ranks >= r.lowRanks && ranks <= r.highRanks {
@@ -89,8 +90,8 @@ func (rules rankRules) find(ranks int, bytes int64) int {
 	return 0
 }
 
-// String returns the value of the variable. It groups the rules by algorithm, in the order
-// in which algorithms appear.
+// String returns the value of the variable. It groups the rules by algorithm, in the order in which the
+// algorithms first occur.
 func (rules rankRules) String() string {
 	var order []int
 	ranges := map[int][]string{}
@@ -107,8 +108,8 @@ func (rules rankRules) String() string {
 	return strings.Join(parts, ";")
 }
 
-// parseRankRules reads the value of a variable. A range may be a single number; a missing
-// range contains everything. The error matches errSyntax.
+// parseRankRules parses the value of a variable. A range may be a single number. If a range is missing,
+// every call is in it. The error matches errSyntax.
 func parseRankRules(value string) (rankRules, error) {
 	var out rankRules
 	for _, part := range strings.Split(value, ";") {
@@ -133,7 +134,7 @@ func parseRankRules(value string) (rankRules, error) {
 	return out, nil
 }
 
-// parseRankRule reads BYTES or BYTES@RANKS.
+// parseRankRule parses BYTES or BYTES@RANKS.
 func parseRankRule(text string) (rankRule, error) {
 	r := rankRule{highRanks: maxInt}
 	bytes, ranks, given := strings.Cut(text, "@")
@@ -151,7 +152,7 @@ func parseRankRule(text string) (rankRule, error) {
 	return r, nil
 }
 
-// parseRange reads LOW-HIGH or a single number.
+// parseRange parses LOW-HIGH or a single number.
 func parseRange(text string, limit int64) (low, high int64, err error) {
 	first, last, given := strings.Cut(text, "-")
 	if low, err = parseNumber(first, limit); err != nil || !given {

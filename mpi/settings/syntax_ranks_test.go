@@ -15,8 +15,8 @@ import (
 	"tutti/selection"
 )
 
-// intelRows has three layouts, two of which have equally many ranks and need different
-// algorithms.
+// intelRows returns rows for three layouts. Two of the layouts have the same number of ranks but different
+// best algorithms.
 func intelRows() []selection.Row {
 	names := [2]string{"binomial", "ring"}
 	a, b, c := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 3, PPN: 4}, coll.Layout{Nodes: 12, PPN: 1}
@@ -27,7 +27,8 @@ func intelRows() []selection.Row {
 	}
 }
 
-// At and around every bound of ranks and sizes, the rules select what the tree does.
+// TestRankRulesFollowTree checks that the rules select the same algorithm as the tree. It tests every bound
+// of ranks and sizes, and the numbers next to the bounds.
 func TestRankRulesFollowTree(t *testing.T) {
 	b := intel(t)
 	for seed := range uint64(4) {
@@ -48,7 +49,8 @@ func TestRankRulesFollowTree(t *testing.T) {
 	}
 }
 
-// checkBounds compares a tree with its rules and returns the number of comparisons.
+// checkBounds compares a tree with its rules at and around every bound. It returns the number of
+// comparisons.
 func checkBounds(t *testing.T, b build, tree *selection.Tree, rules rankRules) int {
 	t.Helper()
 	checked := 0
@@ -98,7 +100,8 @@ func TestRankRulesReplayErrors(t *testing.T) {
 	}
 }
 
-// The value has forms of the documentation; its last rule is for all other messages.
+// TestParseRankRules parses a value with all forms that the documentation shows. The last rule is for all
+// other messages.
 func TestParseRankRules(t *testing.T) {
 	rules := testutil.Must(parseRankRules("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3"))(t)
 	tests := []struct {
@@ -138,7 +141,8 @@ func FuzzParseRankRules(f *testing.F) {
 	})
 }
 
-// Writing groups rules by algorithm; reading returns them in that order.
+// TestRankRulesString checks that String groups rules by algorithm, and that parsing returns them in this
+// order.
 func TestRankRulesString(t *testing.T) {
 	all := rankRules{
 		{id: 1, highBytes: 9, lowRanks: 2, highRanks: 4}, {id: 3, lowBytes: 10, highBytes: 20, lowRanks: 2, highRanks: 4},

@@ -12,18 +12,18 @@ import (
 	"tutti/selection"
 )
 
-// sizesSyntax is the syntax "ID:LOW-HIGH,ID:LOW-+" of message sizes. The ranges contain
-// every size and replace the library's own table.
+// sizesSyntax is the syntax "ID:LOW-HIGH,ID:LOW-+" with ranges of message sizes. The ranges contain every
+// size, so the library's own table has no effect.
 type sizesSyntax struct {
 	maxRanges int // that one value may have
 }
 
-// maxBytes is below the largest C int, so that the last range can begin above it.
+// maxBytes implements syntax. It is below the largest C int, so that the last range can begin above it.
 func (sizesSyntax) maxBytes() int64 { return maxInt - 1 }
 
-// fit selects for each layout separately. A collective keeps the library's table for a
-// layout if, at any size, every algorithm would lose more than MaxLoss against the best
-// option, the library's default included.
+// fit implements syntax. It selects for each layout separately. For some layouts a collective keeps the
+// library's own table. This is the case if at some size every algorithm is slower than the best option by
+// more than MaxLoss; the default counts as an option.
 func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
@@ -52,7 +52,7 @@ func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (
 	return sel, nil
 }
 
-// layoutsOf returns the layouts of the rows, sorted, each once.
+// layoutsOf returns the distinct layouts of the rows, sorted.
 func layoutsOf(rows []selection.Row) []coll.Layout {
 	var out []coll.Layout
 	for _, r := range rows {
@@ -62,8 +62,8 @@ func layoutsOf(rows []selection.Row) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// withoutDefault returns the rows without the library's default and without options that
-// lose more than maxLoss. It returns false if a row has no other option.
+// withoutDefault returns the rows without the library's default, and without options that are slower than
+// the best one by more than maxLoss. It returns false if a row then has no option.
 func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
 	var out []selection.Row
 	for _, r := range rows {
@@ -81,9 +81,9 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 	return out, true
 }
 
-// replacesTable reports whether a tree can replace the library's table: it has few enough
-// bands and an algorithm for every row. A row may have none because the library counts two
-// of its sizes as one, and they need different algorithms.
+// replacesTable reports whether a tree can replace the library's own table. The tree must have at most
+// maxRanges bands and an algorithm for every row. It has none for a row if the library treats two sizes as
+// equal that need different algorithms.
 func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool {
 	return len(t.Comms[0].PPNs[0].Bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
 		alg, _ := t.Select(r.Point)
@@ -99,7 +99,8 @@ func (sizesSyntax) remarks(l *library, version string, _ selection.Selection) []
 	}
 }
 
-// value extends the first range of a tree to size 0 and the last one to all larger sizes.
+// value implements syntax. It extends the first range of a tree down to size 0, and the last one to all
+// larger sizes.
 func (s sizesSyntax) value(_ *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
 		return "", errors.New("ranges of sizes know no ranks: fit the selection for each layout")
@@ -133,15 +134,14 @@ func (s sizesSyntax) lookup(value string, _ int, bytes int64) (int, bool, error)
 	return ranges.find(bytes), true, nil
 }
 
-// sizeRange selects an algorithm for messages of up to upTo bytes that the range before
-// does not contain.
+// sizeRange selects an algorithm for messages above the previous range, up to and including upTo bytes.
 type sizeRange struct {
 	id   int
 	upTo int64
 }
 
-// sizeRanges is the value of one variable: at least one range, ascending. The last one
-// contains all larger sizes.
+// sizeRanges is the value of one variable. It has at least one range, and the ranges are in ascending
+// order. The last range contains all larger sizes.
 type sizeRanges []sizeRange
 
 // find returns the number of the algorithm for a message size.
@@ -155,8 +155,8 @@ func (ranges sizeRanges) find(bytes int64) int {
 	return ranges[last].id
 }
 
-// String returns the value of the variable. A single range is written as a bare number,
-// because MVAPICH2 reads no more of it.
+// String returns the value of the variable. If there is a single range, the value is only the algorithm's
+// number, because MVAPICH2 ignores the rest.
 func (ranges sizeRanges) String() string {
 	if len(ranges) == 1 {
 		return strconv.Itoa(ranges[0].id)
@@ -174,8 +174,8 @@ func (ranges sizeRanges) String() string {
 	return strings.Join(parts, ",")
 }
 
-// parseSizeRanges reads the value of a variable. Stricter than MVAPICH2, it wants ranges
-// from 0 to + without gaps. The error matches errSyntax.
+// parseSizeRanges parses the value of a variable. Unlike MVAPICH2, it requires ranges from 0 to + without
+// gaps. The error matches errSyntax.
 func parseSizeRanges(value string, maxRanges int) (sizeRanges, error) {
 	parts := strings.Split(value, ",")
 	if len(parts) > maxRanges {
@@ -203,7 +203,7 @@ func parseSizeRanges(value string, maxRanges int) (sizeRanges, error) {
 	return out, nil
 }
 
-// parseSizeRange reads ID:LOW-HIGH, or ID:LOW-+ for the last range.
+// parseSizeRange parses ID:LOW-HIGH, or ID:LOW-+ for the last range.
 func parseSizeRange(text string, last bool) (r sizeRange, low int64, err error) {
 	number, sizes, _ := strings.Cut(text, ":")
 	first, end, ok := strings.Cut(sizes, "-")

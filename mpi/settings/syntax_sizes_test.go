@@ -15,8 +15,9 @@ import (
 	"tutti/selection"
 )
 
-// No exported algorithm loses more than allowed, and the ranges select what the trees do at
-// and around every bound and beyond the tuned sizes.
+// TestSizeRangesLoss checks that no exported algorithm loses more than allowed. The ranges must select the
+// same algorithms as the trees. It tests every bound, the numbers next to it, and sizes beyond the tuned
+// ones.
 func TestSizeRangesLoss(t *testing.T) {
 	b := mvapich(t)
 	for seed := range uint64(4) {
@@ -40,8 +41,8 @@ func TestSizeRangesLoss(t *testing.T) {
 	}
 }
 
-// checkSizeRanges compares trees with their ranges around every bound and beyond the tuned
-// sizes.
+// checkSizeRanges compares trees with their ranges. It tests every bound, the numbers next to it, and sizes
+// beyond the tuned ones.
 func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
 	t.Helper()
 	for _, l := range sel.Layouts {
@@ -67,7 +68,7 @@ func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Sel
 	}
 }
 
-// mvapichRows has two layouts. On one of them the library's own choice is best for large
+// mvapichRows returns rows for two layouts. On one of them the library's own choice is the best for large
 // messages.
 func mvapichRows() []selection.Row {
 	names := [2]string{"binomial", "knomial"}
@@ -78,7 +79,8 @@ func mvapichRows() []selection.Row {
 	}
 }
 
-// Fit leaves a collective to the library where no value would be good enough.
+// TestSizeRangesLeftToLibrary checks that Fit leaves a collective to the library if no value would be good
+// enough.
 func TestSizeRangesLeftToLibrary(t *testing.T) {
 	b := mvapich(t)
 	scans := mvapichRows()
