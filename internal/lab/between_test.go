@@ -21,7 +21,7 @@ import (
 
 const recorded = "../../data/simgrid"
 
-// recordedSet returns the set of a file of data/simgrid.
+// recordedSet returns the set that a file in data/simgrid contains.
 func recordedSet(t *testing.T, name string) Set {
 	t.Helper()
 	sets, _, err := Load([]string{filepath.Join(recorded, name+".csv")})
@@ -31,7 +31,7 @@ func recordedSet(t *testing.T, name string) Set {
 	return sets[0]
 }
 
-// defaultQuality returns the metrics of a library's default choices.
+// defaultQuality returns the metrics of the algorithms that a library chooses by default.
 func defaultQuality(t *testing.T, truth []coll.Measurement, machine, library string) metrics.Summary {
 	t.Helper()
 	defaults := testutil.Must(preprocess.ReadDefaults(filepath.Join(recorded, "defaults.csv")))(t)
@@ -53,9 +53,9 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// TestBetweenPowersOfTwo checks selections between powers of two. The campaign measures only
-// powers of two until the criteria hold there. Its selection must beat forests that learn from
-// as many random measurements, and the defaults of both libraries. Figures are means over seeds.
+// TestBetweenPowersOfTwo checks selections at points between powers of two. The campaign measures only
+// powers of two, until the criteria hold there. Its selection must beat the defaults of both libraries, and
+// forests that learn from the same number of random measurements. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {
@@ -102,7 +102,7 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	}
 }
 
-// between has the metrics of two selections between powers of two, each learnt from the same
+// between contains the metrics of two selections at points between powers of two. Both learn from the same
 // number of measurements.
 type between struct {
 	measured        int // candidates
@@ -123,8 +123,8 @@ func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) betwee
 	return between{len(ms), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
 }
 
-// TestStopsLikeTheCampaign checks that a replay with own-stop stops where the campaign would,
-// after the outliers of its last round were measured again.
+// TestStopsLikeTheCampaign checks that a replay of the contender own-stop stops where the campaign would.
+// This is after the outliers of the last round have been measured again.
 func TestStopsLikeTheCampaign(t *testing.T) {
 	opt := DefaultOptions()
 	opt.Trees, opt.Tail = 10, 0.1

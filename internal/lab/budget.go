@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Section V-C of Wilkins et al. (ExaMPI 2021): the criterion is an average slowdown below
-// 1.02, and the budget is 22.2 of the 36 minutes until convergence.
+// Numbers from section V-C of Wilkins et al. (ExaMPI 2021). The criterion is an average slowdown below
+// 1.02. The budget is 22.2 of the 36 minutes until convergence.
 const (
 	budgetSlowdown = 1.02
 	budgetShare    = 22.2 / 36
@@ -32,9 +32,8 @@ type budgetedCampaign struct {
 
 var errNoneConverges = errors.New("no data set converges to an average slowdown below 1.02 before everything is measured")
 
-// slowestCampaign replays FACT on every set until the average slowdown is below
-// budgetSlowdown. It returns the replay that needs the largest share of the machine time of
-// measuring everything.
+// slowestCampaign replays FACT on every set until the average slowdown is below budgetSlowdown. It returns
+// the replay whose machine time is the largest share of the time of measuring everything.
 func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) (budgetedCampaign, error) {
 	opt.Scaling = preprocess.AlgorithmLog10
 	opt.ToShare = 0
@@ -75,7 +74,8 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 	return slowest.budgetedCampaign, nil
 }
 
-// trainingSet returns the measurements within the budget, without incomplete points.
+// trainingSet returns the measurements that fit into the budget. It leaves out points at which not all
+// algorithms are measured.
 func (b budgetedCampaign) trainingSet() []coll.Measurement {
 	ms := b.result.Ledger.Measurements()
 	sum, complete := 0.0, 0
@@ -90,8 +90,8 @@ func (b budgetedCampaign) trainingSet() []coll.Measurement {
 	return ms[:complete]
 }
 
-// publishedSlowdowns are the average slowdowns of table IV of Wilkins et al. (ExaMPI 2021),
-// by iteration. Their study has 20 iterations.
+// publishedSlowdowns maps iterations to the average slowdowns in table IV of Wilkins et al. (ExaMPI 2021).
+// Their study has 20 iterations.
 var publishedSlowdowns = map[int]float64{1: 1.04, 2: 1.057, 20: 1.019}
 
 const (
@@ -99,7 +99,8 @@ const (
 	table4Folds  = 5 // folds of the cross-validation, as in a campaign
 )
 
-// table4 tunes the forests on the measurements within the budget of slowestCampaign.
+// table4 draws table IV: it tunes the hyperparameters of forests that learn from the measurements of
+// slowestCampaign within its budget.
 func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
 	if err != nil {
@@ -151,7 +152,7 @@ type forestTrial struct {
 	slowdown  float64 // average slowdown over the whole set
 }
 
-// tuneForests searches hyperparameters with a low cross-validated slowdown.
+// tuneForests searches for hyperparameters with a low cross-validated slowdown.
 func tuneForests(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]forestTrial, error) {
 	opt.Allowed.Mistakes = math.Inf(1) // the paper's objective is the slowdown alone
 	study := campaign.ForestStudy(s.data(train), table4Folds, seed, opt)

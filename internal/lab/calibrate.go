@@ -28,9 +28,9 @@ type Calibration struct {
 	Tail       float64 `json:"tail"`
 	Launch     string  `json:"launch"`
 	Seed       uint64  `json:"seed"`
-	// FirstSeconds is the machine time until the truth first met the criteria.
-	// ConvergedSeconds is the machine time until it had met them Patience times in a row. Both
-	// are 0 for never.
+	// FirstSeconds is the machine time until the truth met the criteria for the first time.
+	// ConvergedSeconds is the machine time until it had met them Patience times in a row. Each is 0 if this
+	// never happened.
 	FirstSeconds     float64 `json:"first_seconds"`
 	ConvergedSeconds float64 `json:"converged_seconds"`
 	// The fields up to Good belong to the evaluation at which the predictions stop a
@@ -49,11 +49,11 @@ type Calibration struct {
 	WallSeconds   float64 `json:"wall_seconds"`
 }
 
-// calibrationLimit is how many times ConvergedSeconds a replay may take whose predictions do
-// not meet the criteria.
+// calibrationLimit bounds the time of a replay whose predictions do not meet the criteria, as a multiple of
+// ConvergedSeconds.
 const calibrationLimit = 4
 
-// calibrationRun follows one replay.
+// calibrationRun is the state of one replay. It observes the campaign.
 type calibrationRun struct {
 	Calibration
 	ownStop    bool // the predictions alone end the replay
@@ -63,7 +63,7 @@ type calibrationRun struct {
 	ended      bool
 }
 
-// CalibrationDesign lists replays: each set with each noise, tail and seed.
+// CalibrationDesign lists replays: one for each combination of set, noise, tail and seed.
 type CalibrationDesign struct {
 	Sets     []Set
 	Strategy string
@@ -73,7 +73,7 @@ type CalibrationDesign struct {
 	Earlier  []Calibration // of an earlier run with the same options; not replayed again
 }
 
-// Validate checks the options with each noise and tail of the design.
+// Validate checks the options with each noise and each tail of the design.
 func (d CalibrationDesign) Validate(opt Options) error {
 	for _, opt.Noise = range d.Noise {
 		for _, opt.Tail = range d.Tail {
@@ -106,14 +106,14 @@ func (d CalibrationDesign) entries() []noisyEntry {
 	return all
 }
 
-// calibrationKey identifies a calibration among those with the same options.
+// calibrationKey identifies a calibration among those that have the same options.
 type calibrationKey struct {
 	replayKey
 	noise, tail float64
 }
 
-// Calibrations replays a design. The result is ordered by noise, tail, set and seed. emit
-// receives the new calibrations in this order, unless it is nil.
+// Calibrations runs the replays of a design. The result is ordered by noise, tail, set and seed. emit, if
+// not nil, receives the new calibrations in this order.
 func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit func(Calibration) error) ([]Calibration, error) {
 	known := map[calibrationKey]Calibration{}
 	for _, c := range d.Earlier {
@@ -142,13 +142,13 @@ func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit fu
 	})
 }
 
-// Calibrate replays a set under a strategy until the predictions and the truth have both met
-// the criteria, or calibrationLimit is reached. The predictions choose the candidates.
+// Calibrate replays a set under a strategy. The replay ends when both the predictions and the truth have
+// met the criteria, or at calibrationLimit. The strategy chooses candidates by the predictions alone.
 func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Calibration, error) {
 	return entry{s, strategy, seed}.calibrate(ctx, opt, false)
 }
 
-// calibrate is Calibrate. With ownStop the predictions alone end the replay.
+// calibrate implements Calibrate. If ownStop is true, the predictions alone end the replay.
 func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {
 	s := e.set
 	began := time.Now()
@@ -179,15 +179,15 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 	return c.Calibration, nil
 }
 
-// predictedCampaign runs a campaign that knows its own predictions, not the truth, until the
-// observer ends it.
+// predictedCampaign runs a campaign that does not know the truth but only its own predictions. It ends when
+// the observer ends it.
 func (e entry) predictedCampaign(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
 	spec, problem := opt.spec(e), e.problem(machine)
 	spec.CriteriaFrom, problem.Observer = activelearn.Predicted, observer
 	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }
 
-// Evaluated compares a prediction with the truth. It implements campaign.Observer.
+// Evaluated implements campaign.Observer. It compares a prediction with the truth.
 func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if e.Source != activelearn.Predicted { // everything is measured
 		return converged, nil
@@ -219,8 +219,7 @@ func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, sel
 	return c.ended, nil
 }
 
-// complete reports whether the calibration has all its fields. seconds is the machine time so
-// far.
+// complete reports whether all fields of the calibration are set. seconds is the machine time so far.
 func (c *calibrationRun) complete(seconds float64) bool {
 	if c.ownStop {
 		return c.Stopped
@@ -228,7 +227,7 @@ func (c *calibrationRun) complete(seconds float64) bool {
 	return c.ConvergedSeconds > 0 && (c.Stopped || seconds > calibrationLimit*c.ConvergedSeconds)
 }
 
-// recordStop sets the fields of the evaluation at which the replay stops.
+// recordStop sets the fields that describe the evaluation at which the replay stops.
 func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
@@ -236,8 +235,8 @@ func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summ
 	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
 }
 
-// recordExhaustion records the stop of a replay that measured everything. It selects the
-// algorithm with the shortest measured time at each point.
+// recordExhaustion sets the fields for a replay that stopped because it had measured everything. At each
+// point, it takes the algorithm with the shortest measured time as the selection.
 func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	if c.Stopped || len(res.Evaluations) == 0 || res.Stop != activelearn.Converged {
 		return
@@ -256,7 +255,7 @@ func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	c.Stopped, c.Exhausted = true, true
 }
 
-// quality returns the true metrics of choices at all points of the set.
+// quality returns the metrics of choices by the truth, over all points of the set.
 func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64
@@ -266,7 +265,7 @@ func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	return metrics.Summarize(slowdowns, metrics.Options{})
 }
 
-// calibrationGroup sums up replays.
+// calibrationGroup summarizes several replays.
 type calibrationGroup struct {
 	name                 string
 	runs, stopped, good  int
@@ -296,10 +295,10 @@ func (g *calibrationGroup) add(c Calibration) {
 	g.mistakes = append(g.mistakes, c.Mistakes)
 }
 
-// WriteCalibration prints a table of calibrations by noise, by data and for all together. Its
-// columns say how often the truth met the criteria at the stop, and how often both upper ends
-// were at least as high as the truth. The others have the machine time of a replay relative to
-// FirstSeconds and ConvergedSeconds. These ratios are lower bounds where a replay did not stop.
+// WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say
+// how often the truth met the criteria at the stop, and how often both upper ends were at least as high as
+// the truth. The other columns contain the machine time of a replay relative to FirstSeconds and
+// ConvergedSeconds. For replays that did not stop, these ratios are lower bounds.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {
@@ -360,7 +359,7 @@ func percentage(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 1, 64) + " %"
 }
 
-// greatest returns the greatest value, NaN for none.
+// greatest returns the greatest of the values, NaN if there are none.
 func greatest(v []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
@@ -368,7 +367,7 @@ func greatest(v []float64) float64 {
 	return slices.Max(v)
 }
 
-// geometricMean returns NaN for no values.
+// geometricMean returns the geometric mean of the values, NaN if there are none.
 func geometricMean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

@@ -10,8 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// setOf returns changed measurements of the synthetic machine: broadcasts at 20 points, each
-// costing as much as 100 calls.
+// setOf returns a set of measurements of the synthetic machine after a change. It has broadcasts at 20
+// points. A measurement costs as much as 100 calls.
 func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab.Set {
 	t.Helper()
 	var points []coll.Point
@@ -27,8 +27,8 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 	return testutil.Must(lab.NewSet("synthetic", change(ms)))(t)
 }
 
-// TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no
-// other point, so that no model can predict them before they are measured.
+// TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no other point.
+// No model can predict these algorithms before they are measured.
 func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement {
 		last := ms[len(ms)-1].Point
@@ -49,7 +49,7 @@ func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	}
 }
 
-// TestDisturbedJobs checks that stops are right where a common factor disturbs all times of a
+// TestDisturbedJobs checks that campaigns stop correctly even if a random factor changes all times of a
 // round.
 func TestDisturbedJobs(t *testing.T) {
 	testutil.NeedAllCases(t)
@@ -74,8 +74,8 @@ func TestDisturbedJobs(t *testing.T) {
 	}
 }
 
-// TestCalibrations checks that calibrations do not depend on the number of workers, and that
-// known ones are not replayed.
+// TestCalibrations checks that calibrations do not depend on the number of workers, and that known
+// calibrations are not repeated.
 func TestCalibrations(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()

@@ -34,8 +34,8 @@ import (
 	"tutti/benchrunner"
 )
 
-// Design lists the replays of a comparison: each set under each strategy, with each seed and
-// each price of launches.
+// Design lists the replays of a comparison: one for each combination of set, strategy, seed and cost of
+// launches.
 type Design struct {
 	Sets       []Set
 	Strategies []string
@@ -44,9 +44,9 @@ type Design struct {
 	Earlier    []Outcome                // of an earlier run with the same options; not replayed again
 }
 
-// Compare replays a design. The outcomes are ordered by set, strategy, seed and launch,
-// whatever the number of workers. emit receives the new outcomes in this order as early as
-// possible, unless it is nil.
+// Compare runs the replays of a design. The outcomes are ordered by set, strategy, seed and launch cost,
+// whatever the number of workers is. emit, if not nil, receives the new outcomes in this order as early as
+// possible.
 func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) error) ([]Outcome, error) {
 	for _, launch := range d.Launches {
 		opt.Launch = launch
@@ -80,7 +80,7 @@ func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) erro
 	return all, err
 }
 
-// outcomes are those of one entry, by price of launches.
+// outcomes contains the outcomes of one entry, one for each cost of launches.
 type outcomes struct{ all, fresh []Outcome }
 
 // replayKey identifies a replay of a comparison.
@@ -93,7 +93,7 @@ func (e entry) key(launch benchrunner.LaunchCost) replayKey {
 	return replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(launch), e.seed}
 }
 
-// compare replays an entry under the prices whose outcome is not known.
+// compare replays an entry for those costs of launches whose outcome is not known.
 func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, known map[replayKey]Outcome) (outcomes, error) {
 	s := e.set
 	var missing []benchrunner.LaunchCost
@@ -121,8 +121,8 @@ func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, o
 	return p, nil
 }
 
-// inOrder runs n jobs on some workers and returns their results by number. emit receives the
-// results in this order, unless it is nil. The first error cancels the other jobs.
+// inOrder runs n jobs on several workers and returns their results by job number. emit, if not nil,
+// receives the results in this order. The first error cancels the other jobs.
 func inOrder[T any](ctx context.Context, workers, n int, do func(ctx context.Context, i int) (T, error), emit func(T) error) ([]T, error) {
 	results, finished := make([]T, n), make([]bool, n)
 	next := 0

@@ -9,7 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Contenders: strategies with their own stop or model.
+// Contenders: strategies whose stop or model differs from that of a campaign.
 const (
 	ownStop          = "own-stop"         // regret until it stops by its own predictions
 	publishedFACT    = "fact"             // as published (Wilkins et al., ExaMPI 2021)
@@ -17,15 +17,15 @@ const (
 	publishedRandom  = "random-published" // random points for forests, with which FACT was compared
 )
 
-// Contenders returns the names that an evaluation takes besides those of strategies.
-// own-stop is regret until it stops by its own predictions; a wrong stop counts as never
-// converged. fact, acclaim and random-published are uncertainty, jackknife and random with
-// forests of the scaling algorithm_log10 and their own initial design.
+// Contenders returns the names that an evaluation accepts in addition to those of strategies. own-stop is
+// the strategy regret until it stops by its own predictions; if it stops wrongly, it counts as never
+// converged. fact, acclaim and random-published are the strategies uncertainty, jackknife and random. They
+// have forests with the scaling algorithm_log10 and their own initial designs.
 func Contenders() []string {
 	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedRandom}
 }
 
-// contender is a strategy with its own stop or model.
+// contender is a strategy whose stop or model differs from that of a campaign.
 type contender struct {
 	strategy  string
 	published bool
@@ -46,7 +46,7 @@ func contenderOf(name string) contender {
 	return contender{strategy: name}
 }
 
-// options returns the options under which a contender is replayed.
+// options returns the options with which a contender is replayed.
 func (c contender) options(opt Options) Options {
 	if c.published {
 		opt.Model, opt.Scaling, opt.Selected = learner.Forest, preprocess.AlgorithmLog10, false
@@ -54,14 +54,14 @@ func (c contender) options(opt Options) Options {
 	return opt
 }
 
-// sameStrategy reports whether other is the same strategy, at most with another stop.
+// sameStrategy reports whether two names stand for the same strategy, if the stop is ignored.
 func sameStrategy(strategy, other string) bool {
 	o := contenderOf(other)
 	return contenderOf(strategy).strategy == o.strategy && !o.published
 }
 
-// runOwnStop replays an entry until it stops by its own predictions, under each price of
-// launches. A stop at which the truth does not meet the criteria counts as never converged.
+// runOwnStop replays an entry until it stops by its own predictions, for each cost of launches. If the
+// truth does not meet the criteria at the stop, the outcome counts as never converged.
 func (e entry) runOwnStop(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	var out []Outcome
 	for _, launch := range launches {
@@ -83,7 +83,8 @@ func (e entry) runOwnStop(ctx context.Context, launches []benchrunner.LaunchCost
 	return out, nil
 }
 
-// stopName says whether a replay stopped by its own predictions, and rightly.
+// stopName returns a text that says whether a replay stopped by its own predictions, and whether this was
+// right.
 func stopName(c Calibration) string {
 	switch {
 	case !c.Stopped:

@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestContenders checks that fact equals uncertainty with forests and its own initial design,
-// and that own-stop equals a calibration of regret.
+// TestContenders checks that the contender fact equals the strategy uncertainty with forests and its own
+// initial design. It also checks that own-stop equals a calibration of regret.
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare = 0
@@ -50,8 +50,8 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// TestOwnStopRunsOn checks that own-stop continues until its own stop where a calibration ends
-// at its limit.
+// TestOwnStopRunsOn checks that own-stop continues until its own stop, although a calibration would end at
+// its limit before.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare, opt.Criteria.Mistakes = 0, 0.003

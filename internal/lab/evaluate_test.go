@@ -22,8 +22,8 @@ import (
 	"tutti/preprocess"
 )
 
-// small returns times of the synthetic machine at 72 points. They do not depend on the
-// collective.
+// small returns measurements of the synthetic machine at 72 points. Their times are the same for all
+// collectives.
 func small(t testing.TB, c coll.Collective) []coll.Measurement {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32, 64}, PPN: []int{1, 8}}
@@ -45,12 +45,12 @@ func options() lab.Options {
 	return o
 }
 
-// design returns a design with free launches.
+// design returns a design in which launches cost nothing.
 func design(sets []lab.Set, strategies []string, seeds []uint64) lab.Design {
 	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.LaunchCost{options().Launch}}
 }
 
-// lines returns outcomes as lines of JSON, without WallSeconds.
+// lines returns outcomes as lines of JSON. It leaves out the field WallSeconds.
 func lines(t *testing.T, outcomes []lab.Outcome) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -117,7 +117,7 @@ func TestCompareOrder(t *testing.T) {
 	}
 }
 
-// TestFieldNames checks the JSON names that scripts read.
+// TestFieldNames checks the field names in the JSON output, on which scripts depend.
 func TestFieldNames(t *testing.T) {
 	o := replay(t, set(t, "one", coll.Bcast), "random", 1, options())
 	for _, tc := range []struct {
@@ -138,8 +138,8 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestConvergence checks that an outcome has the figures of the third evaluation in a row that
-// meets the criteria.
+// TestConvergence checks that an outcome has the figures of the third consecutive evaluation that meets the
+// criteria.
 func TestConvergence(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		t.Run(strategy, func(t *testing.T) {
@@ -207,7 +207,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestLaunchPrice checks that measuring everything costs one launch more for each candidate.
+// TestLaunchPrice checks the machine time of measuring everything. If launches cost time, it increases by
+// the cost of one launch for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	free := testutil.Must(s.Exhaustive(options().Launch, 0))(t)
@@ -219,8 +220,8 @@ func TestLaunchPrice(t *testing.T) {
 	}
 }
 
-// TestConcurrentLaunches checks that measuring everything takes less time when launches run at
-// the same time, and that layouts with more nodes than the allocation are an error.
+// TestConcurrentLaunches checks that measuring everything takes less time if launches run concurrently. A
+// layout with more nodes than the allocation must lead to an error.
 func TestConcurrentLaunches(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	widest := 0
@@ -279,8 +280,8 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// TestSetOfRepetitions checks that the truth of repetitions is their median, and that a replay
-// draws repetitions by its seed.
+// TestSetOfRepetitions checks that the true time of a candidate is the median of its repetitions, and that
+// the seed determines which repetition a replay returns.
 func TestSetOfRepetitions(t *testing.T) {
 	var runs []coll.Measurement
 	for _, m := range small(t, coll.Bcast) {
@@ -310,8 +311,8 @@ func TestSetOfRepetitions(t *testing.T) {
 	}
 }
 
-// TestJobNoise checks that job noise changes a replay, and that a file of outcomes without job
-// noise is refused.
+// TestJobNoise checks that job noise changes a replay. A run with job noise must refuse a file of outcomes
+// without it.
 func TestJobNoise(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
@@ -406,7 +407,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// fixedOutcomes returns outcomes that do not depend on any strategy.
+// fixedOutcomes returns outcomes with fixed values, so that tests of tables do not depend on strategies.
 func fixedOutcomes() []lab.Outcome {
 	out := make([]lab.Outcome, 3)
 	for i := range out {
@@ -428,8 +429,8 @@ func TestText(t *testing.T) {
 	testutil.CheckGolden(t, "text.golden", b.Bytes())
 }
 
-// BenchmarkCampaignRecorded replays the largest recorded set, 831 points and 11 algorithms,
-// until it converges and half of it is measured.
+// BenchmarkCampaignRecorded replays the largest recorded set, with 831 points and 11 algorithms. The replay
+// ends when it has converged and half of the candidates are measured.
 func BenchmarkCampaignRecorded(b *testing.B) {
 	sets, _, err := lab.Load([]string{"../../data/simgrid/A_bcast.csv"})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Figure is a table of results and a picture of them.
+// Figure is a table of results with a picture of them.
 type Figure struct {
 	Name   string
 	Title  string
@@ -25,7 +25,8 @@ var drawers = []struct {
 	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"table4", table4},
 }
 
-// FigureNames returns the figures that Draw makes, numbered as in Wilkins et al. (ExaMPI 2021).
+// FigureNames returns the names of the figures that Draw makes. Their numbers are those in Wilkins et al.
+// (ExaMPI 2021).
 func FigureNames() []string {
 	names := make([]string, len(drawers))
 	for i, d := range drawers {
@@ -34,7 +35,7 @@ func FigureNames() []string {
 	return names
 }
 
-// ParseFigure returns name if Draw makes that figure. The error lists the names.
+// ParseFigure returns name if it is the name of a figure that Draw makes. The error lists the valid names.
 func ParseFigure(name string) (string, error) {
 	if !slices.Contains(FigureNames(), name) {
 		return "", fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
@@ -42,8 +43,8 @@ func ParseFigure(name string) (string, error) {
 	return name, nil
 }
 
-// Draw makes a figure, averaged over sets and seeds. Each figure has its own scaling. table4 has
-// its own criteria, and uses one set and the first seed.
+// Draw makes a figure. It averages over sets and seeds. Each figure has its own scaling. The figure table4
+// also has its own criteria, and uses one set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	if _, err := ParseFigure(name); err != nil {
 		return Figure{}, err
@@ -68,20 +69,20 @@ func (f Figure) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{f.Header}, f.Rows...))
 }
 
-// Chart is one coordinate system with lines. Their x values are 1, 2 and so on.
+// Chart is one coordinate system with lines. The x values of the lines are 1, 2 and so on.
 type Chart struct {
 	X, Y  string
 	Ideal float64 // best value; the y axis always includes it
 	Lines []Line
 }
 
-// Line is a named line. Y has its values at x = 1, 2 and so on.
+// Line is a line with a name. Y contains its values at x = 1, 2 and so on.
 type Line struct {
 	Name string
 	Y    []float64
 }
 
-// NewFigure returns a figure without a table.
+// NewFigure returns a figure with charts but without a table.
 func NewFigure(title string, charts []Chart) Figure {
 	f := Figure{Title: title}
 	for i, c := range charts {

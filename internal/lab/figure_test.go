@@ -23,7 +23,7 @@ func draw(t *testing.T, name string, workers int) lab.Figure {
 	return testutil.Must(lab.Draw(context.Background(), name, sets, lab.Seeds(1, 2), opt))(t)
 }
 
-// table returns the rows of a figure's CSV. Rows of different lengths are an error.
+// table returns the rows of a figure's CSV. All rows must have the same length.
 func table(t *testing.T, f lab.Figure) [][]string {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,8 +33,8 @@ func table(t *testing.T, f lab.Figure) [][]string {
 
 func column(rows [][]string, name string) int { return slices.Index(rows[0], name) }
 
-// TestFigures checks that the table of every figure is the same for any number of workers, and
-// that its PNG can be read.
+// TestFigures checks that the table of every figure does not depend on the number of workers, and that the
+// picture is a valid PNG.
 func TestFigures(t *testing.T) {
 	for _, name := range lab.FigureNames() {
 		t.Run(name, func(t *testing.T) {
@@ -56,8 +56,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestMoreTrainingIsBetter checks that the slowdown of fig3 falls from the smallest to the
-// largest training set, which has all candidates.
+// TestMoreTrainingIsBetter checks that the slowdown in fig3 is lower for the largest training set, which
+// has all candidates, than for the smallest.
 func TestMoreTrainingIsBetter(t *testing.T) {
 	rows := table(t, draw(t, "fig3", 2))
 	mean := map[string]float64{}
@@ -72,8 +72,8 @@ func TestMoreTrainingIsBetter(t *testing.T) {
 	}
 }
 
-// TestCollectionTime checks that the training set of all candidates costs the same from every
-// source in fig8: the machine time of measuring everything.
+// TestCollectionTime checks fig8. The training set of all candidates must cost the same from every source:
+// the machine time of measuring everything.
 func TestCollectionTime(t *testing.T) {
 	rows := table(t, draw(t, "fig8", 2))
 	want := 0.0

@@ -15,7 +15,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ModelLoss is the loss of the selection of one model after some measurements.
+// ModelLoss is the loss of the selection that one model makes from a number of measurements.
 type ModelLoss struct {
 	Data       string        `json:"data"`
 	Collective string        `json:"collective"`
@@ -27,8 +27,8 @@ type ModelLoss struct {
 	Loss       float64       `json:"loss"`     // of slowdown and mistakes, in units of the criteria
 }
 
-// ModelDesign lists the training sets on which all models are compared. They are the first
-// measurements of a campaign of each set with each seed.
+// ModelDesign lists the training sets on which all models are compared. A training set has the first
+// measurements of a campaign. There is a campaign for each set and each seed.
 type ModelDesign struct {
 	Sets     []Set
 	Strategy string
@@ -36,7 +36,7 @@ type ModelDesign struct {
 	Sizes    []int // numbers of measurements, ascending; sizes above the number of candidates of a set are left out
 }
 
-// Validate reports the first fault of the sizes.
+// Validate returns an error for the first invalid size.
 func (d ModelDesign) Validate() error {
 	for i, n := range d.Sizes {
 		if n < 2 || i > 0 && n <= d.Sizes[i-1] {
@@ -49,8 +49,8 @@ func (d ModelDesign) Validate() error {
 	return nil
 }
 
-// CompareModels returns the losses, ordered by set, seed, size and model. The campaigns choose
-// measurements with the usual model of their strategy.
+// CompareModels returns the losses, ordered by set, seed, size and model. The campaigns choose measurements
+// with the default model of their strategy.
 func CompareModels(ctx context.Context, d ModelDesign, opt Options) ([]ModelLoss, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLos
 	return out, nil
 }
 
-// firstMeasurements returns at least n measurements of a campaign that knows no truth.
+// firstMeasurements returns at least n measurements of a campaign that does not know the truth.
 func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
@@ -107,7 +107,7 @@ func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]col
 	return res.Ledger.Measurements(), nil
 }
 
-// untilShare ends a campaign when a share of the candidates is measured.
+// untilShare is an observer that ends a campaign when this share of the candidates is measured.
 type untilShare float64
 
 // Evaluated implements campaign.Observer.
@@ -115,13 +115,13 @@ func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (active
 	return e.CandidateShare >= float64(s), nil
 }
 
-// allowed returns the slowdown and the mistakes that the criteria allow. They are the units of losses.
+// allowed returns the slowdown and the mistakes that the criteria permit. Losses are in units of these.
 func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }
 
-// WriteModels prints the mean loss of each model on each set, and the ratio of the losses of
-// the Gaussian process and the forest.
+// WriteModels prints the mean loss of each model on each set. It also prints the loss of the Gaussian
+// process divided by that of the forest.
 func WriteModels(w io.Writer, all []ModelLoss) error {
 	type name struct{ data, collective string }
 	var sets []name

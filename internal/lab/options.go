@@ -15,7 +15,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Options of the replays of recorded data.
+// Options configure replays of recorded data.
 type Options struct {
 	Noise    float64                // relative lognormal noise of each replayed time
 	Tail     float64                // probability of an outlier; see replay.Noise
@@ -28,15 +28,15 @@ type Options struct {
 	Trees    int           // number of trees of each forest
 	Workers  int           // replays at the same time; never changes a result
 	Model    learner.Model // empty: campaign.ModelFor chooses
-	// Selected evaluates the selection that the library would get, which prefers measurements to
-	// predictions. It also gives all strategies the initial design of regret.
+	// If Selected is set, the evaluated selection is the one that the library would get, which prefers
+	// measurements to predictions. All strategies then have the initial design of regret.
 	Selected bool
 	ToShare  float64 // share of the candidates to measure even if the criteria hold earlier
 }
 
-// DefaultOptions returns the criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which
-// must hold for three evaluations running. The noise is 2 %, about as much as medians of
-// repeated jobs on shared clusters differ.
+// DefaultOptions returns the criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which must hold for
+// three consecutive evaluations. The noise is 2 %. Medians of repeated jobs on shared clusters differ by
+// about this much.
 func DefaultOptions() Options {
 	return Options{
 		Noise:    0.02,
@@ -50,7 +50,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate reports all faults of the options.
+// Validate returns all faults of the options in one error.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -79,7 +79,7 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, err, o.replay(0).Validate())...)
 }
 
-// ParseStrategies returns the strategies and contenders in a list separated by commas.
+// ParseStrategies parses a list of strategies and contenders, separated by commas.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
 	for _, name := range strings.Split(list, ",") {
@@ -95,11 +95,11 @@ func ParseStrategies(list string) ([]string, error) {
 	return out, nil
 }
 
-// LaunchNone is the name of free launches.
+// LaunchNone is the name of launches that cost nothing.
 const LaunchNone = "none"
 
-// ParseLaunches returns the prices of launches in a list separated by commas. A name is
-// LaunchNone or a launch model. seconds is the price of one launch.
+// ParseLaunches parses a list of names, separated by commas, and returns the cost of launches for each. A
+// name is LaunchNone or a launch model. seconds is the cost of one launch.
 func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
 	var out []benchrunner.LaunchCost
 	for _, name := range strings.Split(list, ",") {
@@ -123,7 +123,7 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, erro
 	return out, nil
 }
 
-// ParseLaunch is ParseLaunches for a single name.
+// ParseLaunch does the same as ParseLaunches for a single name.
 func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
 	launches, err := ParseLaunches(name, seconds)
 	if err == nil && len(launches) != 1 {
@@ -135,7 +135,7 @@ func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
 	return launches[0], nil
 }
 
-// LaunchName returns the name from which ParseLaunch makes the price.
+// LaunchName returns the name for which ParseLaunch returns this cost.
 func LaunchName(l benchrunner.LaunchCost) string {
 	switch {
 	case l.Seconds == 0 && l.SecondsPerNode == 0:
@@ -163,7 +163,7 @@ func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
 }
 
-// learnerFor returns the options of the learner of a strategy.
+// learnerFor returns the options of the learner that a strategy uses.
 func (o Options) learnerFor(strategy string, seed uint64) learner.Options {
 	l := o.learner(o.Scaling, seed)
 	l.Model = o.Model

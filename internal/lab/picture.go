@@ -41,8 +41,7 @@ func (s *series) add(x float64, a averages) {
 	s.ranges = append(s.ranges, struct{ Low, High float64 }{a.mean - a.low, a.high - a.mean})
 }
 
-// Pictures must be readable in black and white: series differ in dashes and markers, not
-// in colours.
+// Pictures must be readable in black and white. So series differ in dashes and markers, not in colours.
 var (
 	ink   = color.Gray{Y: 0x18}
 	quiet = color.Gray{Y: 0x70}
@@ -58,10 +57,10 @@ const (
 	perInch     = 144 // pixels: twice as many as a common screen has
 )
 
-// lowestR2 is where the axis of R² ends. A model with less is useless, whatever the value.
+// lowestR2 is the lower end of the axis of R². A model with a lower R² is useless, whatever the value is.
 const lowestR2 = -1
 
-// WritePNG draws the figure: at most two panels a row under its title.
+// WritePNG draws the figure: its title, and below it the panels, at most two in a row.
 func (f Figure) WritePNG(w io.Writer) error {
 	columns := min(2, len(f.panels))
 	rows := (len(f.panels) + columns - 1) / columns
@@ -143,7 +142,7 @@ func (p panel) plot() (*plot.Plot, error) {
 	return out, nil
 }
 
-// addSeries draws error bars, a line above them and markers on top.
+// addSeries draws series i: error bars, a line above them and markers on top.
 func (p panel) addSeries(out *plot.Plot, i int) error {
 	s := p.series[i]
 	if p.ticks != nil { // moved apart, so that error bars do not hide each other
@@ -195,10 +194,12 @@ const (
 	mapHeader  = 1.3 * vg.Centimeter // a map's title and the names of its columns
 )
 
-// fullColour is the ratio from which on cells have the full colour, and so has its reciprocal.
+// fullColour is the ratio above which a cell has the full colour. The same applies to ratios below its
+// reciprocal.
 const fullColour = 4
 
-// tint returns blue for ratios below 1 and red above, paler for ratios near 1.
+// tint returns the colour of a ratio: blue if it is below 1, red if it is above 1. The colour is paler for
+// ratios near 1.
 func tint(ratio float64) color.Color {
 	strength := math.Min(1, math.Abs(math.Log(ratio))/math.Log(fullColour))
 	fade := func(full uint8) uint8 { return uint8(255 - strength*float64(255-full)) }
@@ -210,7 +211,7 @@ func tint(ratio float64) color.Color {
 
 func (m Map) height() vg.Length { return mapHeader + vg.Length(len(m.Rows))*cellHeight + mapMargin }
 
-// WriteMaps draws maps below each other as a PNG, with the ratio in each cell.
+// WriteMaps draws maps, one below another, as a PNG. Each cell shows its ratio.
 func WriteMaps(w io.Writer, title string, maps []Map) error {
 	width, height := vg.Length(0), titleHeight+mapMargin
 	for _, m := range maps {
@@ -227,7 +228,7 @@ func WriteMaps(w io.Writer, title string, maps []Map) error {
 	})
 }
 
-// draw draws a map whose upper left corner is at a point.
+// draw draws the map with its upper left corner at the given point.
 func (m Map) draw(c draw.Canvas, at vg.Point) {
 	c.FillText(letters(9, ink, text.XLeft, text.YTop), at, m.Title)
 	left, top := at.X+rowNames, at.Y-mapHeader

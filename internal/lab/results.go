@@ -12,28 +12,30 @@ import (
 	"tutti/benchrunner"
 )
 
-// ResultFile is a file of outcomes or calibrations, from which an interrupted run continues. The
-// first line has the options of the run, each other line a result, all as JSON.
+// ResultFile is a file of outcomes or calibrations. An interrupted run can continue from it. The first line
+// contains the options of the run, and each other line contains one result, all as JSON.
 type ResultFile[T Outcome | Calibration] struct {
 	f       *os.File
 	Results []T // results that were in the file
 }
 
-// resultHeader is the first line of the file: the options that results depend on and do not
-// contain themselves.
+// resultHeader is the first line of the file. It contains the options that affect the results but are not
+// part of them.
 type resultHeader struct {
 	Content       string  `json:"content"` // outcomes or calibrations
 	LaunchSeconds float64 `json:"launch_seconds"`
 	Options       Options `json:"options"`
 }
 
-// OpenOutcomes opens the file of outcomes at path, or creates it. An incomplete last line is
-// cut off. A file with other content, or of other options, is an error and is not changed.
+// OpenOutcomes opens the file of outcomes at path, or creates it. It removes an incomplete last line. If
+// the file has other content or was written with other options, OpenOutcomes returns an error and does not
+// change the file.
 func OpenOutcomes(path string, opt Options, launchSeconds float64) (*ResultFile[Outcome], error) {
 	return openResults[Outcome](path, resultHeader{"outcomes", launchSeconds, opt})
 }
 
-// OpenCalibrations is OpenOutcomes for calibrations, which contain their noise.
+// OpenCalibrations does the same as OpenOutcomes for calibrations. It ignores the noise in opt, because
+// each calibration contains its own.
 func OpenCalibrations(path string, opt Options, launchSeconds float64) (*ResultFile[Calibration], error) {
 	opt.Noise, opt.Tail = 0, 0
 	return openResults[Calibration](path, resultHeader{"calibrations", launchSeconds, opt})
@@ -52,8 +54,8 @@ func openResults[T Outcome | Calibration](path string, header resultHeader) (*Re
 	return k, nil
 }
 
-// read reads the results and cuts off an incomplete last line. It changes nothing before it
-// has checked the first line.
+// read reads the results and removes an incomplete last line. It changes nothing before it has checked the
+// first line.
 func (k *ResultFile[T]) read(want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {
@@ -100,7 +102,7 @@ func (k *ResultFile[T]) read(want resultHeader) error {
 	return k.write(want)
 }
 
-// checkHeader returns an error unless the first line is the wanted one.
+// checkHeader returns an error unless the first line is the header want.
 func checkHeader(line []byte, want resultHeader) error {
 	var have resultHeader
 	if err := decodeStrictly(line, &have); err != nil || have.Content != want.Content {
@@ -112,14 +114,14 @@ func checkHeader(line []byte, want resultHeader) error {
 	return nil
 }
 
-// decodeStrictly decodes JSON. Fields that v does not have are an error.
+// decodeStrictly decodes JSON into v. It returns an error if the JSON has a field that v does not have.
 func decodeStrictly(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
 }
 
-// Add appends a result, an outcome without its curve.
+// Add appends a result to the file. If it is an outcome, Add leaves out the curve.
 func (k *ResultFile[T]) Add(v T) error {
 	if o, ok := any(v).(Outcome); ok {
 		o.Curve = nil

@@ -16,8 +16,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Strategies returns the strategies that are compared by default: those of campaigns, and the
-// rivals random and jackknife.
+// Strategies returns the strategies that are compared by default. These are the strategies of campaigns,
+// and the rivals random and jackknife.
 func Strategies() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
 
 // strategies creates the strategy of a replay by its name.
@@ -27,7 +27,7 @@ type strategies struct {
 	sameInitialDesign bool           // start with the initial design of regret
 }
 
-// new returns the strategy. The error for an unknown name lists the names.
+// new returns the strategy with this name. The error for an unknown name lists the valid names.
 func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	if o.sameInitialDesign && !activelearn.UsesPosterior(o.name) {
 		first, err := activelearn.New("regret", opt)
@@ -53,7 +53,8 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	return nil, fmt.Errorf("strategy %q: want one of %s", o.name, strings.Join(Strategies(), ", "))
 }
 
-// sameInitialDesign takes its first batch from one strategy and all others from another.
+// sameInitialDesign is a strategy that gets its first batch from one strategy and all other batches from
+// another.
 type sameInitialDesign struct{ first, others activelearn.Strategy }
 
 // Ask implements activelearn.Strategy.
@@ -64,39 +65,38 @@ func (d *sameInitialDesign) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return d.others.Ask(s)
 }
 
-// random draws points and measures all their algorithms. FACT was compared with such training
-// sets.
+// random is a strategy that draws points at random and measures all their algorithms. The authors of FACT
+// compared FACT with such training sets.
 type random struct{ seed uint64 }
 
-// Ask draws points with free candidates, with equal probabilities.
+// Ask draws points with equal probabilities from those that have free candidates.
 func (r *random) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return activelearn.DrawPoints(s, 0, roundRand(r.seed, s.Round)), nil
 }
 
-// roundRand returns the random numbers of a round, which depend on seed and round alone.
+// roundRand returns the random number generator of a round. It depends only on the seed and the round.
 func roundRand(seed uint64, round int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(round)))
 }
 
-// jackknife is the strategy of ACCLAiM: it measures single candidates by the jackknife
-// variance of their algorithm's forest (Wilkins et al., CLUSTER 2022). The forests predict
-// standardised log10 seconds. Times relative to the fastest algorithm would be constant for an
-// algorithm that is the fastest at every measured point. Without standardisation the algorithm
-// with the widest range would always be chosen.
+// jackknife is the strategy of ACCLAiM (Wilkins et al., CLUSTER 2022). It measures single candidates by the
+// jackknife variance of their algorithm's forest. The forests predict standardised log10 seconds. Times
+// relative to the fastest algorithm would be constant for an algorithm that is the fastest at every
+// measured point. Without standardisation, the algorithm with the widest range of times would always be
+// chosen.
 //
-// Batches are selected greedily. Each choice lowers the scores of its neighbours of the same
-// algorithm, since its measurement will lower their variance (local penalisation, González
-// et al., AISTATS 2016).
+// Batches are selected greedily. Each choice lowers the scores of neighbours with the same algorithm, since
+// the measurement will lower their variance (local penalisation, González et al., AISTATS 2016).
 type jackknife struct {
 	opt    activelearn.Options
 	forest forest.Options
 }
 
-// jackknifePoints is the number of points of the initial design.
+// jackknifePoints is the number of points in the initial design.
 const jackknifePoints = 5
 
-// penaltyRange is the distance of a pending neighbour that multiplies a score by 1 - 1/e, in
-// features. A feature grows by 1 when nodes, processes or bytes double.
+// penaltyRange is a distance in the space of features. A pending neighbour at this distance multiplies a
+// score by 1 - 1/e. A feature grows by 1 when nodes, processes or bytes double.
 const penaltyRange = 1.0
 
 // Ask returns the candidates with the highest variances.
@@ -135,8 +135,8 @@ type scoredCandidate struct {
 	score     float64
 }
 
-// score returns the free candidates with their variance. An algorithm without measurements
-// has the greatest variance possible.
+// score returns the free candidates with the variances of their times. An algorithm without measurements
+// has the greatest possible variance.
 func (j *jackknife) score(s activelearn.State) ([]scoredCandidate, error) {
 	sp := s.Ledger.Space()
 	rng := roundRand(j.opt.Seed, s.Round)
@@ -153,7 +153,7 @@ func (j *jackknife) score(s activelearn.State) ([]scoredCandidate, error) {
 			return nil, err
 		}
 		for i, p := range points {
-			// Forests are step functions, so ties are common; random numbers break them.
+			// Forests are step functions, so ties are common. Random numbers break them.
 			score := variance[i] * (1 - 1e-9*rng.Float64())
 			out = append(out, scoredCandidate{coll.Candidate{Point: p, Algorithm: alg}, preprocess.Features(p), score})
 		}
@@ -161,7 +161,7 @@ func (j *jackknife) score(s activelearn.State) ([]scoredCandidate, error) {
 	return out, nil
 }
 
-// variance returns the variances of one algorithm's standardised log10 seconds at the points.
+// variance returns the variance of one algorithm's standardised log10 seconds at each of the points.
 func (j *jackknife) variance(ms []coll.Measurement, alg coll.Algorithm, points []coll.Point) ([]float64, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -187,7 +187,7 @@ func (j *jackknife) variance(ms []coll.Measurement, alg coll.Algorithm, points [
 	return variance, err
 }
 
-// standardise scales values to mean 0 and standard deviation 1, if they vary.
+// standardise scales values to mean 0 and standard deviation 1. It does so only if the values differ.
 func standardise(y []float64) {
 	mean, deviation := stat.PopMeanStdDev(y, nil)
 	if deviation == 0 {

@@ -26,7 +26,7 @@ func makeRival(t *testing.T, name string, seed uint64, same bool) activelearn.St
 	return testutil.Must(strategies{name, forest.Options{Trees: 20}, same}.new(activelearn.Options{Seed: seed}))(t)
 }
 
-// askRival returns the batch of a round from a strategy.
+// askRival returns the batch that a strategy selects in a round.
 func askRival(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
 	return testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
@@ -61,8 +61,8 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	}
 }
 
-// TestJackknifePrefersTheNoisyForest checks that jackknife asks only for the algorithm whose
-// times vary from point to point. The other algorithm has the same time at every point.
+// TestJackknifePrefersTheNoisyForest checks two algorithms: the times of one vary from point to point, the
+// other has the same time at every point. The strategy jackknife must select only the first one.
 func TestJackknifePrefersTheNoisyForest(t *testing.T) {
 	steady, jumpy := coll.Algorithm{Name: "steady"}, coll.Algorithm{Name: "jumpy"}
 	space := line(20, []coll.Algorithm{steady, jumpy})
@@ -84,13 +84,13 @@ func TestJackknifePrefersTheNoisyForest(t *testing.T) {
 	}
 }
 
-// neighbours reports whether the message sizes differ at most by a factor of two.
+// neighbours reports whether the message sizes of two points differ at most by a factor of two.
 func neighbours(a, b coll.Point) bool {
 	return math.Abs(math.Log2(float64(a.MsgBytes)/float64(b.MsgBytes))) < 1.5
 }
 
-// TestJackknifePrefersUnmeasuredAlgorithms checks that a batch has only the algorithm without
-// measurements, at points that are no neighbours.
+// TestJackknifePrefersUnmeasuredAlgorithms checks that all candidates of a batch have the algorithm without
+// measurements, at points that are not neighbours.
 func TestJackknifePrefersUnmeasuredAlgorithms(t *testing.T) {
 	space := line(21, testutil.SyntheticAlgorithms())
 	for seed := range uint64(5) {
@@ -124,8 +124,8 @@ func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
 	}
 }
 
-// TestJackknifeTakesEveryCriterion checks forests with each split criterion. The criterion
-// poisson cannot handle negative values such as logarithms of times.
+// TestJackknifeTakesEveryCriterion checks forests with each split criterion. The criterion poisson does not
+// allow negative values, such as logarithms of times.
 func TestJackknifeTakesEveryCriterion(t *testing.T) {
 	for _, name := range []string{"squared_error", "absolute_error", "friedman_mse", "poisson"} {
 		criterion := testutil.Must(forest.ParseCriterion(name))(t)

@@ -17,10 +17,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Shares are the shares of measured candidates for which an outcome has a Mark.
+// Shares lists the shares of measured candidates for which an outcome has a Mark.
 var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
 
-// Quality has the metrics of a selection over all points of a set, compared with the truth.
+// Quality contains the metrics of a selection over all points of a set. The selection is compared with the
+// truth.
 type Quality struct {
 	Slowdown float64  `json:"slowdown"` // mean
 	Accuracy float64  `json:"accuracy"`
@@ -30,8 +31,8 @@ type Quality struct {
 	Worst    float64  `json:"worst_slowdown"`
 }
 
-// Mark is the quality of a model that learns from a share of the candidates. The training
-// set has at least Share of the candidates and does not end among the algorithms of a point.
+// Mark is the quality of a model that learns from a share of the candidates. The training set has at least
+// this share of the candidates, and all algorithms of its last point.
 type Mark struct {
 	Share          float64 `json:"share"`
 	MachineSeconds float64 `json:"machine_seconds"`
@@ -50,8 +51,8 @@ type Step struct {
 	Mistakes       float64 `json:"mistakes"`
 }
 
-// Outcome is the result of one replay: a set under a strategy with a seed. MachineSeconds to
-// Rounds belong to the evaluation that converged, or to the last one if Converged is false.
+// Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds
+// to Rounds belong to the evaluation that converged, or to the last one if Converged is false.
 type Outcome struct {
 	Data           string  `json:"data"`
 	Real           bool    `json:"real,omitzero"` // measured on a real machine
@@ -83,9 +84,9 @@ type entry struct {
 	seed     uint64
 }
 
-// run replays an entry under each price of launches. A strategy that ignores costs is
-// replayed once, and the other prices are computed from that replay. A replay ends when the
-// criteria hold and Options.ToShare of the candidates are measured, or all of them are.
+// run replays an entry for each cost of launches. If the strategy ignores costs, it is replayed only once,
+// and the outcomes for other costs are computed from that replay. A replay ends when the criteria hold and
+// the share Options.ToShare of the candidates is measured, or when all candidates are measured.
 func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	contender := contenderOf(e.strategy)
 	if contender.ownStop {
@@ -116,13 +117,13 @@ func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt O
 	return out, nil
 }
 
-// ignoresCosts reports whether a strategy asks for the same candidates at any price.
+// ignoresCosts reports whether a strategy selects the same candidates whatever launches cost.
 func ignoresCosts(strategy string) bool {
 	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
 }
 
-// repriced returns the result of the same replay at other costs. It measures the batches of res
-// again and replaces the costs in the evaluations.
+// repriced returns the result of the same replay with other costs of launches. It measures the batches of
+// res again and replaces the costs in the evaluations.
 func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
 	machine, err := s.machine(opt)
 	if err != nil {
@@ -176,7 +177,8 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	return o, err
 }
 
-// marks returns the quality after the first measurements of each of Shares.
+// marks returns a Mark for each of Shares: the quality after the first measurements that make up this
+// share.
 func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
 	var out []Mark
 	for _, share := range Shares {
@@ -195,7 +197,7 @@ func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options
 	return out, nil
 }
 
-// replayed runs a campaign on recorded data. The truth decides whether the criteria hold.
+// replayed runs a campaign on recorded data. The truth determines whether the criteria hold.
 func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
@@ -209,8 +211,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver ends a replay when the truth has met the criteria Patience times in a row and
-// Options.ToShare of the candidates are measured.
+// referenceObserver ends a replay when two conditions hold: the truth has met the criteria Patience times
+// in a row, and the share Options.ToShare of the candidates is measured.
 type referenceObserver struct {
 	set         Set
 	opt         Options
@@ -237,7 +239,7 @@ func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected
 	return holds && e.CandidateShare >= w.opt.ToShare && e.Outliers == 0, nil
 }
 
-// spec returns the campaign of an entry, without CriteriaFrom.
+// spec returns the campaign.Spec of an entry, without CriteriaFrom.
 func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{
@@ -247,7 +249,7 @@ func (o Options) spec(e entry) campaign.Spec {
 	}
 }
 
-// problem returns the problem of an entry, measured on a machine.
+// problem returns the problem of an entry, which the given machine measures.
 func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	return campaign.Problem{
 		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},
@@ -255,8 +257,8 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	}
 }
 
-// convergence returns the index of the first evaluation at which the criteria hold for the
-// Patience-th time in a row. It returns the last index and false if there is none.
+// convergence returns the index of the first evaluation at which the criteria have held Patience times in a
+// row. If there is none, it returns the last index and false.
 func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
@@ -268,8 +270,8 @@ func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (
 	return len(evaluations) - 1, false
 }
 
-// firstShare returns the first measurements, at least a share of the set's candidates, with
-// all algorithms of the last point.
+// firstShare returns the first measurements that make up at least a share of the set's candidates. It
+// includes all algorithms of the last point.
 func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
 	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
 	for n < len(ms) && ms[n].Point == ms[n-1].Point {
@@ -278,7 +280,7 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
-// data returns the training data of some measurements of the set.
+// data returns training data with the given measurements of the set.
 func (s Set) data(ms []coll.Measurement) learner.Data {
 	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
 }
@@ -312,7 +314,8 @@ func totalCost(ms []coll.Measurement) float64 {
 	return sum
 }
 
-// qualityOf trains a model on some measurements and compares its selection with the truth.
+// qualityOf trains a model on the measurements in train. It compares the selection of this model with the
+// truth.
 func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
 	l, err := learner.Fit(s.data(train), opt)
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	"tutti/preprocess"
 )
 
-// figureShares are the sizes of training sets in the paper's figures, as shares of the
-// candidates.
+// figureShares lists the sizes of training sets in the paper's figures, as shares of the candidates.
 var figureShares = []float64{1, 0.50, 0.20, 0.10, 0.05, 0.02, 0.01}
 
-// source is a way to collect a training set and to scale its times.
+// source is a way to collect a training set, with a scaling of the times.
 type source struct {
 	name    string
 	scaling preprocess.Scaling
@@ -32,8 +31,8 @@ type sample struct {
 	Quality
 }
 
-// samples trains on every share from every source. They are ordered by source, set, seed
-// and share.
+// samples trains a model on every share from every source. The result is ordered by source, set, seed and
+// share.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
 	perSource := len(sets) * len(seeds)
 	parts, err := inOrder(ctx, opt.Workers, len(sources)*perSource, func(ctx context.Context, i int) ([]sample, error) {
@@ -47,7 +46,7 @@ func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sourc
 	return all, err
 }
 
-// samples returns a sample for each share.
+// samples returns a sample for each share of the training sets from this source.
 func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, at sample) ([]sample, error) {
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {
@@ -98,8 +97,8 @@ func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 	return measure(ctx, machine, 1, batch)
 }
 
-// activeOrder measures all points in the order of the strategy "uncertainty", as FACT does. Unlike a
-// campaign it evaluates no selections, because the strategy does not need them.
+// activeOrder measures all points in the order in which the strategy uncertainty selects them, as FACT
+// does. It does not evaluate selections as a campaign would, because the strategy does not need this.
 func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
 	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
 	if err != nil {
@@ -136,7 +135,7 @@ func recordAll(ledger *activelearn.Ledger, ms []coll.Measurement) error {
 	return nil
 }
 
-// measure runs one batch on recorded data, where no trial fails.
+// measure runs one batch on recorded data and returns the measurements. No trial fails on recorded data.
 func measure(ctx context.Context, machine *replay.Machine, round int, batch []coll.Candidate) ([]coll.Measurement, error) {
 	requests := make([]benchrunner.Request, len(batch))
 	for i, c := range batch {

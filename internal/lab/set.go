@@ -12,7 +12,7 @@ import (
 	"tutti/preprocess"
 )
 
-// Set has the recorded measurements of one collective on one machine.
+// Set contains the recorded measurements of one collective on one machine.
 type Set struct {
 	Data       string // name of the file without .csv
 	Real       bool   // measured on a real machine; the caller sets it
@@ -22,9 +22,9 @@ type Set struct {
 	recorded   []coll.Measurement // all measurements, including repetitions
 }
 
-// NewSet returns a set of measurements in any order. Repetitions of a candidate differ in
-// Rep. It is an error if no point has two algorithms, because there is nothing to select, or
-// if all costs are zero.
+// NewSet returns a set of measurements, which may have any order. Repetitions of a candidate differ in Rep.
+// It returns an error if no point has two algorithms, because there is then nothing to select, or if all
+// costs are zero.
 func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	if len(ms) == 0 {
 		return Set{}, fmt.Errorf("%s: no measurements", data)
@@ -53,8 +53,8 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 // machine returns a machine that replays the set.
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
-// Exhaustive returns the machine time of measuring every candidate once, in one batch, in
-// seconds. Launches run at the same time on the given nodes, or one after another for 0 nodes.
+// Exhaustive returns the machine time, in seconds, of measuring every candidate once in one batch. Launches
+// run concurrently on the given number of nodes. If nodes is 0, they run one after another.
 func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
 	if err != nil {
@@ -63,8 +63,8 @@ func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	return m.ExhaustiveSeconds(s.Space.Candidates()), nil
 }
 
-// Load reads files with preprocess.ReadTable and returns a set for each collective in each
-// file, collectives in alphabetical order. The warnings name rows that were left out.
+// Load reads files with preprocess.ReadTable. It returns a set for each collective in each file, with
+// collectives in alphabetical order. The warnings describe rows that were left out.
 func Load(paths []string) (sets []Set, warnings []string, err error) {
 	var names []string
 	for _, path := range paths {
@@ -97,7 +97,7 @@ func Load(paths []string) (sets []Set, warnings []string, err error) {
 	return sets, warnings, nil
 }
 
-// name returns Data, followed by the collective unless Data ends with it.
+// name returns Data. If Data does not end with the collective, name appends it.
 func (s Set) name() string {
 	if strings.HasSuffix(s.Data, "_"+string(s.Collective)) {
 		return s.Data

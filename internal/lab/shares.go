@@ -30,15 +30,15 @@ var (
 	allMetrics = []metric{r2Metric, slowdownMetric, accuracyMetric, mistakesMetric}
 )
 
-// Sources of training sets: unscaled random points are what FACT was compared with.
+// Sources of training sets. The authors of FACT compared FACT with unscaled random points.
 var (
 	unscaledRandom = source{name: "random, unscaled", scaling: preprocess.None}
 	scaledRandom   = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
 	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
 )
 
-// shareFigure is a figure of metrics against the size of the training set: means over sets
-// and seeds with the range of single runs.
+// shareFigure is a figure that shows metrics as a function of the size of the training set. It shows means
+// over sets and seeds, and the range of single runs.
 type shareFigure struct {
 	title   string
 	sources []source
@@ -52,7 +52,7 @@ var (
 	fig7 = shareFigure{"FACT compared with random training sets without scaling", []source{unscaledRandom, fact}, allMetrics}
 )
 
-// randomByScaling returns random training sets under each output scaling.
+// randomByScaling returns a source of random training sets for each output scaling.
 func randomByScaling() []source {
 	var sources []source
 	for _, s := range preprocess.Scalings() {
@@ -61,8 +61,8 @@ func randomByScaling() []source {
 	return sources
 }
 
-// draw trains on training sets of each share from every source. The table has the rows of
-// all sets together first, then those of each set.
+// draw trains on training sets of each share from every source. The table first has the rows of all sets
+// together, then those of each set.
 func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {
@@ -102,8 +102,8 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 	return f, nil
 }
 
-// fig8 shows the machine time to collect training sets at random and by active learning,
-// summed over the sets. Hollow markers are training sets that miss the criteria.
+// fig8 shows the machine time for collecting training sets at random and by active learning, summed over
+// the sets. Hollow markers are training sets with which the criteria are not met.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	sources := []source{unscaledRandom, scaledRandom, fact}
 	all, err := samples(ctx, sets, seeds, opt, sources)
@@ -137,7 +137,8 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 	return f, nil
 }
 
-// collectionTime sums up the collection times of all sets for each seed, and averages the sums.
+// collectionTime computes, for each seed, the sum of the collection times of all sets. It returns the
+// average over the seeds.
 func collectionTime(all []sample, seeds int, selects func(sample) bool) averages {
 	sums := make([]float64, seeds)
 	for _, s := range all {
@@ -152,13 +153,13 @@ func collectionTime(all []sample, seeds int, selects func(sample) bool) averages
 	return a
 }
 
-// averages is the mean of some runs with their range.
+// averages contains the mean and the range of several runs.
 type averages struct {
 	mean, low, high float64
 	runs            int
 }
 
-// single returns the averages of one run.
+// single returns the averages of a single run with the value v.
 func single(v float64) averages { return averages{mean: v, low: v, high: v, runs: 1} }
 
 func (a *averages) add(v float64) {
@@ -170,7 +171,7 @@ func (a *averages) add(v float64) {
 	a.runs++
 }
 
-// average returns the averages of a metric over the selected samples that have a value.
+// average returns the averages of a metric. It uses the selected samples that have a value of this metric.
 func average(all []sample, m metric, selects func(sample) bool) averages {
 	var a averages
 	for _, s := range all {
@@ -181,7 +182,7 @@ func average(all []sample, m metric, selects func(sample) bool) averages {
 	return a
 }
 
-// row returns a row of the table. The numbers of zero runs stay empty.
+// row returns a row of the table. If there are no runs, the cells of the numbers are empty.
 func (a averages) row(data, series string, share float64, metric string) []string {
 	row := []string{data, series, percent(share), metric, "", "", "", strconv.Itoa(a.runs)}
 	if a.runs > 0 {
@@ -192,10 +193,10 @@ func (a averages) row(data, series string, share float64, metric string) []strin
 
 func percent(share float64) string { return strconv.FormatFloat(math.Round(100*share), 'f', -1, 64) }
 
-// number formats a value with six digits, enough to tell any two results apart.
+// number formats a value with six digits, which suffice to tell any two results apart.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// sharePanel returns a panel with figureShares on its x axis.
+// sharePanel returns a panel whose x axis shows figureShares.
 func sharePanel(label string) panel {
 	p := panel{x: "training set, % of the candidates", y: label}
 	for _, s := range figureShares {

@@ -11,11 +11,11 @@ import (
 	"tutti/metrics"
 )
 
-// group has the outcomes of one set under one strategy and price of launches, one for each
+// group contains the outcomes of one set under one strategy with one cost of launches, one outcome for each
 // seed.
 type group []Outcome
 
-// groups collects outcomes that differ only in their seed, in the order of the first of them.
+// groups groups outcomes that differ only in their seed. The groups have the order of their first outcomes.
 func groups(outcomes []Outcome) []group {
 	var out []group
 	for _, o := range outcomes {
@@ -31,7 +31,7 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// values returns a number of each outcome, ascending.
+// values returns the number that pick returns for each outcome, in ascending order.
 func (g group) values(pick func(Outcome) float64) []float64 {
 	out := make([]float64, len(g))
 	for i, o := range g {
@@ -45,7 +45,7 @@ func (g group) median(pick func(Outcome) float64) float64 {
 	return metrics.Median(g.values(pick))
 }
 
-// medianRange formats the median with the range over the seeds, for example "4.1 (3.2-5.0)".
+// medianRange formats the median over the seeds and the range, for example "4.1 (3.2-5.0)".
 func (g group) medianRange(pick func(Outcome) float64) string {
 	v := g.values(pick)
 	if len(v) == 1 {
@@ -64,9 +64,9 @@ func (g group) converged() string {
 	return fmt.Sprintf("%d of %d", n, len(g))
 }
 
-// WriteText writes two tables with a row for each set and strategy: the machine time until
-// convergence, and slowdown and mistakes at Shares. Numbers are medians over the seeds with
-// their range. Seeds that never converge count with everything that they measured.
+// WriteText writes two tables with a row for each set and strategy. The first has the machine time until
+// convergence, the second the slowdown and the mistakes at each of Shares. Numbers are medians over the
+// seeds with their range. Seeds that never converge count with everything that they measured.
 func WriteText(w io.Writer, outcomes []Outcome) error {
 	convergence, shares := newTable(), newTable()
 	convergence.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})

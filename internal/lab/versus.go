@@ -10,10 +10,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// lossRatio is the ratio to the best other strategy above which a row counts as lost.
+// lossRatio is the limit of Best, the ratio to the best other strategy. A row with a greater Best counts as
+// lost.
 const lossRatio = 1.05
 
-// Versus compares the machine time until the criteria hold of one strategy with others.
+// Versus compares one strategy with others by the machine time until the criteria hold.
 type Versus struct {
 	Strategy string      `json:"strategy"`
 	Others   []string    `json:"others"`
@@ -21,10 +22,10 @@ type Versus struct {
 	Means    []VersusSum `json:"means"` // by launch, then of all rows
 }
 
-// VersusRow compares strategies on a data set under a price of launches. Share is the median
-// over the seeds of the machine time until the criteria hold, as a share of measuring
-// everything in one batch. It is 1 for seeds that never converge or take longer. Ratio and
-// Best divide the Share of the strategy by that of another one and of the best other one.
+// VersusRow compares strategies on a data set with one cost of launches. Share is the machine time until
+// the criteria hold as a share of that of measuring everything in one batch. It is the median over the
+// seeds, where seeds that never converge or take longer count as 1. Ratio is the Share of the strategy
+// divided by that of another one. Best is the Share divided by that of the best other one.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`
@@ -38,7 +39,7 @@ type VersusRow struct {
 	Converges  bool               `json:"converges"` // some strategy converges for half of the seeds; other rows count in no mean
 }
 
-// VersusSum sums up rows that converge: the geometric means of Ratio and Best, the greatest
+// VersusSum summarizes the rows that converge. It has the geometric means of Ratio and Best, the greatest
 // Best, and the number of rows whose Best is above 1.05.
 type VersusSum struct {
 	Launch string             `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
@@ -49,8 +50,8 @@ type VersusSum struct {
 	Lost   int                `json:"lost"`
 }
 
-// NewVersus compares the outcomes of one strategy with those of all others. It is an error if
-// a strategy is missing in a row, or two strategies have different numbers of seeds.
+// NewVersus compares the outcomes of one strategy with those of all others. It returns an error if a row
+// has no outcome of a strategy, or if two strategies have different numbers of seeds.
 func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	v := Versus{Strategy: strategy}
 	for _, o := range outcomes {
@@ -88,8 +89,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row compares own, the outcomes of the strategy, with those of the others on the same set at the
-// same price of launches.
+// row compares the outcomes of the strategy, own, with those of the others on the same set and with the
+// same cost of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
@@ -168,8 +169,7 @@ func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	return sum
 }
 
-// WriteText writes a table: shares in per cent, ratios, and the numbers of seeds that never
-// converge.
+// WriteText writes a table with shares in per cent, ratios, and the numbers of seeds that never converge.
 func (v Versus) WriteText(w io.Writer) error {
 	t := newTable()
 	head := table.Row{"data", "collective", "launch"}
@@ -207,7 +207,7 @@ func (v Versus) WriteText(w io.Writer) error {
 // strategies returns Strategy, followed by Others.
 func (v Versus) strategies() []string { return append([]string{v.Strategy}, v.Others...) }
 
-// cells returns a row of the table. A row that counts as lost is marked with "!".
+// cells returns a row of the table. The mark "!" means that the row counts as lost.
 func (v Versus) cells(r VersusRow) table.Row {
 	row := table.Row{r.Data, r.Collective, r.Launch}
 	never := ""

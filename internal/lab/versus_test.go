@@ -18,8 +18,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// twoStrategies returns outcomes of two seeds of two strategies on the sets easy and hard. No
-// strategy converges on hard.
+// twoStrategies returns outcomes of two strategies on the sets easy and hard, with two seeds each. No
+// strategy converges on the set hard.
 func twoStrategies() []lab.Outcome {
 	var out []lab.Outcome
 	shares := map[string][2]float64{"regret": {0.01, 0.03}, "random": {0.2, 0.4}}
@@ -82,8 +82,8 @@ func TestVersusRefuses(t *testing.T) {
 	}
 }
 
-// TestRepricedReplays checks that an outcome computed from a replay at another price equals the
-// outcome of a replay at its own price.
+// TestRepricedReplays checks outcomes that were computed from a replay with another cost of launches. They
+// must equal those of a replay with the right cost.
 func TestRepricedReplays(t *testing.T) {
 	launches, err := lab.ParseLaunches("none, candidate,osu,native", 0.5)
 	if err != nil {
@@ -134,8 +134,8 @@ func TestParseLaunches(t *testing.T) {
 	}
 }
 
-// TestKeepContinues checks that a run continues from a file that ends within a line, and that
-// its outcomes equal those of an uninterrupted run.
+// TestKeepContinues checks that a run continues from a file whose last line is incomplete. Its outcomes
+// must equal those of an uninterrupted run.
 func TestKeepContinues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
 	p := design([]lab.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, lab.Seeds(1, 2))
@@ -194,8 +194,8 @@ func TestKeepContinues(t *testing.T) {
 	}
 }
 
-// TestKeepRefuses checks that a file with other content, or of other options, is an error and
-// stays unchanged.
+// TestKeepRefuses checks that a file with other content or from other options leads to an error and is not
+// changed.
 func TestKeepRefuses(t *testing.T) {
 	opt := options()
 	dir := t.TempDir()
@@ -239,7 +239,7 @@ func TestKeepRefuses(t *testing.T) {
 			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, content, tc.content)
 		}
 	}
-	// The run was interrupted while it wrote the header.
+	// This file is from a run that was interrupted while it wrote the header.
 	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -252,8 +252,8 @@ func TestKeepRefuses(t *testing.T) {
 	}
 }
 
-// TestVersusOfOwnStop checks that regret does not count as another strategy for own-stop, while
-// a published rival does.
+// TestVersusOfOwnStop checks that regret does not count as a rival of own-stop, which is the same strategy.
+// A published strategy does count.
 func TestVersusOfOwnStop(t *testing.T) {
 	var all []lab.Outcome
 	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5} {

@@ -7,13 +7,14 @@ import (
 	"tutti/topology/discover"
 )
 
-// Accuracy returns the share of the members that are in the right group, for the best one-to-one
-// assignment of groups to true groups. Members that are noise count as wrong. O(k³) for k groups.
+// Accuracy returns the share of the members that are in the right group, for the best one-to-one assignment
+// of groups to true groups. Members that are labelled as noise count as wrong. It takes O(k³) time for k
+// groups.
 //
-// It returns an error matching discover.ErrMatrix when the lengths differ or are 0.
+// It returns an error matching discover.ErrMatrix if the lengths differ or are 0.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.7
-// to 3.9; for the assignment Kuhn, Naval Research Logistics Quarterly 2 (1955).
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.7 to 3.9; for
+// the assignment Kuhn, Naval Research Logistics Quarterly 2 (1955).
 func Accuracy(labels, truth discover.Labels) (float64, error) {
 	if len(labels) != len(truth) || len(labels) == 0 {
 		return 0, fmt.Errorf("%w: %d labels and %d true ones", discover.ErrMatrix, len(labels), len(truth))
@@ -47,7 +48,7 @@ func assign(cost [][]float64) float64 {
 	return total
 }
 
-// augment assigns a column to row[0] at the lowest cost. It may reassign other rows.
+// augment assigns a column to the row row[0] at the lowest cost. It may change the columns of other rows.
 func augment(cost [][]float64, u, v []float64, row []int) {
 	n := len(cost)
 	least := make([]float64, n+1)
@@ -87,17 +88,17 @@ func augment(cost [][]float64, u, v []float64, row []int) {
 	}
 }
 
-// Points is the usual number of parameter values for Search. The source uses 50, too.
+// Points is the usual number of parameter values that Search tries. The source also uses 50.
 const Points = 50
 
-// Search tries parameter values in equal steps, from the first step above low up to high. It
-// returns the value with the highest score, the first among equal scores.
+// Search tries values of a parameter in equal steps. The first value is one step above low, the last is
+// high. It returns the value with the highest score, and among equal scores the first.
 //
-// It returns the first error of try, and an error when points is below 1 or high is not above
+// It returns the first error of try. It also returns an error if points is below 1 or high is not above
 // low.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and
-// equation 3.10. There the score is the Accuracy.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and equation
+// 3.10, where the score is the Accuracy.
 func Search(low, high float64, points int, try func(x float64) (score float64, err error)) (x, score float64, err error) {
 	if points < 1 || !(low < high) {
 		return 0, 0, fmt.Errorf("%d points from %g to %g: want 1 or more, upwards", points, low, high)
@@ -116,8 +117,8 @@ func Search(low, high float64, points int, try func(x float64) (score float64, e
 	return x, score, nil
 }
 
-// Range returns the shortest and the longest distance, the range of thresholds for Components and
-// DBSCAN. It returns an error matching discover.ErrMatrix when a pair is missing.
+// Range returns the shortest and the longest distance. Thresholds for Components and DBSCAN lie between
+// them. It returns an error matching discover.ErrMatrix if a pair is missing.
 func Range(m discover.Matrix) (shortest, longest float64, err error) {
 	if err := m.CheckComplete(); err != nil {
 		return 0, 0, err

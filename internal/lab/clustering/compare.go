@@ -20,8 +20,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Method is a clustering method. Accuracy returns the accuracy of its division of m. The method
-// gets the number of true groups, or the parameter with the best accuracy.
+// Method is a clustering method. Its Accuracy divides the matrix m and returns the accuracy of this
+// division. The method gets the true number of groups, or the parameter value with the best accuracy.
 type Method struct {
 	Name     string
 	Accuracy func(m discover.Matrix, truth discover.Labels) (float64, error)
@@ -61,7 +61,7 @@ func Methods() []Method {
 	}
 }
 
-// withGroups returns the accuracy of a method that gets the number of true groups.
+// withGroups returns the Accuracy function of a method that gets the true number of groups.
 func withGroups(divide func(m discover.Matrix, k int) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
 	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
 		labels, err := divide(m, truth.Groups())
@@ -72,8 +72,8 @@ func withGroups(divide func(m discover.Matrix, k int) (discover.Labels, error)) 
 	}
 }
 
-// cutOf returns the accuracy of agglomerative clustering of a matrix, or of its profile. The
-// dendrogram is cut into the number of true groups.
+// cutOf returns the Accuracy function of agglomerative clustering. Its input is a matrix or, if profile is
+// true, the profile of the matrix. It cuts the dendrogram into the true number of groups.
 func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) (float64, error) {
 	return withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
 		if profile {
@@ -90,8 +90,8 @@ func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Lab
 	})
 }
 
-// withThreshold returns the accuracy of a method with the best threshold between the shortest and
-// the longest distance.
+// withThreshold returns the Accuracy function of a method with a threshold. It tries thresholds between the
+// shortest and the longest distance and uses the best one.
 func withThreshold(divide func(m discover.Matrix, x float64) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
 	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
 		low, high, err := Range(m)
@@ -105,8 +105,8 @@ func withThreshold(divide func(m discover.Matrix, x float64) (discover.Labels, e
 	}
 }
 
-// bestAccuracy returns the best accuracy over the values of a parameter and over the divisions
-// that a method returns for each value.
+// bestAccuracy returns the best accuracy over the values of a parameter. For each value, a method may
+// return several divisions, of which the best one counts.
 func bestAccuracy(low, high float64, points int, truth discover.Labels, divide func(x float64) ([]discover.Labels, error)) (float64, error) {
 	_, score, err := Search(low, high, points, func(x float64) (float64, error) {
 		all, err := divide(x)
@@ -135,8 +135,9 @@ type Row struct {
 	Accuracy float64 `json:"accuracy"` // at the level where it is lowest
 }
 
-// Compare runs all methods on the machines and returns the lowest accuracy over the levels of
-// each. With plogp it also runs the methods on distances and profiles of PLogP parameters.
+// Compare runs all methods on the machines. For each machine and method, it returns the accuracy at the
+// level where it is lowest. If plogp is true, it also runs the methods on distances and profiles of PLogP
+// parameters.
 func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
 	var out []Row
 	for _, machine := range machines {
@@ -172,7 +173,7 @@ func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, s
 	return out, nil
 }
 
-// worstAccuracy returns the accuracy of a method at the level where it is lowest.
+// worstAccuracy returns the accuracy of a method at the level of the machine where it is lowest.
 func worstAccuracy(method Method, m discover.Matrix, truth []discover.Labels) (float64, error) {
 	worst := 1.0
 	for _, labels := range truth {
@@ -191,10 +192,11 @@ type input struct {
 	matrix discover.Matrix
 }
 
-// plogpBytes is the message size of the PLogP distances and profiles.
+// plogpBytes is the message size in bytes for which PLogP distances and profiles are computed.
 const plogpBytes = 1024
 
-// plogpInputs measures the PLogP parameters of simulated links between all members.
+// plogpInputs returns matrices of PLogP distances and profiles. It measures the parameters of simulated
+// links between all members.
 func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uint64) ([]input, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(machine.Members())+1))
 	roundTrip := Nested(truth, machine.Seconds)
@@ -244,7 +246,7 @@ func (l link) read(bytes int) discover.SizeTimes {
 	}
 }
 
-// measure returns the parameters of the link, measured with the source's method.
+// measure returns the PLogP parameters of the link, measured by the method of the source.
 func (l link) measure() (discover.Parameters, error) {
 	gap, steady := Gap(func(messages int) float64 { return float64(messages)*l.gap(0) + l.roundTrip })
 	if !steady {

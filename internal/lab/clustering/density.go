@@ -9,21 +9,21 @@ import (
 	"tutti/topology/discover"
 )
 
-// Components divides the members into connected components. Two members are connected if their
-// distance is at most threshold seconds. O(n²).
+// Components divides the members into connected components. Two members are connected if their distance is
+// at most threshold seconds. It takes O(n²) time.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing.
+// It returns an error matching discover.ErrMatrix if a pair is missing.
 func Components(m discover.Matrix, threshold float64) (discover.Labels, error) {
 	return DBSCAN(m, threshold, 1)
 }
 
-// DBSCAN divides the members by density. A core is a member with at least minPoints members
-// within eps seconds, itself included. A group has cores within eps of each other, and the members
-// within eps of these cores. All other members are noise. A member near cores of two groups
-// belongs to the first group. O(n²).
+// DBSCAN divides the members by density. A core is a member with at least minPoints members within eps
+// seconds, itself included. A group consists of cores that are within eps of each other, directly or
+// through other cores, and of the members within eps of these cores. All other members are noise. A member
+// near cores of two groups belongs to the first group. It takes O(n²) time.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another when
-// minPoints is below 1.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if minPoints is
+// below 1.
 //
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
 func DBSCAN(m discover.Matrix, eps float64, minPoints int) (discover.Labels, error) {
@@ -65,7 +65,7 @@ func DBSCAN(m discover.Matrix, eps float64, minPoints int) (discover.Labels, err
 	return discover.NewLabels(raw), nil
 }
 
-// Selection is how HDBSCAN selects groups from its hierarchy.
+// Selection says how HDBSCAN selects groups from its hierarchy.
 type Selection int
 
 // The selections.
@@ -74,12 +74,12 @@ const (
 	Leaves                  // the finest groups
 )
 
-// HDBSCAN divides the members by density on all scales. size is the smallest size of a group. It
-// is also the number of neighbours, itself included, that determine the density at a member. The
-// result never has all members in one group. O(n²).
+// HDBSCAN divides the members by density on all scales. size is the smallest size of a group. It is also
+// the number of neighbours, the member itself included, that determine the density at a member. The result
+// never has all members in one group. It takes O(n²) time.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another when size is
-// not in 2 to n.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if size is not in
+// 2 to n.
 //
 // Source: Campello, Moulavi and Sander, PAKDD 2013.
 func HDBSCAN(m discover.Matrix, size int, by Selection) (discover.Labels, error) {
@@ -100,8 +100,9 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) (discover.Labels, error)
 	return discover.NewLabels(raw), nil
 }
 
-// reachability returns the mutual reachability distance of each pair. It is the maximum of three
-// distances: that of the two members, and that of each to its size-th neighbour, itself included.
+// reachability returns the mutual reachability distance of each pair. It is the maximum of three distances:
+// the distance of the two members, and the distance of each of them to its size-th neighbour. Members count
+// as their own first neighbours.
 func reachability(m discover.Matrix, size int) []float64 {
 	reach := make([]float64, m.Len())
 	for i := range reach {
@@ -118,7 +119,7 @@ func reachability(m discover.Matrix, size int) []float64 {
 	return d
 }
 
-// condenser builds the hierarchy of groups of at least a size.
+// condenser builds the hierarchy of groups that have at least a given size.
 type condenser struct {
 	tree discover.Dendrogram
 	size int
@@ -134,7 +135,7 @@ type condensed struct {
 	chosen     bool
 }
 
-// members returns the members of a group of the dendrogram.
+// members returns the members of a group in the dendrogram.
 func (c *condenser) members(group int) []int {
 	var out []int
 	for stack := []int{group}; len(stack) > 0; {
@@ -150,8 +151,9 @@ func (c *condenser) members(group int) []int {
 	return out
 }
 
-// condense adds a group of the dendrogram to the hierarchy and returns its index. It follows the
-// group until the group splits into two large enough groups or becomes too small.
+// condense adds a group of the dendrogram to the hierarchy and returns its index in the hierarchy. It
+// descends the dendrogram until the group splits into two groups that are large enough, or becomes too
+// small.
 func (c *condenser) condense(group int, minDensity float64) int {
 	at := len(c.all)
 	c.all = append(c.all, condensed{minDensity: minDensity})
@@ -184,15 +186,15 @@ func (c *condenser) condense(group int, minDensity float64) int {
 	return at
 }
 
-// drop records members that leave a group and join no other.
+// drop records members that leave the group with index at and join no other group.
 func (c *condenser) drop(at int, members []int, lifetime float64) {
 	g := &c.all[at]
 	g.stability += float64(len(members)) * lifetime
 	g.direct = append(g.direct, members...)
 }
 
-// choose marks the selected groups. A chosen group within another chosen one has no effect. The
-// loop runs backwards, because children have higher indices than their parents.
+// choose marks the selected groups. A chosen group inside another chosen group has no effect. The loop runs
+// backwards, because children have higher indices than their parents.
 func (c *condenser) choose(by Selection) {
 	for at := len(c.all) - 1; at > 0; at-- {
 		g := &c.all[at]
@@ -215,8 +217,9 @@ func (c *condenser) choose(by Selection) {
 	}
 }
 
-// label labels the members of a group with the outermost chosen group that contains it. label is
-// that group, or discover.NoGroup if none of the parents is chosen.
+// label sets the labels of the members of the group with index at. Each gets the outermost chosen group
+// that contains it. The parameter label is the chosen group among the parents, discover.NoGroup if there is
+// none.
 func (c *condenser) label(at, label int, raw []int) {
 	g := c.all[at]
 	if label == discover.NoGroup && g.chosen {

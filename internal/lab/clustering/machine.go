@@ -7,7 +7,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Machine is a tree of equal parts for which random matrices of times are drawn.
+// Machine is a tree of equal parts. Random matrices of times are drawn for it.
 type Machine struct {
 	Name    string
 	Shape   []int     // number of parts at each level, outermost first, for example 4 leaves of 8 nodes of 2 sockets
@@ -15,7 +15,7 @@ type Machine struct {
 	InOrder bool      // number the members in the order of the parts, not at random
 }
 
-// ThesisMachines returns the machines of the source, with the levels of their round trips in µs.
+// ThesisMachines returns the machines of the source. Each has the round-trip time of its levels in µs.
 func ThesisMachines() []Machine {
 	return []Machine{
 		{Name: "FRAM, 1 node", Shape: []int{2, 16}, Seconds: []float64{0.80, 1.46}},
@@ -32,10 +32,10 @@ type Noise struct {
 	Outliers float64 // share of distances that are 1.5 to 4 times too long
 }
 
-// DefaultNoise returns noise of a given sigma with 2 % static noise and 1 % outliers.
+// DefaultNoise returns noise with the given sigma, 2 % static noise and 1 % outliers.
 func DefaultNoise(sigma float64) Noise { return Noise{Sigma: sigma, Static: 0.02, Outliers: 0.01} }
 
-// Members returns the number of members.
+// Members returns the number of members of the machine.
 func (m Machine) Members() int {
 	n := 1
 	for _, parts := range m.Shape {
@@ -44,8 +44,8 @@ func (m Machine) Members() int {
 	return n
 }
 
-// Truth returns the group of each member at each level, coarsest level first. order has the place
-// of each member in the tree.
+// Truth returns the true group of each member at each level, the coarsest level first. order contains the
+// place of each member in the tree.
 func (m Machine) Truth(order []int) []discover.Labels {
 	var out []discover.Labels
 	size := m.Members()
@@ -60,8 +60,8 @@ func (m Machine) Truth(order []int) []discover.Labels {
 	return out
 }
 
-// Draw returns two random matrices, one for each half of the repetitions, and the true levels,
-// coarsest first.
+// Draw returns two random matrices, each for one half of the repetitions. It also returns the true groups
+// at each level, the coarsest level first.
 func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
 	order := rng.Perm(m.Members())
@@ -75,8 +75,8 @@ func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []d
 	return a, b, truth, err
 }
 
-// Nested returns the distance function of nested divisions, coarsest first. seconds has the
-// distance of each level, innermost first.
+// Nested returns a distance function for nested divisions, which are ordered from the coarsest to the
+// finest. seconds contains the distance of each level, the innermost level first.
 func Nested(divisions []discover.Labels, seconds []float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		level := len(seconds) - 1
@@ -89,8 +89,8 @@ func Nested(divisions []discover.Labels, seconds []float64) func(i, j int) float
 	}
 }
 
-// Measure draws two matrices, one for each half of the repetitions, from the true distances of n
-// members.
+// Measure draws two matrices from the true distances of n members. Each matrix stands for one half of the
+// repetitions.
 func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix, err error) {
 	var halves [2][][]float64
 	for h := range halves {
@@ -118,7 +118,7 @@ func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Ran
 	return a, b, err
 }
 
-// Mean returns the matrix of the means of two complete matrices.
+// Mean returns the mean of two complete matrices.
 func Mean(a, b discover.Matrix) (discover.Matrix, error) {
 	rows := make([][]float64, a.Len())
 	for i := range rows {

@@ -11,7 +11,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Read reads a matrix from CSV, one row a line. An empty cell or NaN means that the pair was not
+// Read reads a matrix from CSV, with one row in each line. An empty cell or NaN means that the pair was not
 // measured. Errors begin with file, the name of the input.
 func Read(r io.Reader, file string) (discover.Matrix, error) {
 	c := csv.NewReader(r)
@@ -42,7 +42,7 @@ func Read(r io.Reader, file string) (discover.Matrix, error) {
 	return m, nil
 }
 
-// number returns NaN for an empty cell.
+// number parses a cell. It returns NaN if the cell is empty.
 func number(cell string) (float64, error) {
 	if cell == "" {
 		return math.NaN(), nil
@@ -54,7 +54,7 @@ func number(cell string) (float64, error) {
 	return x, nil
 }
 
-// values returns a copy of the distances, row after row.
+// values returns a copy of the distances, one row after another.
 func values(m discover.Matrix) []float64 {
 	var out []float64
 	for i := range m.Len() {
@@ -63,11 +63,11 @@ func values(m discover.Matrix) []float64 {
 	return out
 }
 
-// Agglomerate merges the two nearest groups of a matrix until one group remains. O(n²) time and
+// Agglomerate merges the two nearest groups of a matrix until one group remains. It takes O(n²) time and
 // memory.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another for
-// an unknown linkage.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error for an unknown
+// linkage.
 func Agglomerate(m discover.Matrix, by discover.Linkage) (discover.Dendrogram, error) {
 	if by < discover.Single || by > discover.Ward {
 		return discover.Dendrogram{}, fmt.Errorf("unknown linkage %d", by)
@@ -78,7 +78,7 @@ func Agglomerate(m discover.Matrix, by discover.Linkage) (discover.Dendrogram, e
 	return discover.Agglomerate(m.Len(), values(m), by), nil
 }
 
-// Heights returns the distance at each merge of a dendrogram, ascending.
+// Heights returns the distance of each merge in a dendrogram, in ascending order.
 func Heights(d discover.Dendrogram) []float64 {
 	out := make([]float64, len(d.Merges))
 	for t, m := range d.Merges {

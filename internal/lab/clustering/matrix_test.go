@@ -112,7 +112,7 @@ func TestZeroMatrix(t *testing.T) {
 	}
 }
 
-// TestParametersOutOfRange checks that a parameter out of range is an error.
+// TestParametersOutOfRange checks that a parameter out of range leads to an error.
 func TestParametersOutOfRange(t *testing.T) {
 	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
 	for name, divide := range map[string]func() error{

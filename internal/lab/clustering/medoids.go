@@ -7,22 +7,22 @@ import (
 	"tutti/topology/discover"
 )
 
-// Medoids is a division of the members by their nearest medoid.
+// Medoids is a division of the members in which each member belongs to its nearest medoid.
 type Medoids struct {
 	Labels  discover.Labels
 	Members []int   // the medoid of each group
 	Cost    float64 // sum of the distances to the medoids, in seconds
 }
 
-// KMedoids divides the members into k groups, each around one of its members, the medoid. It
-// replaces one medoid at a time until no replacement lowers the sum of the distances to the
-// medoids. O(k·n²) for the initial medoids and O(n²) for each replacement.
+// KMedoids divides the members into k groups, each around one of its members, the medoid. It replaces one
+// medoid at a time until no replacement lowers the sum of the distances to the medoids. It takes O(k·n²)
+// time for the initial medoids and O(n²) for each replacement.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another when k is not
-// in 1 to n.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if k is not in 1
+// to n.
 //
-// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are
-// evaluated as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
+// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are evaluated
+// as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
 func KMedoids(m discover.Matrix, k int) (Medoids, error) {
 	if err := m.CheckComplete(); err != nil {
 		return Medoids{}, err
@@ -50,7 +50,7 @@ type pam struct {
 	d1, d2  []float64 // distances of each member to its nearest and second nearest medoid
 }
 
-// build chooses k medoids. Each is the member that lowers the cost most.
+// build chooses the initial k medoids one after another. Each is the member that lowers the cost most.
 func (p *pam) build(k int) {
 	p.d1 = make([]float64, p.m.Len())
 	for i := range p.d1 {
@@ -95,8 +95,8 @@ func (p *pam) assign() {
 	}
 }
 
-// replace replaces a medoid by the member that lowers the cost most. It reports whether there is
-// such a member.
+// replace replaces a medoid by another member so that the cost falls most. It returns false if no
+// replacement lowers the cost.
 func (p *pam) replace() bool {
 	loss := make([]float64, len(p.medoids)) // increase of the cost without each medoid
 	for j, i := range p.near {
@@ -145,17 +145,17 @@ func (p *pam) cost() float64 {
 // maxDepth bounds the depth of SSSTree.
 const maxDepth = 8
 
-// SSSTree divides the members recursively by sparse spatial selection. The first member of a group
-// is a centre. Another member becomes a centre if its distance from all centres is at least alpha
-// times twice the group's radius. Otherwise it joins the nearest centre. SSSTree returns the
-// division at each depth, coarsest first. It stops when the number of groups stays the same or
-// exceeds half the number of members.
+// SSSTree divides the members recursively by sparse spatial selection. The first member of a group is a
+// centre. Another member becomes a centre if its distance from all centres is at least alpha times twice
+// the group's radius. Otherwise it joins the nearest centre. SSSTree returns the division at each depth,
+// the coarsest first. It stops when the number of groups stays the same or exceeds half the number of
+// members.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another when alpha is
-// not above 0.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if alpha is not
+// above 0.
 //
-// Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of
-// Interconnect Topologies (NTNU 2023), figure 2.5.
+// Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of Interconnect
+// Topologies (NTNU 2023), figure 2.5.
 func SSSTree(m discover.Matrix, alpha float64) ([]discover.Labels, error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// Distances returns the time of a message between each pair of ranks (equation 3.4), in seconds,
-// as rows up to the diagonal. Row i of pairs has the parameters of rank i with each rank before
-// it. The time is NaN for a pair that was not measured.
+// Distances returns the time in seconds of a message between each pair of ranks (equation 3.4), as rows up
+// to the diagonal. Row i of pairs has the PLogP parameters of rank i with each rank before it. The time is
+// NaN for a pair that was not measured.
 //
 // It returns an error matching discover.ErrParameters unless row i has i pairs.
 func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
@@ -30,9 +30,9 @@ func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	return out, nil
 }
 
-// Profiles returns the Euclidean distance between the profiles of each pair of ranks. The profile
-// of a rank has latency, overheads and gap of a message to each rank (equations 3.5 and 3.6). Rows
-// and pairs are those of Distances. O(n³).
+// Profiles returns the Euclidean distance between the profiles of each pair of ranks. The profile of a rank
+// consists of the latency, the overheads and the gap of a message to each rank (equations 3.5 and 3.6). The
+// rows, and the parameter pairs, have the form of those of Distances. It takes O(n³) time.
 //
 // It returns an error matching discover.ErrParameters unless row i has i measured pairs.
 func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
@@ -75,7 +75,8 @@ func triangle(pairs [][]discover.Parameters) error {
 	return nil
 }
 
-// minStep is a distance in bytes. Extra asks for no size between two sizes that are this close.
+// minStep is a difference of sizes in bytes. Extra returns no size between two sizes that differ by at most
+// this number.
 const minStep = 32
 
 // Sizes returns the sizes to measure first, in bytes: the powers of two up to most.
@@ -87,9 +88,9 @@ func Sizes(most int) []int {
 	return out
 }
 
-// Extra returns further sizes to measure, in bytes. It compares each reading with the line between
-// its two neighbours. If the relative difference is above tolerance, it returns the size half-way
-// to the next reading, unless that is at most 32 bytes away. When Extra returns nothing, linear
+// Extra returns further sizes to measure, in bytes. It compares each reading with the straight line between
+// its two neighbours. If the relative difference exceeds tolerance, it returns the size half-way to the
+// next reading, unless the next reading is at most 32 bytes away. If Extra returns nothing, linear
 // interpolation is within the tolerance, except next to jumps.
 func Extra(readings []discover.SizeTimes, tolerance float64) []int {
 	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
@@ -103,7 +104,8 @@ func Extra(readings []discover.SizeTimes, tolerance float64) []int {
 	return out
 }
 
-// Readings measures the powers of two up to most bytes, and then all sizes that Extra returns.
+// Readings measures the powers of two up to most bytes. Then it measures sizes that Extra returns, until
+// there are none.
 func Readings(most int, tolerance float64, measure func(bytes int) discover.SizeTimes) []discover.SizeTimes {
 	var out []discover.SizeTimes
 	for sizes := Sizes(most); len(sizes) > 0; sizes = Extra(out, tolerance) {
@@ -114,7 +116,8 @@ func Readings(most int, tolerance float64, measure func(bytes int) discover.Size
 	return out
 }
 
-// bent reports whether a time of b differs from the line between a and c by more than tolerance.
+// bent reports whether the reading b differs by more than tolerance from the straight line between the
+// readings a and c.
 func bent(a, b, c discover.SizeTimes, tolerance float64) bool {
 	share := float64(b.Bytes-a.Bytes) / float64(c.Bytes-a.Bytes)
 	for _, seconds := range []func(discover.SizeTimes) float64{
@@ -129,8 +132,8 @@ func bent(a, b, c discover.SizeTimes, tolerance float64) bool {
 	return false
 }
 
-// At returns the overheads of a size by linear interpolation between the measured sizes, and by
-// extrapolation beyond them. No result is below 0.
+// At returns the overheads of a message size by linear interpolation between the measured sizes, or by
+// extrapolation. No result is below 0.
 func At(p discover.Parameters, bytes int) discover.Overhead {
 	if len(p.Sizes) == 1 {
 		o := p.Sizes[0]
@@ -151,8 +154,8 @@ func At(p discover.Parameters, bytes int) discover.Overhead {
 
 func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
 
-// Time returns the time of a message in seconds: latency, gap and the mean of both overheads
-// (equation 3.3). It is NaN for a pair that was not measured.
+// Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both
+// overheads (equation 3.3). It is NaN for a pair that was not measured.
 func Time(p discover.Parameters, bytes int) float64 {
 	if len(p.Sizes) == 0 {
 		return math.NaN()
@@ -169,8 +172,8 @@ const (
 )
 
 // Gap measures the gap of messages of one size, in seconds. measure returns the time of a series of
-// messages without a pause. Series double from 10 messages until two gaps differ by less than 1 %. Gap
-// returns false if they still differ when a series would have more than 37 500 messages.
+// messages without pauses. The length of the series doubles, from 10 messages, until two gaps differ by
+// less than 1 %. Gap returns false if they still differ when the next series would exceed 37 500 messages.
 func Gap(measure func(messages int) float64) (gap float64, steady bool) {
 	for n := minMessages; n <= maxMessages; n *= 2 {
 		last := gap

@@ -12,7 +12,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// wire is a link that follows the PLogP model. Times are in seconds.
+// wire is a simulated link that follows the PLogP model. Times are in seconds.
 type wire struct {
 	latency float64
 	gap     func(bytes int) float64
@@ -33,8 +33,8 @@ func (w wire) read(m int) discover.SizeTimes {
 	return discover.SizeTimes{Bytes: m, RoundTrip: w.roundTrip(m), Send: w.send(m), Receive: w.send(m) / 2}
 }
 
-// TestFitOfMeasuredLink checks that measurements of a link that follows the model give the
-// parameters of the link.
+// TestFitOfMeasuredLink measures a link that follows the PLogP model. It checks that the fitted parameters
+// are those of the link.
 func TestFitOfMeasuredLink(t *testing.T) {
 	w := ethernet()
 	gap, steady := clustering.Gap(func(messages int) float64 { return float64(messages)*w.gap(0) + 2*w.latency })
@@ -55,8 +55,8 @@ func TestFitOfMeasuredLink(t *testing.T) {
 	}
 }
 
-// TestGap checks that series double from 10 messages until two gaps agree within 1 %, or the next
-// series would have more than 37 500 messages.
+// TestGap checks that the length of the series doubles from 10 messages until two gaps agree within 1 %, or
+// until the next series would exceed 37 500 messages.
 func TestGap(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -82,8 +82,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestReadings checks that more sizes are measured near a jump in the times, and only the powers of two
-// on a straight line.
+// TestReadings checks that more sizes are measured near a jump of the times. If the times form a straight
+// line, only powers of two are measured.
 func TestReadings(t *testing.T) {
 	w, handshake := ethernet(), ethernet()
 	handshake.gap = func(m int) float64 {
@@ -104,7 +104,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestReadingsMeasureEachSizeOnce checks that no size is measured twice, with random times.
+// TestReadingsMeasureEachSizeOnce checks with random times that no size is measured twice.
 func TestReadingsMeasureEachSizeOnce(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -16,7 +16,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// unzip opens a file of testdata/reference.
+// unzip opens a compressed file in testdata/reference.
 func unzip(t testing.TB, name string) *gzip.Reader {
 	t.Helper()
 	f := testutil.Must(os.Open(filepath.Join("testdata", "reference", name)))(t)
@@ -34,8 +34,8 @@ func decode(t testing.TB, name string, to any) {
 	testutil.NoError(t, json.NewDecoder(unzip(t, name)).Decode(to))
 }
 
-// same reports whether two divisions are equal except for the numbers of groups. noise is the
-// number of the noise in want.
+// same reports whether two divisions are equal if groups may have other numbers. noise is the number that
+// stands for noise in want.
 func same(got discover.Labels, want []int, noise int) bool {
 	if len(got) != len(want) {
 		return false
@@ -52,10 +52,10 @@ func same(got discover.Labels, want []int, noise int) bool {
 	return true
 }
 
-// noNoise stands for no noise: no reference program uses this number.
+// noNoise is a value of noise for divisions without noise. No reference program uses this number.
 const noNoise = -2
 
-// python has the results of Python programs for one matrix, by method and parameter.
+// python contains the results of Python programs for one matrix, by method and parameter.
 type python map[string]json.RawMessage
 
 func (p python) get(t *testing.T, key string, to any) {
@@ -94,7 +94,7 @@ func TestReferencePython(t *testing.T) {
 	}
 }
 
-// cutLast cuts a key at its last underscore, for example hdbscan_eom_4 into hdbscan_eom and 4.
+// cutLast splits a key at its last underscore, for example hdbscan_eom_4 into hdbscan_eom and 4.
 func cutLast(key string) (method, parameter string, found bool) {
 	i := strings.LastIndex(key, "_")
 	if _, err := strconv.ParseFloat(key[i+1:], 64); err != nil {
@@ -145,7 +145,7 @@ func checkMedoids(t *testing.T, m discover.Matrix, p python, key, parameter stri
 	return nil
 }
 
-// tree returns the dendrogram of a matrix, or of its profile.
+// tree returns the dendrogram of a matrix or, if profile is true, of its profile.
 func tree(m discover.Matrix, by discover.Linkage, profile bool) (discover.Dendrogram, error) {
 	if profile {
 		var err error

@@ -13,15 +13,15 @@ import (
 	"tutti/topology/discover"
 )
 
-// Spectral divides the members into k groups by k-means on the first k eigenvectors of the
-// Laplacian of their affinities. It also returns their eigenvalues, ascending. The affinity of a
-// pair is exp(-d²/(2s²)) for the distance d, where s is half the median distance. O(n³).
+// Spectral divides the members into k groups by k-means on the first k eigenvectors of the Laplacian of
+// their affinities. It also returns the eigenvalues of these vectors, ascending. The affinity of a pair
+// with distance d is exp(-d²/(2s²)), where s is half the median distance. It takes O(n³) time.
 //
-// It returns an error matching discover.ErrMatrix when a pair is missing, and another when k is not
-// in 1 to n.
+// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if k is not in 1
+// to n.
 //
-// Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22
-// (2000), as scikit-learn does it.
+// Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22 (2000), as
+// scikit-learn does it.
 func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64, err error) {
 	if err := m.CheckComplete(); err != nil {
 		return nil, nil, err
@@ -46,7 +46,8 @@ func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []f
 	return discover.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k], nil
 }
 
-// laplacian returns the normalised Laplacian of the affinities, and their row sums.
+// laplacian returns the normalised Laplacian of the affinities. degree has the sum of each row of
+// affinities.
 func laplacian(m discover.Matrix) (l *mat.SymDense, degree []float64) {
 	var distances []float64
 	for i := range m.Len() {
@@ -93,8 +94,8 @@ func kMeans(points [][]float64, k int) []int {
 	return best
 }
 
-// randomCentres draws k points. The probability of a point is proportional to its squared distance
-// from the nearest point drawn before.
+// randomCentres draws k points as centres. The probability of a point is proportional to the square of its
+// distance from the nearest centre so far.
 func randomCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	weight := make([]float64, len(points))
@@ -114,8 +115,8 @@ func randomCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 	return centres
 }
 
-// lloyd assigns points to the nearest centre and replaces centres by the means of their points,
-// until no assignment changes. inertia is the sum of the squared distances to the centres.
+// lloyd assigns points to the nearest centre, and then replaces each centre by the mean of its points,
+// until no assignment changes. inertia is the sum of the squared distances of points to their centres.
 func lloyd(points, start [][]float64) (labels []int, inertia float64) {
 	const maxRounds = 300
 	centres := start

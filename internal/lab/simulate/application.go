@@ -10,14 +10,14 @@ import (
 	"tutti/preprocess"
 )
 
-// Class has the calls of an application at one recorded point.
+// Class describes the calls of an application at one recorded point.
 type Class struct {
 	online.Class           // the first algorithm is coll.Default
 	Calls        float64   // number of calls in one run of the application
 	Seconds      []float64 // recorded time of a call, by algorithm
 }
 
-// Best returns the index of the fastest algorithm.
+// Best returns the index of the fastest algorithm of the class.
 func (c Class) Best() int { return fastest(c.Seconds) }
 
 func fastest(seconds []float64) int {
@@ -30,24 +30,24 @@ func fastest(seconds []float64) int {
 	return best
 }
 
-// Application has the calls of an application and the recorded times of a machine.
+// Application contains the calls of an application and the recorded times of a machine.
 type Application struct {
 	Name       string
 	Classes    []Class
 	Unrecorded float64 // share of the calls whose collective has no recorded times
 }
 
-// maxCalls bounds the calls of one run.
+// maxCalls is the largest number of calls in one run.
 const maxCalls = 2_000_000
 
 var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
 
-// NewApplication moves each call of a trace to the nearest recorded point of its collective.
-// The distance is in doublings of nodes, ppn and bytes. Points without a time of coll.Default,
-// the library as shipped, are ignored, and so are excluded algorithms.
+// NewApplication replaces the point of each traced call by the nearest recorded point of its collective.
+// The distance is in doublings of nodes, processes per node and bytes. It ignores excluded algorithms, and
+// points that have no time of coll.Default, the library's own choice.
 //
-// It is an error if no call has a point, or if there are more than maxCalls.
-// O(recorded points · distinct calls) operations.
+// It returns an error if no call has a point, or if there are more than maxCalls. It takes O(recorded
+// points · distinct calls) time.
 func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measurement, excluded []coll.Algorithm) (Application, error) {
 	app := Application{Name: name}
 	at := byPoint(recorded, excluded)
@@ -123,7 +123,8 @@ func callsOf(trace []preprocess.Calls, c coll.Collective) float64 {
 	return sum
 }
 
-// withoutSeconds removes the times of calls, so that calls are weighted by their number.
+// withoutSeconds removes the times from the calls of a trace, so that only the number of calls determines
+// their weight.
 func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
 	out := slices.Clone(trace)
 	for i := range out {
@@ -132,7 +133,7 @@ func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
 	return out
 }
 
-// newClass returns the class of a point. It uses the first of repeated measurements.
+// newClass returns the class of a point. If an algorithm has several measurements, it uses the first one.
 func newClass(p coll.Point, calls float64, ms []coll.Measurement) Class {
 	slices.SortStableFunc(ms, func(a, b coll.Measurement) int {
 		switch {

@@ -13,10 +13,10 @@ import (
 	models "tutti/surrogate/learner"
 )
 
-// gradient is the online knowledge gradient with the Gaussian process of all algorithms. Between
-// runs the process learns from all runs. Within a run each call updates the joint distribution
-// of the application's classes. It calls the algorithm with the lowest index that the run's
-// budget covers.
+// gradient is the policy of the online knowledge gradient with a Gaussian process of all algorithms.
+// Between runs, the process learns from all runs so far. Within a run, each call updates the joint
+// distribution of the application's classes. The policy calls the algorithm with the lowest index among
+// those that the run's budget covers.
 type gradient struct {
 	learner
 	opt    Options
@@ -27,12 +27,12 @@ type gradient struct {
 	budget traceBudget
 }
 
-// affordDeviations says how cautious the budget is. It must cover a call that takes this number of
-// standard deviations longer than the median.
+// affordDeviations says how cautious the budget is: it must cover a call that takes this number of standard
+// deviations longer than its median time.
 const affordDeviations = 2.0
 
-// settledShare is a share of the noise variance of a call. An algorithm whose variance is below
-// this share does not learn from further calls.
+// settledShare is a share of the noise variance of a call. If the variance of an algorithm's time is below
+// it, the policy learns nothing useful from further calls of this algorithm.
 const settledShare = 0.02
 
 func newGradient(app Application, earlier [][]coll.Measurement, opt Options) *gradient {
@@ -79,9 +79,8 @@ func (p *gradient) classesOf(c coll.Collective) []online.Class {
 	return out
 }
 
-// prior has the parameters of the Gaussian process before the second call, as variances of log10
-// seconds. With them the slowest algorithm takes 2 to 10 times as long as the fastest at most
-// points.
+// prior contains the parameters of the Gaussian process before the second call, as variances of log10
+// seconds. With them, the slowest algorithm takes at most points 2 to 10 times as long as the fastest.
 var prior = gp.Params{
 	Common: 1, Own: 0.02, Level: 0.02, Rough: 0.005, Shared: 0.001, Noise: preprocess.MeasurementNoise,
 }
@@ -106,8 +105,8 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	})
 }
 
-// index returns the knowledge-gradient index of each algorithm of a class, and the algorithm with
-// the shortest expected time.
+// index returns the knowledge-gradient index of each algorithm of a class. It also returns the algorithm
+// with the shortest expected time.
 func (p *gradient) index(j *online.Joint, class int) ([]float64, int) {
 	return j.KnowledgeGradient(p.first[class], len(p.called[class]), p.result.Noise(), p.calls[class], func(a int) bool { return p.called[class][a] })
 }
@@ -165,20 +164,20 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring. The first call of a class adds a share of
-// the default's time in all traced calls of the class. Each call adds the default's time and
-// subtracts its own. Calls beyond the trace add their share, too.
+// traceBudget is the time that a run may lose by exploring. The first call of a class adds a share of the
+// time that the default needs for all traced calls of the class. Each call adds the default's time and
+// subtracts its own. Calls beyond those in the trace also add their share.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds
 	calls   []float64 // number of calls so far, by class
 }
 
-// affords reports whether the budget covers a call that takes seconds, where the default takes
-// byDefault seconds.
+// affords reports whether the budget covers a call that takes the given seconds. byDefault is the time of
+// the call with the default.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 
-// debit records the time of a call. traced is the number of calls of its class in the trace.
+// debit records the time of a call. traced is the number of calls that the call's class has in the trace.
 func (b *traceBudget) debit(class int, traced, byDefault, seconds float64) {
 	if b.calls[class] == 0 {
 		b.balance += b.share * max(1, traced) * byDefault

@@ -13,8 +13,9 @@ import (
 	"tutti/preprocess"
 )
 
-// Table returns a header and a row for each outcome: the times of the first, the last and the
-// slowest run, the policy's choices before the first run and after the second, and the gains.
+// Table returns a header and one row for each outcome. A row has the times of the first, the last and the
+// slowest run, the quality of the policy's choices before the first run and after the second, and the
+// gains.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "changes", "regret, s", "lost gain"}
@@ -34,8 +35,8 @@ func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	return header, rows
 }
 
-// gainOf returns the share of the possible gain over the default that a run had. It returns "-"
-// if less than 3 % are possible.
+// gainOf returns the gain over the default that a run had, as a share of the possible gain. It returns "-"
+// if the possible gain is less than 3 %.
 func gainOf(r RunOutcome) string {
 	if r.Default < 1.03*r.Best {
 		return "-"
@@ -47,13 +48,13 @@ func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// WriteMeasured writes the times that the policy saw as measurements. Run accepts them as an
-// earlier source.
+// WriteMeasured writes the times that the policy observed as a table of measurements. Run accepts these
+// measurements as an earlier source.
 func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }
 
-// Draw returns a figure of the runs, averaged over the applications: time relative to the
-// default and to the best algorithms, regret relative to a run of the best algorithms, and
-// explored calls.
+// Draw returns a figure of the runs, averaged over the applications. It shows the time relative to the
+// default and to the best algorithms, the regret relative to a run with the best algorithms, and the number
+// of exploring calls.
 func Draw(outcomes []Outcome) lab.Figure {
 	charts := []lab.Chart{
 		{X: "run", Y: "time / that of the default", Ideal: 1},
@@ -90,8 +91,9 @@ func Draw(outcomes []Outcome) lab.Figure {
 	return lab.NewFigure("Learning while applications run", charts)
 }
 
-// BestMap returns a map for each collective, layouts by sizes. Its ratios are the recorded times
-// of a policy's choices, divided by those of the default. The policy learns from earlier sources.
+// BestMap returns a map for each collective, with layouts as rows and sizes as columns. Each cell has the
+// recorded time of the policy's choice divided by that of the default. The policy learns from the sources
+// in earlier.
 func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
 	app := allPoints(recorded, excluded)
 	p, err := newPolicy(policyName, app, earlier, opt)

@@ -16,16 +16,16 @@ import (
 type policy interface {
 	// begin begins a run.
 	begin(ctx context.Context) error
-	// choose returns the algorithm of the next call of a class, and whether the call explores:
-	// the policy makes it to learn.
+	// choose returns the algorithm for the next call of a class. explores is true if the policy makes the
+	// call in order to learn.
 	choose(class int) (algorithm int, explores bool, err error)
-	// observe receives the time of the call that choose returned last. It reports whether the
+	// observe receives the time of the call for which choose returned the algorithm. It returns true if the
 	// policy detects a change of times.
 	observe(class, algorithm int, seconds float64) (changed bool, err error)
 	// end ends a run. The policy learns from all runs so far.
 	end() error
-	// best returns the algorithm that the policy expects to be the fastest. It must not be called
-	// during a run.
+	// best returns the algorithm that the policy expects to be the fastest. It must not be called between
+	// begin and end.
 	best(class int) int
 }
 
@@ -45,8 +45,7 @@ func Policies() []string {
 	return []string{PolicyIOTA, PolicyShare, PolicyExplore, PolicyLearn, PolicyTutti, PolicyOracle, PolicyDefault}
 }
 
-// ParsePolicies returns the policies in a list separated by commas. It is an error if one is
-// listed twice.
+// ParsePolicies parses a list of policies, separated by commas. It returns an error if one is listed twice.
 func ParsePolicies(list string) ([]string, error) {
 	var out []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -62,7 +61,8 @@ func ParsePolicies(list string) ([]string, error) {
 	return out, nil
 }
 
-// newPolicy returns a policy that has learnt from earlier measurements, by source.
+// newPolicy returns a policy that has learnt from earlier measurements. Each element of earlier is one
+// source.
 func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt Options) (policy, error) {
 	var p interface {
 		policy
@@ -88,7 +88,7 @@ func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt O
 	return p, p.learn()
 }
 
-// fixed always chooses the same algorithm for a class.
+// fixed is a policy that always chooses the same algorithm for a class.
 type fixed func(class int) int
 
 func (fixed) begin(context.Context) error             { return nil }
@@ -97,7 +97,7 @@ func (fixed) observe(int, int, float64) (bool, error) { return false, nil }
 func (fixed) end() error                              { return nil }
 func (f fixed) best(class int) int                    { return f(class) }
 
-// learner learns between runs, as the command tutti online update does.
+// learner is the part of a policy that learns between runs, as the command tutti online update does.
 type learner struct {
 	rule    string // policy of package online
 	classes []Class
@@ -111,7 +111,7 @@ func newLearner(rule string, app Application, earlier [][]coll.Measurement) lear
 	return learner{rule: rule, classes: app.Classes, earlier: earlier}
 }
 
-// learn sets the advice of each class from all jobs so far.
+// learn computes the advice for each class from all jobs so far.
 func (l *learner) learn() error {
 	var err error
 	if l.result, err = online.Learn(l.rule, l.jobs, l.earlier, baseOf(l.classes)); err != nil {
@@ -128,7 +128,7 @@ func (l *learner) learn() error {
 	return nil
 }
 
-// restrict returns the advice for the given algorithms only, in their order.
+// restrict returns the advice for only the given algorithms, in their order.
 func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	out := a
 	out.Algorithms, out.Weights, out.Most = algorithms, make([]float64, len(algorithms)), nil
@@ -147,7 +147,8 @@ func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	return out
 }
 
-// baseOf returns the base of online learning: all classes, with the default selected for each.
+// baseOf returns the base of online learning. It has all classes, and the default is selected for each of
+// them.
 func baseOf(classes []Class) online.Base {
 	algorithms := map[coll.Point][]coll.Algorithm{}
 	var points []coll.Point
@@ -167,7 +168,7 @@ func baseOf(classes []Class) online.Base {
 	}
 }
 
-// add adds a call to the job of this run.
+// add adds a call to the job that stands for the current run.
 func (l *learner) add(class, algorithm int, seconds float64) {
 	c := l.classes[class]
 	job := &l.jobs[len(l.jobs)-1]
@@ -180,9 +181,9 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota explores in a share of the calls: it draws their algorithm at random, with IOTA's weights. The other
-// calls run the best algorithm. The policy IOTA explores in every call. After MaxExplored calls of a class,
-// a draw runs the library's default.
+// iota is a policy that explores in a share of the calls: it draws the algorithm of such a call at random,
+// with IOTA's weights. The other calls run the best algorithm. In the policy IOTA, all calls explore. After
+// MaxExplored calls of a class, a draw runs the library's default.
 type iota struct {
 	learner
 	opt      Options
@@ -216,7 +217,8 @@ func (p *iota) observe(class, algorithm int, seconds float64) (bool, error) {
 
 func (p *iota) end() error { return p.learn() }
 
-// draw returns an index with probability proportional to its weight, for a uniform u from 0 to 1.
+// draw returns a random index with probability proportional to its weight. u must be uniformly distributed
+// from 0 to 1.
 func draw(weights []float64, u float64) int {
 	all := 0.0
 	for _, w := range weights {

@@ -16,9 +16,9 @@ import (
 	"tutti/online"
 )
 
-// BuildProgram compiles the program that chooses algorithms with the C code of libtutti, for the
-// policies explore and learn. The environment variable CC names the compiler, cc by default. It
-// returns the path of the program in the folder.
+// BuildProgram compiles a program that chooses algorithms with the C code of libtutti, for the policies
+// explore and learn. The environment variable CC contains the compiler; the default is cc. It returns the
+// path of the program, which is in the given folder.
 func BuildProgram(ctx context.Context, folder string) (string, error) {
 	compiler := os.Getenv("CC")
 	if compiler == "" {
@@ -34,9 +34,9 @@ func BuildProgram(ctx context.Context, folder string) (string, error) {
 // NeedsProgram reports whether a policy needs BuildProgram.
 func NeedsProgram(policy string) bool { return policy == PolicyExplore || policy == PolicyLearn }
 
-// runtime is libtutti in mode explore or learn. Each run starts the program of BuildProgram,
-// which chooses algorithms and writes samples as libtutti does in a job. Between runs it learns
-// as the command tutti online update does.
+// runtime is the policy of libtutti's modes explore and learn. Each run starts the program of BuildProgram.
+// This program chooses algorithms and writes samples as libtutti does in a job. Between runs, the policy
+// learns as the command tutti online update does.
 type runtime struct {
 	learner
 	opt     Options
@@ -88,7 +88,7 @@ func (p *runtime) begin(ctx context.Context) error {
 	return nil
 }
 
-// ask sends a request and returns the numbers of the answer.
+// ask sends a request to the program and returns the numbers in its answer.
 func (p *runtime) ask(format string, args ...any) ([]int, error) {
 	fmt.Fprintf(p.in, format, args...)
 	if err := p.in.Flush(); err != nil {

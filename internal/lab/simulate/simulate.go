@@ -35,8 +35,8 @@ type Options struct {
 	Program      string // path of BuildProgram's program, for PolicyExplore and PolicyLearn
 }
 
-// Slow makes an algorithm take Factor times as long in the iterations From <= i < To of each run
-// from run Since on, in all classes.
+// Slow slows an algorithm down by Factor, in all classes and in each run from run Since on. It applies to
+// the iterations From <= i < To of the run.
 type Slow struct {
 	Algorithm coll.Algorithm
 	Since     int // the first run is 1
@@ -44,12 +44,12 @@ type Slow struct {
 	Factor    float64
 }
 
-// DefaultOptions returns the options of the results in docs/experiments.
+// DefaultOptions returns the options that the results in docs/experiments were made with.
 func DefaultOptions() Options {
 	return Options{Runs: 8, Iterations: 200, Noise: 0.05, Seed: 1, ExploreShare: 0.1, MaxExplored: 1000, Budget: 0.03}
 }
 
-// Validate reports all faults of the options.
+// Validate returns all faults of the options in one error.
 func (o Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -83,13 +83,13 @@ type RunOutcome struct {
 	Served   []int   `json:"served"`            // number of calls of Outcome.Class by algorithm
 }
 
-// OverBest returns the time divided by that of the fastest algorithms.
+// OverBest returns the run's time divided by the time with the fastest algorithms.
 func (r RunOutcome) OverBest() float64 { return r.Seconds / r.Best }
 
-// OverDefault returns the time divided by that of the library as shipped.
+// OverDefault returns the run's time divided by the time with the library's default.
 func (r RunOutcome) OverDefault() float64 { return r.Seconds / r.Default }
 
-// ExploredShare returns the share of the calls that the policy made to learn.
+// ExploredShare returns the share of the calls that the policy made in order to learn.
 func (r RunOutcome) ExploredShare() float64 { return float64(r.Explored) / float64(max(1, r.Calls)) }
 
 // Outcome is the outcome of an application under a policy.
@@ -102,8 +102,8 @@ type Outcome struct {
 	Measured    []coll.Measurement `json:"-"` // all times that the policy saw
 }
 
-// LostGain returns the regret of all runs divided by that of the library as shipped. It is 0 with
-// the fastest algorithm at every call and 1 with the default.
+// LostGain returns the regret of all runs divided by the regret of the library's default. It is 0 if every
+// call uses the fastest algorithm and 1 if every call uses the default.
 func (o Outcome) LostGain() float64 {
 	byDefault := 0.0
 	for _, r := range o.Runs {
@@ -112,8 +112,8 @@ func (o Outcome) LostGain() float64 {
 	return o.Runs[len(o.Runs)-1].Regret / byDefault
 }
 
-// Run replays an application under a policy, which first learns from earlier measurements, by
-// source. Calls, their order and their noise depend on the seed, not on the policy.
+// Run replays an application under a policy. The policy first learns from the sources in earlier. The
+// calls, their order and their noise depend on the seed and not on the policy.
 func Run(ctx context.Context, app Application, policyName string, earlier [][]coll.Measurement, opt Options) (Outcome, error) {
 	out := Outcome{Application: app.Name, Policy: policyName}
 	if err := opt.Validate(); err != nil {
@@ -149,8 +149,8 @@ func Run(ctx context.Context, app Application, policyName string, earlier [][]co
 	return out, err
 }
 
-// tunedOverBest returns the time of a run with the policy's choices, divided by that with the
-// fastest algorithms, without noise.
+// tunedOverBest returns the time of a run with the policy's choices divided by that of a run with the
+// fastest algorithms. Both times are without noise.
 func tunedOverBest(app Application, p policy) float64 {
 	tuned, best := 0.0, 0.0
 	for i, c := range app.Classes {
@@ -194,8 +194,8 @@ func (s *simulation) run(ctx context.Context) error {
 	return s.policy.end()
 }
 
-// calls returns the classes of the calls of an iteration, in random order. A class has its calls
-// divided by the number of iterations, rounded up or down at random.
+// calls returns the class of each call of an iteration, in random order. The number of calls of a class is
+// its total divided by the number of iterations, rounded up or down at random.
 func (s *simulation) calls() []int {
 	var out []int
 	for i, c := range s.app.Classes {

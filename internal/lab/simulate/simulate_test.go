@@ -20,7 +20,7 @@ import (
 
 const data = "../../../data"
 
-// recorded returns all recorded times of a machine at powers of two, with those of MPICH's
+// recorded returns all recorded times of a machine at powers of two, including the times of MPICH's
 // default.
 func recorded(t *testing.T, machine string) []coll.Measurement {
 	t.Helper()
@@ -76,7 +76,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// options returns the default options with the program of libtutti. It skips the test without a C
+// options returns the default options with the program of libtutti. It skips the test if there is no C
 // compiler.
 func options(t *testing.T) Options {
 	t.Helper()
@@ -97,8 +97,8 @@ func simulate(t *testing.T, app Application, policy string, earlier [][]coll.Mea
 	return o
 }
 
-// TestSameSeedSameOutcome checks that the outcome depends on the seed alone, and that every policy
-// sees the same calls.
+// TestSameSeedSameOutcome checks that an outcome depends only on the seed, and that every policy gets the
+// same calls.
 func TestSameSeedSameOutcome(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	opt := options(t)
@@ -129,8 +129,9 @@ func TestSameSeedSameOutcome(t *testing.T) {
 	}
 }
 
-// TestLearningOnRecordedTimes checks the policies that learn within a run: the times of the first
-// and the last run, the choices after the second run, and the gain that eight runs lose.
+// TestLearningOnRecordedTimes checks the policies that learn within a run. It checks the times of the first
+// and the last run, the choices after the second run, and the share of the possible gain that eight runs
+// lose.
 func TestLearningOnRecordedTimes(t *testing.T) {
 	bounds := map[string]struct{ first, tuned, last, lost float64 }{
 		PolicyTutti: {1.03, 1.02, 1.02, 0.05},
@@ -150,8 +151,8 @@ func TestLearningOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// TestExploreOnRecordedTimes checks that mode explore of libtutti keeps its share of calls and its
-// budget, and that the second of two long runs uses the best algorithms.
+// TestExploreOnRecordedTimes checks that the mode explore of libtutti keeps to its share of calls and its
+// budget. The second of two long runs must use the best algorithms.
 func TestExploreOnRecordedTimes(t *testing.T) {
 	opt := options(t)
 	opt.Runs = 2
@@ -177,8 +178,8 @@ func TestExploreOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// TestChangesBetweenRuns checks that run 4 makes the best choices when calls take three times as
-// long from run 3 on. Either all calls are slower, or only those of the best algorithm of a class.
+// TestChangesBetweenRuns checks that run 4 makes the best choices if calls take three times as long from
+// run 3 on. Either all calls become slower, or only those of the best algorithm of a class.
 func TestChangesBetweenRuns(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	slowed := map[string][]Slow{"none": nil}
@@ -205,8 +206,8 @@ func TestChangesBetweenRuns(t *testing.T) {
 	}
 }
 
-// TestLoadChanges checks that mode learn detects changes within 20 calls. Calls take twice as long
-// in iterations 250 to 400 and 550 to 700, which makes four changes.
+// TestLoadChanges checks that the mode learn detects changes within 20 calls. Calls take twice as long in
+// iterations 250 to 400 and 550 to 700, so there are four changes.
 func TestLoadChanges(t *testing.T) {
 	class := Class{Class: online.Class{Point: coll.Point{Collective: coll.Allgather, Nodes: 8, PPN: 1, MsgBytes: 8}}, Calls: 850}
 	opt := options(t)
@@ -242,8 +243,8 @@ func TestLoadChanges(t *testing.T) {
 	}
 }
 
-// TestFromAnotherMachine checks that the first choices on machine D are nearly the best after
-// learning from the similar machine C.
+// TestFromAnotherMachine checks that learning from the similar machine C makes the first choices on machine
+// D nearly the best.
 func TestFromAnotherMachine(t *testing.T) {
 	opt := options(t)
 	opt.Runs = 3
