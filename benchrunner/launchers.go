@@ -14,19 +14,18 @@ import (
 
 // The launchers of parallel programs.
 //
-// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2.
-// Open MPI is started by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any
-// other pair fails or starts many worlds of one rank each and ends with exit code 0.
-// Programs detect such worlds in the output.
+// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2. Open MPI is
+// started by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any other pair of library and
+// launcher fails, or starts many MPI worlds of one rank each and ends with exit code 0. Programs detect
+// such worlds in the output.
 //
-// All launchers fill the first nodes of the job with consecutive ranks, even if the job has
-// more nodes than the layout. A launch next to others gets its nodes from a file. If there
-// are fewer cores than ranks, the site sets srun's --overcommit, or mpirun's
-// --oversubscribe or OMPI_MCA_rmaps_base_oversubscribe=1.
+// All launchers fill the first nodes of the job with consecutive ranks, even if the job has more nodes than
+// the layout. A launch next to others gets its nodes from a file. If a node has fewer cores than ranks, the
+// site sets srun's --overcommit, mpirun's --oversubscribe, or OMPI_MCA_rmaps_base_oversubscribe=1.
 //
-// A rank that fails ends the others. A launcher that receives SIGTERM ends its ranks first.
-// After SIGKILL, ranks of srun and mpirun may run until the job ends. srun and mpirun give
-// ranks no input; under hydra a rank that reads its input waits without end.
+// A rank that fails ends the others. A launcher that receives SIGTERM ends its ranks first. After SIGKILL,
+// ranks of srun and mpirun may run until the job ends. Under srun and mpirun, ranks get no input. Under
+// hydra, a rank that reads its input waits forever.
 const (
 	Srun   = "srun"   // of Slurm
 	Hydra  = "hydra"  // mpiexec.hydra of MPICH and its relatives

@@ -37,7 +37,7 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
 }
 
-// preflight is a session for Preflight.
+// preflight is the session of Preflight. Its methods are the checks.
 type preflight struct{ *session }
 
 // checkBenchmark checks the benchmark program and the MPI library that it loads.

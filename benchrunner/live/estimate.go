@@ -81,8 +81,8 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	return p, nil
 }
 
-// expected returns the expected wall time of a launch in seconds: 2 s, 1 ms for each rank
-// to start and to end, and a tenth of its allowance for measuring.
+// expected returns the expected wall time of a launch in seconds. It is the sum of 2 s, 1 ms for each rank
+// to start and to end, and a tenth of the allowance for measuring.
 func expected(l coll.Layout, allowance time.Duration) float64 {
 	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
 }

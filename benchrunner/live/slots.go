@@ -95,8 +95,8 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns the reason why no program of a job started. It returns "" in three cases: if a
-// program started, if the job decided no case, or if the job was cancelled, failed with its node or never
+// noStartReason returns the reason why no program of a job started. It returns "" if a program started or
+// if the job decided no case. It also returns "" if the job was cancelled, failed with its node or never
 // ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {

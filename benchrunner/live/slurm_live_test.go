@@ -249,8 +249,8 @@ func six() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
 }
 
-// TestSlurmFaults disturbs a job after its first case. It checks that this case is not measured again, that
-// no case fails, that a second job measures the other cases, and that no job is submitted twice.
+// TestSlurmFaults disturbs a job after its first case. This case must not be measured again, and no case
+// may fail. A second job must measure the other cases, and no job may be submitted twice.
 func TestSlurmFaults(t *testing.T) {
 	c := startCluster(t, 3)
 	for _, tc := range []struct {

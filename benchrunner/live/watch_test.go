@@ -201,8 +201,8 @@ func (u upAndDown) Capacity(context.Context) (benchrunner.Capacity, error) {
 	return benchrunner.Capacity{Nodes: u.nodes()}, nil
 }
 
-// TestNodesComeBack checks that a job waits for nodes that are down. It does not wait a second time for
-// nodes that remain down.
+// TestNodesComeBack checks that a job waits for nodes that are down. If these nodes remain down, later jobs
+// do not wait for them again.
 func TestNodesComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

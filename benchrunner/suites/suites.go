@@ -96,8 +96,8 @@ func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Durat
 	return max(benchrunner.MinAllowance, total)
 }
 
-// checkLaunch returns an error unless a program can measure the cases of a launch in their order. check
-// must return nil for each case, and follows must return true for each case and the next one.
+// checkLaunch returns an error unless a program can measure the cases of a launch in their order. Then
+// check returns nil for each case, and follows returns true for each case and the next one.
 func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
 	if len(s.Cases) == 0 {
 		return fmt.Errorf("%s: launch without a case", program)

@@ -50,8 +50,8 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// TestOwnStopRunsOn checks that own-stop continues until its own stop, although a calibration would end at
-// its limit before.
+// TestOwnStopRunsOn checks that a replay of own-stop continues until its own stop. A calibration ends
+// earlier, at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare, opt.Criteria.Mistakes = 0, 0.003

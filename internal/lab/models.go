@@ -62,7 +62,7 @@ func CompareModels(ctx context.Context, d ModelDesign, opt Options) ([]ModelLoss
 	return slices.Concat(parts...), err
 }
 
-// models compares the models in one campaign.
+// models returns the losses of all models after the given numbers of measurements of one campaign.
 func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLoss, error) {
 	size := e.set.Space.Size()
 	sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > size })

@@ -211,8 +211,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver ends a replay when two conditions hold: the truth has met the criteria Patience times
-// in a row, and the share Options.ToShare of the candidates is measured.
+// referenceObserver is an observer that ends a replay when two conditions hold. The truth has met the
+// criteria Patience times in a row, and the share Options.ToShare of the candidates is measured.
 type referenceObserver struct {
 	set         Set
 	opt         Options

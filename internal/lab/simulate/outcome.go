@@ -14,8 +14,8 @@ import (
 )
 
 // Table returns a header and one row for each outcome. A row has the times of the first, the last and the
-// slowest run, the quality of the policy's choices before the first run and after the second, and the
-// gains.
+// slowest run. It also has the quality of the policy's choices before the first run and after the second,
+// and the gains.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "changes", "regret, s", "lost gain"}
@@ -53,8 +53,8 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }
 
 // Draw returns a figure of the runs, averaged over the applications. It shows the time relative to the
-// default and to the best algorithms, the regret relative to a run with the best algorithms, and the number
-// of exploring calls.
+// default and to the best algorithms. It also shows the regret relative to a run with the best algorithms,
+// and the number of exploring calls.
 func Draw(outcomes []Outcome) lab.Figure {
 	charts := []lab.Chart{
 		{X: "run", Y: "time / that of the default", Ideal: 1},
