@@ -18,7 +18,7 @@ const (
 	LaunchNative    LaunchModel = "native"    // one launch for each layout: the program also switches algorithms
 )
 
-// LaunchModels returns all models.
+// LaunchModels returns all launch models, the values that ParseLaunchModel accepts.
 func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
 }
@@ -41,7 +41,7 @@ type LaunchKey struct {
 	algorithm coll.Algorithm
 }
 
-// Key returns the launch key of a candidate.
+// Key returns the launch key of a candidate. Candidates with the same key share a launch.
 func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	k := LaunchKey{c.Point, c.Algorithm}
 	switch m {

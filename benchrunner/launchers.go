@@ -150,7 +150,7 @@ func hasNumber(a, t string) bool {
 	return err == nil
 }
 
-// Name returns the launcher's name.
+// Name returns the launcher's name, one of LauncherNames.
 func (l *launcher) Name() string { return l.name }
 
 // Args implements Launcher.

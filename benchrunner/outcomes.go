@@ -14,7 +14,7 @@ const (
 	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
 )
 
-// Failed returns the outcome of a failed case.
+// Failed returns the outcome of a case that failed in the given phase. text is the error.
 func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }

@@ -23,7 +23,7 @@ type NodePool struct {
 	Groups []int
 }
 
-// Packing is a schedule of loads.
+// Packing is a schedule of the loads of one job.
 type Packing struct {
 	Places   []Place // in the order in which the loads begin
 	Makespan float64 // upper bound of the seconds from the first begin to the last end

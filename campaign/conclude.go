@@ -20,7 +20,7 @@ type Trained struct {
 	problem      Problem
 }
 
-// Conclusion is the selection of a campaign.
+// Conclusion is the selection that a campaign makes in the end.
 type Conclusion struct {
 	*Trained
 	Selection  activelearn.Selection

@@ -16,7 +16,7 @@ import (
 // ErrLog is matched by errors about log records that this campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
-// run is the state of tuning one problem.
+// run is the state of a problem while the campaign tunes it.
 type run struct {
 	spec     Spec
 	problem  Problem
@@ -67,7 +67,7 @@ func (r *run) failed(ctx context.Context, err error) (Result, error) {
 	return r.result, fmt.Errorf("%s: %w", r.problem.Problem, err)
 }
 
-// newRun returns a run before its first round.
+// newRun returns the state of a problem before its first round.
 func newRun(spec Spec, p Problem) (*run, error) {
 	if err := p.validate(spec); err != nil {
 		return nil, err
@@ -298,5 +298,5 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
-// report sends an event about the phase.
+// report sends an event that says which phase begins.
 func (r *run) report(phase Phase) { r.recorder.report(phase, r.result) }

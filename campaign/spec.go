@@ -137,7 +137,7 @@ type Event struct {
 	Jobs       int // number of jobs that are submitted and have not ended
 }
 
-// Phase is the current activity of a problem.
+// Phase is what a problem is doing at the moment, for example measuring.
 type Phase string
 
 // The phases of a problem.
@@ -147,7 +147,7 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is the outcome of a problem.
+// Result is the result of tuning one problem.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int

@@ -16,7 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Study is the hyperparameter study of a problem.
+// Study is the hyperparameter study of a problem with its trials.
 type Study struct {
 	Trials []hpo.TrialRecord
 }

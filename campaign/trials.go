@@ -91,7 +91,7 @@ type roundLog struct {
 	round int
 }
 
-// Job records the state of a job.
+// Job writes the state of a job to the campaign's log.
 func (l roundLog) Job(j coll.Job) error {
 	if err := l.run.recorder.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
 		return err

@@ -54,7 +54,7 @@ type campaignChecker struct {
 	programs  *programTester
 }
 
-// examine adds the checks of a campaign.
+// examine adds the checks that compare the machine with the campaign's needs.
 func (x *campaignChecker) examine(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {

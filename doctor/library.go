@@ -39,7 +39,7 @@ type Library struct {
 // launchable reports whether tutti can build and start programs of the library.
 func (l *Library) launchable() bool { return l.Headers && l.family != nil }
 
-// launcher returns the launcher of the library's family.
+// launcher describes the launcher that belongs to the library's family.
 func (l *Library) launcher() mpi.Launcher { return l.family.Facts().Launcher }
 
 // bins returns the folders of the library's compilers.
@@ -208,7 +208,7 @@ func familyOf(name string) mpi.Measurable {
 
 var markerForm = regexp.MustCompile(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
 
-// parseMarker finds the marker in a compiled probe.
+// parseMarker finds and parses the marker in a compiled probe. It returns false if there is none.
 func parseMarker(program []byte) (marker, bool) {
 	m := markerForm.FindSubmatch(program)
 	if m == nil {

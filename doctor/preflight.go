@@ -72,8 +72,8 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	}
 }
 
-// checkLibrary compares the campaign's library with the library that a program loads. The parameter loads
-// contains the name and the version of the latter, such as "MPICH 4.0.2".
+// checkLibrary compares the campaign's library with the MPI library that a program loads. The parameter
+// loads is the name and version of the loaded library, such as "MPICH 4.0.2".
 func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {

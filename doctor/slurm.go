@@ -347,7 +347,7 @@ func parseConfig(text string) map[string]string {
 	return out
 }
 
-// seconds parses text such as "300 sec".
+// seconds parses text such as "300 sec". It returns false for other text.
 func seconds(s string) (int, bool) {
 	number, unit, _ := strings.Cut(s, " ")
 	n, err := strconv.Atoi(number)

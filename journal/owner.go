@@ -44,8 +44,8 @@ func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process o has certainly ended, as far as the process me can know. It
-// returns false if this is unknown.
+// surelyDead reports whether the process o has certainly ended. The process me decides this from what it
+// can know on its machine. It returns false if the answer is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:

@@ -284,7 +284,7 @@ type blockLog struct {
 	times map[coll.Candidate]coll.Trial
 }
 
-// Job writes the state of a job.
+// Job writes the state of a job to the journal.
 func (l *blockLog) Job(j coll.Job) error {
 	return l.s.append(Entry{Round: l.round, Stage: l.stage, Job: &j})
 }

@@ -57,8 +57,7 @@ type Event struct {
 // ErrBudget is matched by the error of RunPass after a limit of machine time or wall time was reached.
 var ErrBudget = errors.New("the budget of the verification is used up")
 
-// ErrNothing is matched by the error that reports files without a selection, or selections that cannot be
-// measured.
+// ErrNothing is matched by the error for files that select nothing, or whose selections cannot be measured.
 var ErrNothing = errors.New("nothing to verify")
 
 // Session is one session of the verification of a library. The files of the library change from pass to
@@ -242,7 +241,7 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
 }
 
-// state is the state of one session.
+// state is the state of one session, restored from its entries.
 type state struct {
 	passes   []Pass
 	outcomes []PassOutcome

@@ -61,7 +61,7 @@ type rejection struct {
 	later   bool // a later allocation could measure the request
 }
 
-// bounds limit the size of a job.
+// bounds contains the limits of one job.
 type bounds struct {
 	nodes, ppn int           // zero when unknown
 	bytes      int64         // memory of a node; zero when unknown
@@ -185,7 +185,7 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	return append(fit, fit2...), append(not, not2...)
 }
 
-// launch returns a launch without cases.
+// launch returns a launch of the layout that has no cases yet.
 func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {

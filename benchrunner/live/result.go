@@ -201,7 +201,7 @@ type launchTimes struct {
 	decided               []bool    // which cases have a trial
 }
 
-// scaled returns the times multiplied by share.
+// scaled returns a copy in which all times are multiplied by share.
 func (p launchTimes) scaled(share float64) launchTimes {
 	q := launchTimes{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided}
 	for _, c := range p.cases {

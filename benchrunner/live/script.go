@@ -66,7 +66,7 @@ type job struct {
 // launchDir returns the name of a launch's folder inside the folder of its job.
 func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
-// jobDir returns the folder of a job.
+// jobDir returns the path of a job's folder.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
 // render returns a job for a planned job: it adds the name, the script and the other files.

@@ -169,7 +169,7 @@ func (b bench) name(number int) string {
 	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
 }
 
-// openGate lets cases with the behaviour gate or meet continue, which wait for this call.
+// openGate ends the wait of cases with the behaviour gate or meet.
 func (b bench) openGate() {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
 		b.t.Error(err)

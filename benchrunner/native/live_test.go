@@ -363,7 +363,7 @@ func TestLiveHang(t *testing.T) {
 	}
 }
 
-// preload compiles a library that replaces MPI functions.
+// preload compiles C code into a library that replaces MPI functions, and returns its path.
 func (s *site) preload(t *testing.T, code string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -119,7 +119,7 @@ func (m *Machine) add(r coll.Measurement) error {
 // change the slice.
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
 
-// Space returns the space of the recorded candidates.
+// Space returns the space of all recorded points and algorithms.
 func (m *Machine) Space() *coll.Space {
 	points := make([]coll.Point, len(m.order))
 	algorithms := make([]coll.Algorithm, len(m.order))

@@ -246,7 +246,7 @@ func hasCallName(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
 }
 
-// setting parses one setting, key=value.
+// setting parses one line "key=value" of ReproMPI's header.
 func (l *reproListing) setting(text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	switch name {

@@ -184,7 +184,7 @@ func (c *Campaign) warnOnce(warning string) {
 	}
 }
 
-// LibraryOf returns the library of a problem.
+// LibraryOf returns the configuration of the library that a problem tunes.
 func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	for _, lib := range c.Config.Libraries {
 		if lib.Name == p.Library {

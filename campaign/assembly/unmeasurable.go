@@ -12,8 +12,8 @@ import (
 	"tutti/journal"
 )
 
-// ErrUnmeasurable is matched by the error that reports that the benchmark programs can measure none of the
-// campaign's collectives.
+// ErrUnmeasurable is matched by the error of a campaign whose benchmark programs can measure none of its
+// collectives.
 var ErrUnmeasurable = errors.New("nothing can be measured")
 
 // dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU. It

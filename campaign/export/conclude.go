@@ -50,7 +50,7 @@ type Concluded struct {
 	Result campaign.Result
 }
 
-// ErrNothing is matched by the error that reports that there are no measurements to train on.
+// ErrNothing is matched by the error for a campaign without measurements, on which no model can be trained.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
 // Train trains the final models of all problems, several at the same time. results must be in the order of
@@ -110,7 +110,7 @@ func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusio
 	return c, nil
 }
 
-// add adds the conclusion of one problem.
+// add adds the conclusion of problem i.
 func (c *Conclusions) add(m *Models, i int) error {
 	p := m.campaign.Problems[i]
 	entries, err := verify.Entries(c.state.Verification(p.Library))

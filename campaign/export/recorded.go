@@ -169,7 +169,7 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	return out
 }
 
-// verificationFacts returns the facts of a verification.
+// verificationFacts converts the result of a verification to facts of the report.
 func verificationFacts(r verify.Result) report.VerificationFacts {
 	f := report.VerificationFacts{
 		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,

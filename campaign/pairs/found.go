@@ -12,7 +12,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Found is the result of a discovery.
+// Found is the result of a discovery: the tree and the measured pairs.
 type Found struct {
 	Tree       topology.Tree
 	Conflicts  []topology.Conflict

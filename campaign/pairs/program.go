@@ -29,7 +29,7 @@ var _ benchrunner.Program = program{}
 // Name returns the name "pairs".
 func (program) Name() string { return "pairs" }
 
-// Group puts each case into its own launch.
+// Group implements benchrunner.Program. It puts each case into its own launch.
 func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	out := make([][]benchrunner.Case, len(cases))
 	for i, c := range cases {

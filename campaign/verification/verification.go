@@ -71,7 +71,7 @@ func (l log) Append(e verify.Entry) error {
 // measure nor verify it.
 var ErrRecordedOnly = errors.New("can be tuned from recorded measurements alone")
 
-// ErrNoDefault is matched by the error that reports recorded data without times of the library's default.
+// ErrNoDefault is matched by the error for recorded data without times of the library's default.
 var ErrNoDefault = errors.New("no time of the library's own default is recorded: nothing to compare with")
 
 // New returns a Verifier for a connected campaign. It trains the campaign's models. state is the state of

@@ -18,7 +18,7 @@ import (
 	"tutti/verify"
 )
 
-// exitCode is the exit code of this process.
+// exitCode is an exit code of tutti. Package service defines it, because it also interprets these codes.
 type exitCode = service.ExitCode
 
 const (

@@ -32,7 +32,7 @@ const (
 	exportSummary      = "summary"
 )
 
-// exportable lists the values of --only.
+// exportable lists the allowed values of the flag --only.
 var exportable = []string{exportAll, exportRules, exportTrees, exportSelection, exportMeasurements, exportSummary}
 
 // selectionJSON is the name of the file with the selection and its decision trees.

@@ -130,7 +130,7 @@ func (o *updateOptions) run() error {
 	return o.recordUpdate(learnt, sources)
 }
 
-// openLearner opens a release of libtutti.
+// openLearner opens a release of libtutti and returns it with its catalogue of algorithms.
 func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
 	lib, cat, err := libraries.Release("libtutti", release)
 	if err != nil {

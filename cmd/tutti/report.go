@@ -70,7 +70,7 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 	return facts, withOutputCode(err)
 }
 
-// program returns how reports identify this program.
+// program returns the versions of tutti, Go and the numeric modules, for reports.
 func program() export.Program { return export.Program{Version: version, Versions: versions()} }
 
 // emptyResult is the JSON output for a campaign without measurements. It says why there are none.

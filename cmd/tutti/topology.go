@@ -282,7 +282,7 @@ func ranksOf(list string, ppn int) ([]string, error) {
 	return ranks, nil
 }
 
-// words returns the values as strings.
+// words converts values of a string type to strings.
 func words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {

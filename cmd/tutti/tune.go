@@ -158,7 +158,8 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	return printForecast(o.app, forecast, o.scripts, *o.format)
 }
 
-// startCampaign starts a new campaign.
+// startCampaign asks for confirmation if necessary, creates the journal, and runs a new campaign to its
+// end.
 func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, format string) error {
 	b, err := assembly.New(c)
 	if err != nil {

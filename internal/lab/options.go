@@ -146,7 +146,7 @@ func LaunchName(l benchrunner.LaunchCost) string {
 	return string(l.Model)
 }
 
-// Seeds returns n consecutive seeds.
+// Seeds returns n consecutive seeds, beginning with first.
 func Seeds(first uint64, n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {

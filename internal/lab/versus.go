@@ -204,7 +204,7 @@ func (v Versus) WriteText(w io.Writer) error {
 	return err
 }
 
-// strategies returns Strategy, followed by Others.
+// strategies returns the name of the compared strategy, followed by those of the others.
 func (v Versus) strategies() []string { return append([]string{v.Strategy}, v.Others...) }
 
 // cells returns a row of the table. The mark "!" means that the row counts as lost.

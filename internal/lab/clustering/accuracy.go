@@ -88,7 +88,7 @@ func augment(cost [][]float64, u, v []float64, row []int) {
 	}
 }
 
-// Points is the usual number of parameter values that Search tries. The source also uses 50.
+// Points is the usual number of parameter values that Search tries, as in the paper that Search names.
 const Points = 50
 
 // Search tries values of a parameter in equal steps. The first value is one step above low, the last is

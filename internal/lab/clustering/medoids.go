@@ -142,7 +142,7 @@ func (p *pam) cost() float64 {
 	return sum
 }
 
-// maxDepth bounds the depth of SSSTree.
+// maxDepth is the largest depth to which SSSTree divides groups.
 const maxDepth = 8
 
 // SSSTree divides the members recursively by sparse spatial selection. The first member of a group is a

@@ -40,7 +40,7 @@ const (
 	PolicyDefault = "default"
 )
 
-// Policies returns the names of all policies.
+// Policies returns the names of all policies, which ParsePolicies accepts.
 func Policies() []string {
 	return []string{PolicyIOTA, PolicyShare, PolicyExplore, PolicyLearn, PolicyTutti, PolicyOracle, PolicyDefault}
 }

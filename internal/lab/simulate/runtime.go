@@ -31,7 +31,7 @@ func BuildProgram(ctx context.Context, folder string) (string, error) {
 	return built.Path, err
 }
 
-// NeedsProgram reports whether a policy needs BuildProgram.
+// NeedsProgram reports whether a policy needs the program that BuildProgram compiles.
 func NeedsProgram(policy string) bool { return policy == PolicyExplore || policy == PolicyLearn }
 
 // runtime is the policy of libtutti's modes explore and learn. Each run starts the program of BuildProgram.
