@@ -2,7 +2,7 @@ package topology
 
 import "fmt"
 
-// Division is one level of groups of the members.
+// Division divides the members into groups, as one level of a tree.
 type Division struct {
 	Kind       Kind    // kind of the groups
 	Groups     []int   // group number of each member
@@ -10,12 +10,12 @@ type Division struct {
 	Confidence float64 // confidence of these groups, 0 to 1
 }
 
-// Build returns the tree of root whose members are grouped by nested divisions, coarsest
-// first. It names groups by kind, height and number, for example switch0-1. It replaces the
-// children of root.
+// Build returns a tree in which nested divisions group the members below root. The divisions are ordered
+// from the coarsest to the finest. Build names groups by kind, height and number, for example switch0-1. It
+// replaces the children of root.
 //
-// It returns an error for a division without a group for each member, for a group that lies in
-// two coarser groups, and for a tree that does not pass Check.
+// It returns an error if a division does not have a group for each member, if a group lies in two coarser
+// groups, or if the tree does not pass Check.
 func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
 	coarser := make([]int, len(members)) // the root is one group
 	for i, d := range divisions {
@@ -34,7 +34,7 @@ func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
 	return t, t.Check()
 }
 
-// nested returns an error if a group does not lie within one coarser group.
+// nested returns an error unless each group lies within one coarser group.
 func nested(groups, coarser []int, members int) error {
 	if len(groups) != members {
 		return fmt.Errorf("%d groups: want one for each of %d members", len(groups), members)
@@ -54,8 +54,8 @@ type builder struct {
 	count   []int // number of named groups, by height
 }
 
-// below groups the given members by the remaining divisions. It returns the vertices of the outermost
-// groups.
+// below groups the given members by the divisions, which are those not used yet. It returns the vertices of
+// the outermost groups.
 func (b *builder) below(some []int, divisions []Division) []Vertex {
 	if len(divisions) == 0 {
 		out := make([]Vertex, len(some))
@@ -79,7 +79,7 @@ func (b *builder) below(some []int, divisions []Division) []Vertex {
 	return out
 }
 
-// split returns the members of each group, in the order of their first members.
+// split returns the members of each group. The groups are in the order of their first members.
 func split(some, groups []int) [][]int {
 	var out [][]int
 	at := map[int]int{}
@@ -95,8 +95,8 @@ func split(some, groups []int) [][]int {
 	return out
 }
 
-// Graft replaces the node of the same name by node with its children. It returns an error
-// matching ErrTree when the tree has no such node or does not pass Check afterwards.
+// Graft replaces the tree's node that has the same name by the given node and its children. The error
+// matches ErrTree if there is no such node, or if the tree does not pass Check afterwards.
 func (t *Tree) Graft(node Vertex) error {
 	for v := range t.All() {
 		if v.Kind == Node && v.Name == node.Name {

@@ -12,7 +12,7 @@ type Comparison struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is one disagreement of the two trees.
+// Difference is one point in which the two trees differ.
 type Difference struct {
 	What       What     `json:"what"`
 	Places     []string `json:"places"`             // nodes, or switches of the declared tree
@@ -53,12 +53,12 @@ func (d Difference) String() string {
 	}
 }
 
-// Compare compares a measured tree with a declared one, such as the scheduler's file. It first
-// compares the switches directly above the nodes, then the switches above these, up to the top
-// of either tree. Two switches of different trees are the same if they have most members in
-// common; pairs with the largest overlap are matched first.
+// Compare compares a measured tree with a declared one, such as the scheduler's file. It first compares the
+// switches directly above the nodes, then the switches above these, up to the top of either tree. Two
+// switches of different trees count as the same if they have most members in common. Pairs of switches with
+// the largest overlap are matched first.
 //
-// It returns an error when one of the trees does not pass Check.
+// It returns an error if one of the trees does not pass Check.
 func Compare(declared, measured *Tree) (Comparison, error) {
 	for _, t := range []*Tree{declared, measured} {
 		if err := t.Check(); err != nil {
@@ -100,15 +100,15 @@ func (t *Tree) parents() map[*Vertex]*Vertex {
 	return out
 }
 
-// pair is a node of both trees, or a pair of switches that match.
+// pair is a node that is in both trees, or a pair of matching switches.
 type pair struct {
 	name               string
 	declared, measured *Vertex
 }
 
-// common returns the nodes that both trees contain, in the order of the declared tree. It records a
-// difference for each node that only one tree contains. The type Names compares host names with and without
-// domains.
+// common returns the nodes that both trees contain, in the order of the declared tree. For each node that
+// only one tree contains, it records a difference. A host name with a domain matches the name without it,
+// as in Names.
 func (c *Comparison) common(declared, measured *Tree) []pair {
 	byName := map[string]*Vertex{}
 	known := NamesOf(declared.Nodes())
@@ -149,14 +149,14 @@ func (c *Comparison) common(declared, measured *Tree) []pair {
 	return pairs
 }
 
-// overlap holds the places that lie below both a declared switch and a measured switch.
+// overlap is a declared switch and a measured switch, with the places that lie below both.
 type overlap struct {
 	declared, measured *Vertex
 	places             []string
 	same               bool // the two switches match
 }
 
-// overlaps returns the overlaps of one level, ordered by their first places. It leaves out places that have
+// overlaps returns the overlaps of one level, in the order of their first places. It omits places that have
 // no parent in one of the trees.
 func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
@@ -176,8 +176,8 @@ func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	return all
 }
 
-// match marks matching switches, the largest overlap first. A switch matches at most one other
-// switch. Measured switches with confidence 0 match none.
+// match records which switches match, and begins with the largest overlap. A switch matches at most one
+// other switch. A measured switch with confidence 0 matches none.
 func match(all []*overlap) {
 	taken := map[*Vertex]bool{}
 	largest := slices.Clone(all)
@@ -189,7 +189,7 @@ func match(all []*overlap) {
 	}
 }
 
-// difference returns the difference between the trees that an unmatched overlap shows.
+// difference returns the difference between the trees that an overlap without a match shows.
 func (c *overlap) difference(all []*overlap) Difference {
 	d := Difference{Places: c.places, Declared: c.declared.Name, Confidence: c.measured.Confidence}
 	whole := true

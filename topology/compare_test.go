@@ -9,8 +9,8 @@ import (
 	"tutti/topology"
 )
 
-// TestCompare checks the differences between pods() and measured trees. Some measured trees
-// have no pods, so that both pods appear as one switch.
+// TestCompare checks the differences between the tree of pods() and measured trees. Some of the measured
+// trees lack the level of pods, so that both pods appear as one switch.
 func TestCompare(t *testing.T) {
 	leaves := func(lists ...string) topology.Tree {
 		var out []topology.Vertex
@@ -102,7 +102,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestWithNames checks that WithNames renames nodes in a copy of the tree only.
+// TestWithNames checks that WithNames renames nodes only in a copy of the tree.
 func TestWithNames(t *testing.T) {
 	tree := pods()
 	got := tree.WithNames([]string{"n2.site", "n3", "other"})
@@ -116,7 +116,7 @@ func TestWithNames(t *testing.T) {
 	}
 }
 
-// TestCompareDomains checks that Compare matches short names with names that contain a domain.
+// TestCompareDomains checks that Compare matches a short name with the same name followed by a domain.
 func TestCompareDomains(t *testing.T) {
 	declared := pods()
 	measured := declared.WithNames([]string{"n1.site", "n2.site", "n3.site", "n4.site", "n5.site", "n6.site", "n7.site", "n8.site"})

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// maxHosts is the largest number of names in a list of nodes.
+// maxHosts is the largest number of names that a list of nodes may have.
 const maxHosts = 1 << 16
 
-// Hosts expands a list of nodes in Slurm's notation, in order. For example, n[1-3,07-09],login
-// gives n1, n2, n3, n07, n08, n09 and login. It returns an error for a list of more than 65536
-// names.
+// Hosts returns the names in a list of nodes in Slurm's notation, in order. For example, n[1-3,07-09],login
+// gives n1, n2, n3, n07, n08, n09 and login. It returns an error if the list has more than 65536 names.
 func Hosts(list string) ([]string, error) {
 	var out []string
 	for _, word := range splitHosts(list) {
@@ -25,7 +24,7 @@ func Hosts(list string) ([]string, error) {
 	return out, nil
 }
 
-// splitHosts splits at the commas outside of brackets.
+// splitHosts splits a list at the commas that are not in brackets.
 func splitHosts(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -45,7 +44,8 @@ func splitHosts(list string) []string {
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// expandHosts expands the brackets of a word. The parameter most limits the number of names.
+// expandHosts returns the names that a word with brackets stands for. The parameter most limits their
+// number.
 func expandHosts(word string, most int) ([]string, error) {
 	head, rest, bracket := strings.Cut(word, "[")
 	if !bracket {
@@ -80,7 +80,7 @@ func expandHosts(word string, most int) ([]string, error) {
 	return out, nil
 }
 
-// hostRange is a run of consecutively numbered names, for example n07, n08, n09.
+// hostRange is a series of names with consecutive numbers, for example n07, n08, n09.
 type hostRange struct {
 	prefix string
 	first  string // digits of the first name; empty for a name without a number at its end
@@ -95,7 +95,7 @@ func (r hostRange) name(i int) string {
 	return fmt.Sprintf("%s%0*d", r.prefix, len(r.first), from+uint64(i))
 }
 
-// bracketed returns the range without its prefix, for example 07-09.
+// bracketed returns the range in the form in which it is written in brackets, for example 07-09.
 func (r hostRange) bracketed() string {
 	if r.count == 1 {
 		return r.first
@@ -112,7 +112,7 @@ func rangeOf(name string) hostRange {
 	return hostRange{prefix: name, count: 1}
 }
 
-// HostList returns the shortest list in Slurm's notation from which Hosts gets the names back, in the same
+// HostList returns the shortest list in Slurm's notation for which Hosts returns the same names in the same
 // order.
 func HostList(names []string) string {
 	var runs []hostRange
@@ -135,7 +135,7 @@ func HostList(names []string) string {
 	return strings.Join(words, ",")
 }
 
-// hostWord returns the notation of several ranges with the same prefix, as one word.
+// hostWord returns one word that stands for several ranges with the same prefix.
 func hostWord(runs []hostRange) string {
 	if len(runs) == 1 && runs[0].count == 1 {
 		return runs[0].name(0)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// version is the format version of topology.json. Read accepts no other version.
+// version is the version of the format of topology.json. Read accepts no other version.
 const version = 1
 
 type document struct {
@@ -18,8 +18,7 @@ type document struct {
 	Gaps    []string `json:"gaps,omitempty"`
 }
 
-// Write writes the tree as topology.json. It returns an error when the tree does not pass
-// Check.
+// Write writes the tree as a topology.json. It returns an error if the tree does not pass Check.
 func (t *Tree) Write(w io.Writer) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -29,8 +28,8 @@ func (t *Tree) Write(w io.Writer) error {
 	return e.Encode(document{Version: version, Root: t.Root, Gaps: t.Gaps})
 }
 
-// Read reads a topology.json. name is the file's name in errors. Read returns an error for
-// unknown keys, another version, text after the tree, and a tree that does not pass Check.
+// Read reads a topology.json. The parameter name is the file's name, for errors. Read returns an error for
+// unknown keys, another version, text after the tree, or a tree that does not pass Check.
 func Read(r io.Reader, name string) (Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -55,7 +54,7 @@ func Read(r io.Reader, name string) (Tree, error) {
 	return t, nil
 }
 
-// lineAt returns the number of the line in which the decoder found an error.
+// lineAt returns the number of the line in which the decoder found the error.
 func lineAt(text []byte, d *json.Decoder, err error) int {
 	at := d.InputOffset()
 	var syntax *json.SyntaxError

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Level summarises the vertices of the same kind and height.
+// Level describes all vertices of a tree that have the same kind and height.
 type Level struct {
 	Kind       Kind    `json:"kind"`
 	Height     int     `json:"height"`            // vertices of this kind below a vertex, on the longest path
@@ -17,8 +17,8 @@ type Level struct {
 	Confidence float64 `json:"confidence"`        // least confidence of a vertex
 }
 
-// Levels returns the levels of the tree, outermost first. Vertices without children belong to
-// no level.
+// Levels returns the levels of the tree, from the outermost to the innermost. Vertices without children
+// belong to no level.
 func (t *Tree) Levels() []Level {
 	type key struct {
 		kind   Kind
@@ -67,7 +67,7 @@ func levelOf(kind Kind, height int, vertices []*Vertex) Level {
 	return l
 }
 
-// nested returns the number of vertices of a kind on the longest path below v.
+// nested returns how many vertices of the given kind lie on the longest path below v.
 func (v *Vertex) nested(kind Kind) int {
 	most := 0
 	for i := range v.Children {
@@ -81,8 +81,8 @@ func (v *Vertex) nested(kind Kind) int {
 	return most
 }
 
-// below returns the number of nodes below a switch. For other vertices, it returns the number of innermost
-// vertices below them.
+// below returns the number of nodes below a switch. For any other vertex it returns the number of innermost
+// vertices below it.
 func (v *Vertex) below() int {
 	sum := 0
 	for i := range v.Children {

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Merged is the result of merging several trees.
+// Merged is the result of merging several trees into one.
 type Merged struct {
 	Tree      Tree
 	Conflicts []Conflict
 	Unknown   []Unknown
 }
 
-// Conflict is a pair of nodes about which two trees disagree. One tree places both nodes in the same group.
-// The other tree places them in different groups.
+// Conflict is a pair of nodes that two trees place differently. One tree places both nodes in the same
+// group, and the other tree places them in different groups.
 type Conflict struct {
 	A         string  `json:"a"`
 	B         string  `json:"b"`
@@ -33,8 +33,8 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.OtherTree+1)
 }
 
-// Unknown is a pair of switches or nodes below the same parent. No tree compares the two, so they may
-// belong to one switch.
+// Unknown is a pair of switches or nodes with the same parent that no tree compares. They may belong to one
+// switch.
 type Unknown struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -42,17 +42,17 @@ type Unknown struct {
 
 // Merge combines measured trees of different jobs, which may have different nodes.
 //
-// Levels of different jobs are the same if their times differ by at most 10 % and by at most
-// half the step between two levels of a job. Nodes that a chain of jobs connects at a level
-// are in the same group. A job with higher confidence can separate them. Switches with
-// confidence 0 do not affect the result.
+// Levels of different jobs count as the same if their times are close: they differ by at most 10 %, and by
+// at most half the step between two levels of a job. Two nodes are in the same group of a level if a chain
+// of jobs connects them there. A job with higher confidence can place them in different groups. Switches
+// with confidence 0 do not affect the result.
 //
-// For the inside of a node, the tree with the most vertices counts. Gaps contain the gaps of
-// all trees and the pairs that no tree compares.
+// The inside of a node comes from the tree that has the most vertices there. The gaps of the result are
+// those of all trees, and the pairs that no tree compares.
 //
-// It returns an error matching ErrTree without trees, for a tree that does not pass Check, and
-// for a switch with confidence but without a time. Cost: O(levels · nodes of all trees), plus
-// the square of the number of children of a vertex.
+// The error matches ErrTree if there are no trees, if a tree does not pass Check, or if a switch has a
+// confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
+// number of children of each vertex.
 func Merge(trees []Tree) (Merged, error) {
 	if len(trees) == 0 {
 		return Merged{}, fmt.Errorf("%w: nothing to merge", ErrTree)
@@ -73,8 +73,8 @@ func Merge(trees []Tree) (Merged, error) {
 	return Merged{Tree: Tree{Root: root, Gaps: m.gaps}, Conflicts: m.conflicts, Unknown: m.unknown}, nil
 }
 
-// checkMeasured returns an error when the tree does not pass Check or a confident switch has
-// no time.
+// checkMeasured returns an error if the tree does not pass Check. It also returns an error if a switch has
+// a confidence above 0 but no time.
 func (t *Tree) checkMeasured() error {
 	if err := t.Check(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (t *Tree) checkMeasured() error {
 	return nil
 }
 
-// merger builds the merged tree level by level, from the nodes up.
+// merger builds the merged tree level by level, beginning with the nodes.
 type merger struct {
 	trees []Tree
 	scale scale
@@ -100,7 +100,7 @@ type merger struct {
 	gaps      []string
 }
 
-// class is a set of nodes that are in the same group at the current level.
+// class is a set of nodes that are in the same group of the current level.
 type class struct {
 	nodes      []string
 	parts      []part
@@ -109,15 +109,15 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the level below, a child of the class's switch.
+// part is a vertex of the previous, lower level. It is a child of the class's switch.
 type part struct {
 	vertex Vertex
 	first  int // index of its first node
 	places placements
 }
 
-// placements holds the groups of some nodes at one level, in each tree. The key is the switch of a tree
-// within which its groups are distinct.
+// placements holds, for some nodes at one level, the groups in which each tree places them. The key is the
+// switch of a tree within which groups can be compared.
 type placements map[*Vertex]placement
 
 type placement struct {
@@ -135,7 +135,7 @@ func (p placements) apart(o placements) bool {
 	return false
 }
 
-// comparable reports whether a tree contains nodes of both sets within one confident switch.
+// comparable reports whether some tree has nodes of both sets below one switch with confidence.
 func (p placements) comparable(o placements) bool {
 	for within := range p {
 		if _, both := o[within]; both {
@@ -165,8 +165,8 @@ func newMerger(trees []Tree) *merger {
 	return m
 }
 
-// mergeNodes returns every node once. The children of a node come from the tree with the most vertices
-// inside this node. The result gaps names the nodes whose insides differ between trees.
+// mergeNodes returns each node once. Its children come from the tree that has the most vertices inside the
+// node. The result gaps lists the nodes whose insides differ between trees.
 func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	at := map[string]int{}
 	for i := range trees {
@@ -192,12 +192,13 @@ func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	return nodes, slices.Compact(gaps)
 }
 
-// sameShape reports whether kinds and names are equal. Times may differ.
+// sameShape reports whether two vertices and everything below them have equal kinds and names. Times may
+// differ.
 func sameShape(a, b Vertex) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && slices.EqualFunc(a.Children, b.Children, sameShape)
 }
 
-// confidence returns the least confidence of the switches that have a time.
+// confidence returns the smallest confidence of the switches that have a time.
 func (t *Tree) confidence() float64 {
 	least := 1.0
 	for v := range t.All() {
@@ -208,14 +209,14 @@ func (t *Tree) confidence() float64 {
 	return least
 }
 
-// group is a set of nodes that one tree places together at a level.
+// group is a set of nodes that one tree places in the same group of a level.
 type group struct {
 	top    *Vertex // the switch or node above the group
 	within *Vertex // the outermost switch that separates the group clearly from others
 	nodes  []string
 }
 
-// groups returns the groups of a tree at a level.
+// groups returns the groups that a tree has at a level.
 func (m *merger) groups(tree, level int) []group {
 	var out []group
 	var descend func(v, within *Vertex)
@@ -238,8 +239,9 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// addTree joins the classes that a tree places together at a level. It then records which nodes the tree
-// places apart. In this order, it finds both kinds of conflicts with earlier trees.
+// addTree joins the classes that a tree places in the same group of a level. After that it records which
+// nodes the tree places in different groups. This order is needed to find both kinds of conflicts with
+// earlier trees.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -279,8 +281,8 @@ func (m *merger) join(a, b *class) {
 	a.stated, a.confidence = a.stated || b.stated, min(a.confidence, b.confidence)
 }
 
-// place records the group of a node in a tree. It adds a conflict when the node's class
-// contains a node of another group of that tree.
+// place records in which group a tree places a node. It adds a conflict if the node's class contains a node
+// of another group of this tree.
 func (m *merger) place(node string, g group, conflict Conflict) {
 	c := m.of[node]
 	other, seen := c.places[g.within]
@@ -307,7 +309,7 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// finishLevel creates a switch for every class for which some tree has a switch. These switches are the
+// finishLevel creates a switch for each class for which some tree has a switch. These switches become the
 // parts of the next level.
 func (m *merger) finishLevel(level int) {
 	count := 0
@@ -334,8 +336,7 @@ func (m *merger) finishLevel(level int) {
 	}
 }
 
-// noteUnknown records which parts of one class no tree compares. It skips single nodes at the
-// lowest level.
+// noteUnknown records which parts of a class no tree compares. At the lowest level it ignores single nodes.
 func (m *merger) noteUnknown(parts []part) {
 	before := len(m.unknown)
 	for i, a := range parts {
@@ -352,8 +353,8 @@ func (m *merger) noteUnknown(parts []part) {
 	}
 }
 
-// root returns the switch above all nodes. If no job connects them, it returns a nameless root
-// with confidence 0.
+// root returns the switch above all nodes. If no job connects all of them, it returns a root without a name
+// and with confidence 0.
 func (m *merger) root() Vertex {
 	var top []part
 	for _, c := range m.classes() {

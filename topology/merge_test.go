@@ -94,7 +94,7 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
-// TestMergeUnclear checks that a switch with confidence 0 does not place its nodes.
+// TestMergeUnclear checks that a switch with confidence 0 has no influence on where its nodes are placed.
 func TestMergeUnclear(t *testing.T) {
 	unclear := network(3e-6, nodes("n[1,5]")...)
 	unclear.Root.Confidence = 0
@@ -132,8 +132,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// restrict returns the tree that a job on some nodes would measure. The machine has leaf
-// switches of perLeaf nodes and pods of perPod nodes.
+// restrict returns the tree that a job on some nodes would measure. On the machine, a leaf switch has
+// perLeaf nodes and a pod has perPod nodes.
 func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	pods := make([]int, len(some))
 	leaves := make([]int, len(some))
@@ -164,8 +164,8 @@ func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	return t
 }
 
-// TestMergeManyJobs checks that 60 small jobs on random nodes together give a correct tree.
-// Missing comparisons are reported.
+// TestMergeManyJobs checks that 60 small jobs on random nodes together give a correct tree. Pairs that no
+// job compares must be reported.
 func TestMergeManyJobs(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Names finds nodes by host names, with or without a domain. The names n1 and n1.cluster.site denote the
-// same node. The names n1.a and n1.b denote different nodes.
+// Names finds a node by a host name with or without a domain. For example, n1 and n1.cluster.site are the
+// same node, but n1.a and n1.b are different nodes.
 type Names struct {
 	exact map[string]bool
 	short map[string]string // the name with a domain; empty if several have this host name
 }
 
-// NamesOf returns the Names of the given nodes.
+// NamesOf returns a Names that finds the given nodes.
 func NamesOf(nodes []string) Names {
 	n := Names{exact: map[string]bool{}, short: map[string]string{}}
 	for _, name := range nodes {
@@ -27,7 +27,7 @@ func NamesOf(nodes []string) Names {
 	return n
 }
 
-// Find returns the node that host denotes. It returns false if no node or several nodes match.
+// Find returns the node that a host name stands for. It returns false if no node matches, or more than one.
 func (n Names) Find(host string) (string, bool) {
 	if n.exact[host] {
 		return host, true
@@ -40,7 +40,7 @@ func (n Names) Find(host string) (string, bool) {
 	return name, name != ""
 }
 
-// WithNames returns a copy of the tree whose nodes have the matching names in hosts. Nodes
+// WithNames returns a copy of the tree in which nodes have the names of hosts that match them. Nodes
 // without a match keep their names.
 func (t *Tree) WithNames(hosts []string) Tree {
 	known := NamesOf(t.Nodes())

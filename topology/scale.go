@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// drift is the largest difference between two jobs in the time of one level. It is a natural logarithm and
-// stands for 10 %.
+// drift is the natural logarithm of a ratio. Between two jobs, the time of one level may differ by at most
+// this ratio, which is 10 %.
 var drift = math.Log(1.1)
 
-// scale assigns the switch times of several trees to common levels.
+// scale assigns the times of the switches in several trees to levels that all trees share.
 type scale struct {
 	seconds []float64         // mean time of each level, ascending
 	of      []map[float64]int // for each tree: level by switch time
 }
 
-// timeGroup is a set of switch times that belong to the same level.
+// timeGroup is a set of times that belong to the same level.
 type timeGroup struct {
 	sum   float64 // sum of the logarithms of the times
 	times []treeTime
@@ -29,9 +29,10 @@ type treeTime struct {
 
 func (r timeGroup) mean() float64 { return r.sum / float64(len(r.times)) }
 
-// newScale groups the switch times of all trees into levels. It repeatedly joins the two nearest groups.
-// Two times of one tree never share a level. Two groups stay separate if they differ by more than drift, or
-// by more than half the smallest step between two levels of one tree.
+// newScale groups the switch times of all trees into levels. It repeatedly joins the two groups of times
+// that are nearest to each other. Two times of the same tree never get the same level. Two groups are not
+// joined if they differ by more than drift, or by more than half the smallest step between two levels of
+// one tree.
 func newScale(trees []Tree) scale {
 	var groups []timeGroup
 	tolerance := drift
@@ -57,8 +58,8 @@ func newScale(trees []Tree) scale {
 	return scaleOf(groups, len(trees))
 }
 
-// nearest finds the two nearest successive groups that may be joined. It returns the index of the first
-// one, or -1.
+// nearest finds the two successive groups that are nearest to each other and may be joined. It returns the
+// index of the first one, or -1 if no groups may be joined.
 func nearest(groups []timeGroup, tolerance float64) int {
 	at := -1
 	for i := 0; i+1 < len(groups); i++ {
@@ -90,7 +91,7 @@ func scaleOf(groups []timeGroup, trees int) scale {
 	return s
 }
 
-// times returns the distinct times of the switches with confidence, ascending.
+// times returns the distinct times of the switches with a confidence above 0, in ascending order.
 func (t *Tree) times() []float64 {
 	var out []float64
 	for v := range t.All() {
@@ -102,5 +103,5 @@ func (t *Tree) times() []float64 {
 	return slices.Compact(out)
 }
 
-// clear reports whether v is a switch with a time and with confidence above 0.
+// clear reports whether v is a switch that has a time and a confidence above 0.
 func (v *Vertex) clear() bool { return v.Kind == Switch && v.Confidence > 0 && v.Seconds > 0 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// ErrTree is matched by errors about invalid trees.
+// ErrTree is the error for an invalid tree. errors.Is finds it.
 var ErrTree = errors.New("not a tree of a machine")
 
 // Kind is the kind of a vertex.
 type Kind string
 
-// Kinds of vertices, from the outside in. A Group was found by measurements inside a node; its
-// hardware is unknown.
+// The kinds of vertices, from the outermost to the innermost. A Group was found by measurements inside a
+// node, and it is unknown what hardware it is.
 const (
 	Switch Kind = "switch"
 	Node   Kind = "node"
@@ -30,28 +30,28 @@ const (
 
 var kinds = []Kind{Switch, Node, Group, Socket, NUMA, Die, Cache, Core, Thread}
 
-// Vertex is a switch, a node or a part of a node, with everything below it.
+// Vertex is a switch, a node or a part of a node. It includes everything below it.
 type Vertex struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"` // unique among switches and among nodes; may be empty for a root that is not a real switch
 
-	// Seconds is the round-trip time of an empty message between members of two different
-	// children; 0 if unknown.
+	// Seconds is the round-trip time of an empty message between two members below different children. It
+	// is 0 if the time is unknown.
 	Seconds float64 `json:"seconds,omitempty"`
-	// Confidence, from 0 to 1, is the certainty that exactly these children belong together.
-	// It is 1 for declared switches and 0 where no clear group was found.
+	// Confidence says how certain it is that exactly these children belong together, from 0 to 1. It is 1
+	// for declared switches, and 0 if no clear group was found.
 	Confidence float64 `json:"confidence,omitempty"`
 
 	Children []Vertex `json:"children,omitempty"`
 }
 
-// Tree is a machine, or its known part.
+// Tree describes a machine, or the part of it that is known.
 type Tree struct {
 	Root Vertex
 	Gaps []string // sentences about unknown or inconsistent parts
 }
 
-// All yields every vertex with its parent, depth first. The parent of the root is nil.
+// All yields every vertex with its parent, in depth-first order. The parent of the root is nil.
 func (t *Tree) All() iter.Seq2[*Vertex, *Vertex] {
 	return func(yield func(v, parent *Vertex) bool) { walk(&t.Root, nil, yield) }
 }
@@ -68,7 +68,7 @@ func walk(v, parent *Vertex, yield func(v, parent *Vertex) bool) bool {
 	return true
 }
 
-// Nodes returns the names of the nodes, depth first.
+// Nodes returns the names of the nodes, in depth-first order.
 func (t *Tree) Nodes() []string {
 	var out []string
 	for v := range t.All() {
@@ -79,8 +79,8 @@ func (t *Tree) Nodes() []string {
 	return out
 }
 
-// Switches returns the names of the nodes directly below each switch. It leaves out switches
-// without nodes directly below.
+// Switches returns the names of the nodes directly below each switch. It omits switches that have no nodes
+// directly below them.
 func (t *Tree) Switches() [][]string {
 	var out [][]string
 	for v := range t.All() {
@@ -102,8 +102,8 @@ func (v *Vertex) nodes() []string {
 	return out
 }
 
-// Height returns the number of switches on the longest path from v down to a node. It is 0 for
-// a switch above nodes only, and -1 for other kinds.
+// Height returns the number of switches on the longest path from v down to a node, without v. It is 0 for a
+// switch that has only nodes below it, and -1 for a vertex of another kind.
 func (v *Vertex) Height() int {
 	if v.Kind != Switch {
 		return -1
@@ -115,9 +115,10 @@ func (v *Vertex) Height() int {
 	return height
 }
 
-// Check returns an error matching ErrTree when the tree is invalid. Two switches or two nodes
-// may not share a name. Only switches lie above nodes. Every vertex but the root has a name,
-// and every switch has children. Kinds must be known, and times and confidences in range.
+// Check returns an error if the tree is invalid. The error matches ErrTree. Two switches or two nodes must
+// not have the same name. Only switches may be above nodes. Every vertex except the root must have a name,
+// and every switch must have children. Kinds must be known, and times and confidences must be in their
+// ranges.
 func (t *Tree) Check() error {
 	seen := map[string]bool{}
 	for v, parent := range t.All() {
@@ -169,7 +170,7 @@ func (v *Vertex) checkBelow(parent *Vertex) error {
 // outer reports whether v is a switch or a node.
 func (v *Vertex) outer() bool { return v.Kind == Switch || v.Kind == Node }
 
-// String returns the kind and the name.
+// String returns the kind and the name of the vertex.
 func (v *Vertex) String() string {
 	if v.Name == "" {
 		return "the root"

@@ -38,7 +38,7 @@ func core(name string) topology.Vertex {
 	return topology.Vertex{Kind: topology.Core, Name: name}
 }
 
-// pods returns a tree of two pods of two leaf switches of two nodes.
+// pods returns a tree with two pods. Each pod has two leaf switches, and each leaf switch has two nodes.
 func pods() topology.Tree {
 	return topology.Tree{Root: sw("top", 3e-6,
 		sw("pod1", 2.5e-6, sw("leaf1", 2e-6, nodes("n[1-2]")...), sw("leaf2", 2e-6, nodes("n[3-4]")...)),

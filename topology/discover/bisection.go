@@ -10,11 +10,11 @@ import (
 	"tutti/topology"
 )
 
-// partners is the number of other nodes that a suspected node is paired with.
+// partners is the number of other nodes with which a suspected node is paired.
 const partners = 3
 
-// RetestPairs pairs each suspected host with three other hosts that are not suspected. It
-// prefers hosts that the suspected one was not paired with before.
+// RetestPairs pairs each suspected host with three hosts that are not suspected. It prefers hosts with
+// which the suspected host was not paired before.
 func RetestPairs(suspected, hosts []string, pairs []Measurement) [][2]string {
 	met := map[[2]string]bool{}
 	for _, p := range pairs {
@@ -41,19 +41,19 @@ func RetestPairs(suspected, hosts []string, pairs []Measurement) [][2]string {
 	return out
 }
 
-// Cut holds a switch and pairs of nodes. The two nodes of a pair lie in different halves of the switch.
-// Each node is in at most one pair.
+// Cut divides the nodes below a switch into two halves. It holds pairs of nodes; the two nodes of a pair
+// lie in different halves. Each node is in at most one pair.
 type Cut struct {
 	Switch string
 	Pairs  [][2]string
 }
 
-// leastCut is the least number of pairs that shows whether a bisection is oversubscribed.
+// leastCut is the smallest number of pairs that can show whether a bisection is oversubscribed.
 const leastCut = 2
 
-// Cuts divides the nodes below each switch into two halves and pairs them. The first children
-// with half of the nodes form one half. hosts are the usable nodes. Cuts ignores switches with
-// fewer than two pairs.
+// Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. The first
+// children that together have half of the nodes form one half. The parameter hosts lists the usable nodes.
+// Cuts omits switches with fewer than two pairs.
 func Cuts(t *topology.Tree, hosts []string) []Cut {
 	var out []Cut
 	for v := range t.All() {
@@ -87,8 +87,8 @@ func Cuts(t *topology.Tree, hosts []string) []Cut {
 	return out
 }
 
-// CutRounds returns two rounds for each switch. The first round contains all pairs of the switch, the
-// second one its first pair only.
+// CutRounds returns two rounds of measurements for each cut. The first round has all pairs of the cut. The
+// second round has only its first pair.
 func CutRounds(cuts []Cut) [][][2]string {
 	var out [][][2]string
 	for _, h := range cuts {
@@ -97,7 +97,7 @@ func CutRounds(cuts []Cut) [][][2]string {
 	return out
 }
 
-// Bisection is the measured throughput between the two halves of a switch.
+// Bisection is the throughput that was measured between the two halves of a switch.
 type Bisection struct {
 	Switch   string
 	Pairs    int
@@ -106,8 +106,9 @@ type Bisection struct {
 	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Bisections evaluates the rounds of CutRounds. The parameter first is the number of the first such round,
-// and bytes is the message size. Bisections ignores switches without measurements.
+// Bisections evaluates the measurements of the rounds that CutRounds returned. The parameter first is the
+// number of the first such round, and bytes is the message size. Bisections ignores switches without
+// measurements.
 func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {
 	by := map[int][]float64{} // logarithms of times, by round
 	for _, p := range pairs {

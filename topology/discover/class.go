@@ -11,18 +11,18 @@ import (
 	"tutti/topology"
 )
 
-// Class holds the pairs of ranks whose lowest common ancestors have the same height in the tree.
+// Class holds the pairs of ranks that have equally high lowest common ancestors in the tree.
 type Class struct {
 	Name  string        // switch1 for pairs below different switches, switch0 below one switch, node and group0 inside a node
 	Pairs []Measurement // most typical first
 }
 
-// mostUsual is the largest number of pairs kept for each class. A later job may have only some of their
-// nodes, so it needs a choice of pairs.
+// mostUsual is the largest number of pairs that are kept for each class. There are several, because a later
+// job may have only some of their nodes.
 const mostUsual = 100
 
-// Classes assigns pairs to classes, fastest class first. It ignores pairs with a rank that is
-// not in the tree.
+// Classes assigns pairs to classes. It returns the classes from the fastest to the slowest. It ignores
+// pairs with a rank that is not in the tree.
 func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	above := ancestors(t)
 	by := map[string][]Measurement{}
@@ -46,8 +46,8 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	return out
 }
 
-// nearest returns the mostUsual pairs whose times are nearest to the given time, without
-// duplicates.
+// nearest returns the pairs whose times are nearest to the given time, without duplicates. It returns at
+// most mostUsual pairs.
 func nearest(pairs []Measurement, seconds float64) []Measurement {
 	off := func(p Measurement) float64 { return math.Abs(math.Log(p.Small / seconds)) }
 	sorted := slices.SortedStableFunc(slices.Values(pairs), func(a, b Measurement) int { return cmp.Compare(off(a), off(b)) })
@@ -62,7 +62,8 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// at returns the key of a rank in ancestors: its host, and for stage Inside its core.
+// at returns the key under which ancestors lists a rank. The key is the rank's core in the stage Inside,
+// otherwise its host.
 func at(p Endpoint, stage string) string {
 	if stage == Inside {
 		return p.Host + " " + p.core()
@@ -70,7 +71,7 @@ func at(p Endpoint, stage string) string {
 	return p.Host
 }
 
-// ancestors returns the ancestors of each node and of each core, the root first.
+// ancestors returns the ancestors of each node and of each core, beginning with the root.
 func ancestors(t *topology.Tree) map[string][]*topology.Vertex {
 	above := map[*topology.Vertex][]*topology.Vertex{}
 	host := map[*topology.Vertex]string{}
@@ -91,7 +92,7 @@ func ancestors(t *topology.Tree) map[string][]*topology.Vertex {
 	return out
 }
 
-// meeting returns the last common element of two lists of ancestors, or nil.
+// meeting returns the last element that two lists of ancestors have in common, or nil if there is none.
 func meeting(a, b []*topology.Vertex) *topology.Vertex {
 	var last *topology.Vertex
 	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
@@ -110,8 +111,7 @@ func className(v *topology.Vertex) string {
 	return fmt.Sprintf("%s%d", v.Kind, below(v))
 }
 
-// below returns the number of vertices with children on the longest path from v down. The count leaves out
-// v.
+// below returns the number of vertices with children on the longest path from v down, without v itself.
 func below(v *topology.Vertex) int {
 	most := 0
 	for i := range v.Children {

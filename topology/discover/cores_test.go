@@ -11,9 +11,10 @@ import (
 	"tutti/topology/discover"
 )
 
-// known holds the true levels of processors: groups of logical processor numbers. The core-to-core
-// latencies are in the folder results of github.com/nviennot/core-to-core-latency. Linux numbers the cores
-// of socket 0 first, then those of socket 1, then the second hardware thread of each core.
+// known holds the true levels of some processors, as groups of the operating system's processor numbers.
+// The core-to-core latencies are in the folder results of github.com/nviennot/core-to-core-latency. Linux
+// numbers the cores of socket 0 first, then those of socket 1, then the second hardware thread of each
+// core.
 var known = []struct {
 	file   string
 	levels map[string]func(i int) int
@@ -34,7 +35,7 @@ var known = []struct {
 	{"Intel(R) Xeon(R) CPU E5-2695 v4 @ 2.10GHz", threaded(36, part{"socket", 18})},
 }
 
-// part is a level of groups with this number of cores each.
+// part is one level of a processor: the name of its groups and the number of cores in each group.
 type part struct {
 	name  string
 	cores int
@@ -56,8 +57,8 @@ func parts(of ...part) map[string]func(i int) int {
 	return out
 }
 
-// cores reads a matrix from the folder that the variable CORES names. Spaces in file names may
-// be underscores.
+// cores reads a matrix of latencies from the folder that the environment variable CORES names. File names
+// may have underscores instead of spaces.
 func cores(t *testing.T, name string) discover.Matrix {
 	t.Helper()
 	folder := os.Getenv("CORES")
@@ -75,8 +76,8 @@ func cores(t *testing.T, name string) discover.Matrix {
 	return testutil.Must(clustering.Read(f, name))(t)
 }
 
-// TestCores checks how many levels of real processors are found exactly, with a known and with an unknown
-// number of groups.
+// TestCores checks how many levels of real processors are found exactly. It tries this both with a known
+// and with an unknown number of groups.
 func TestCores(t *testing.T) {
 	withCount, withoutCount, all := 0, 0, 0
 	for _, k := range known {
@@ -108,7 +109,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// holds reports whether one of the levels equals the true division.
+// holds reports whether one of the found levels equals the true division.
 func holds(t testing.TB, found []discover.Level, truth discover.Labels) bool {
 	t.Helper()
 	for _, l := range found {

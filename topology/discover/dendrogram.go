@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Linkage defines the distance between two groups from the distances of their members.
+// Linkage defines the distance between two groups, given the distances between their members.
 type Linkage int
 
 // Linkages of hierarchical clustering.
@@ -17,21 +17,22 @@ const (
 	Ward                    // increase of the squared distances within groups when both are joined
 )
 
-// Dendrogram is the result of hierarchical clustering: the merges of n members, by height.
+// Dendrogram is the result of hierarchical clustering. It lists the merges of n members in the order of
+// their heights.
 type Dendrogram struct {
 	N      int // number of members
 	Merges []Merge
 }
 
-// Merge joins groups A and B at distance Height. Groups 0 to N-1 are the members, and merge t
-// creates group N+t.
+// Merge says that groups A and B were joined at the distance Height. Groups 0 to N-1 consist of single
+// members. Merge number t creates group N+t.
 type Merge struct {
 	A, B   int
 	Height float64
 }
 
 // Agglomerate starts with one group for each member. It joins the two nearest groups until one group is
-// left. The parameter d holds the n·n distances between members and is overwritten. Agglomerate takes O(n²)
+// left. The parameter d holds the n·n distances between members; Agglomerate overwrites it. It takes O(n²)
 // time and memory.
 //
 // Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the distances of Lance
@@ -66,7 +67,7 @@ func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 	return numberMerges(n, c.merges)
 }
 
-// spanningTree returns the minimum spanning tree. Prim's algorithm builds it from member 0.
+// spanningTree returns the edges of the minimum spanning tree, built by Prim's algorithm from member 0.
 func spanningTree(n int, d []float64) []Merge {
 	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)
@@ -93,7 +94,8 @@ func spanningTree(n int, d []float64) []Merge {
 	return edges
 }
 
-// chain is the state of the nearest-neighbour chain. One member stands for each group.
+// chain is the state of the nearest-neighbour chain algorithm. In its arrays one member stands for each
+// group.
 type chain struct {
 	n      int
 	d      []float64
@@ -102,8 +104,8 @@ type chain struct {
 	merges []Merge
 }
 
-// nearest returns the active group nearest to g. Among equally near groups, it returns
-// preferred.
+// nearest returns the active group that is nearest to g. If several groups are equally near and preferred
+// is one of them, it returns preferred.
 func (c *chain) nearest(g, preferred int) int {
 	row := c.d[g*c.n : (g+1)*c.n]
 	best, at := math.Inf(1), -1
@@ -149,7 +151,7 @@ func (c *chain) unionDistance(a, b, o int, by Linkage) float64 {
 	}
 }
 
-// numberMerges sorts merges by height and numbers groups by the merges that created them.
+// numberMerges sorts merges by height. It then numbers each group by the merge that created it.
 func numberMerges(n int, merges []Merge) Dendrogram {
 	slices.SortStableFunc(merges, func(a, b Merge) int { return cmp.Compare(a.Height, b.Height) })
 	group := newUnionFind(n)
@@ -165,7 +167,7 @@ func numberMerges(n int, merges []Merge) Dendrogram {
 	return Dendrogram{N: n, Merges: merges}
 }
 
-// unionFind is a union-find structure.
+// unionFind is a union-find structure, which represents disjoint sets.
 type unionFind []int
 
 func newUnionFind(n int) unionFind {
@@ -184,7 +186,7 @@ func (s unionFind) find(i int) int {
 	return i
 }
 
-// join merges two sets, given by their representatives, and returns the representative of the
+// join merges two sets, which are given by their representatives. It returns the representative of the
 // union.
 func (s unionFind) join(a, b int) int {
 	s[b] = a

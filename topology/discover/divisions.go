@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// leastChange is the smallest share of members whose groups must differ between two divisions. Divisions
-// with a smaller share count as one level.
+// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this are
+// in different groups in them.
 const leastChange = 0.1
 
-// addCompatible adds candidates to the divisions one after another. It returns all divisions, finest first.
-// It skips a candidate with one group, or with almost as many groups as members. It also skips a candidate
-// that nearly equals another division or is not nested with it. The distances of all levels must still
-// differ by leastStep.
+// addCompatible adds candidates to the divisions one after another. It returns all divisions, from the
+// finest to the coarsest. It skips a candidate that has a single group, or almost as many groups as
+// members. It also skips a candidate that nearly equals another division or is not nested with it. Finally,
+// it skips a candidate with which the distances of successive levels would differ by less than leastStep.
 func addCompatible(t logTable, divisions []Labels, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
 	out := slices.Clone(divisions)
@@ -33,8 +33,7 @@ func addCompatible(t logTable, divisions []Labels, candidates []Labels) []Labels
 	return out
 }
 
-// hasSmallStep reports whether the mean distances of two successive levels differ by less than
-// leastStep.
+// hasSmallStep reports whether the mean distances of two successive levels differ by less than leastStep.
 func hasSmallStep(samples []sample) bool {
 	for i := 0; i+1 < len(samples); i++ {
 		if !(samples[i+1].mean()-samples[i].mean() >= leastStep) { // also true for NaN, the mean of no distances
@@ -44,7 +43,8 @@ func hasSmallStep(samples []sample) bool {
 	return false
 }
 
-// changedShare returns the share of members whose groups in a and b have different members.
+// changedShare returns the fraction of the members whose group in a has other members than their group in
+// b.
 func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()
@@ -78,7 +78,7 @@ func nested(fine, coarse Labels) bool {
 
 // equalDivisions returns the divisions of the dendrogram into groups of equal size. The division before the
 // largest relative increase of merge height comes first. Divisions with an increase below 1 + 40/n² are
-// left out. Of 100 flat machines with 4 to 24 members, 95 have no increase above this limit.
+// omitted. Of 100 flat machines with 4 to 24 members, 95 have no increase above this limit.
 func (h *hierarchy) equalDivisions() []Labels {
 	type cut struct {
 		labels Labels
@@ -108,16 +108,16 @@ func (h *hierarchy) equalDivisions() []Labels {
 	return out
 }
 
-// Largest deviations from a tree that are confirmed by repetitions, relative to the step of
-// the level.
+// The largest deviations from a tree that are accepted. Only deviations that both sets of repetitions show
+// count. The unit is the step of the level.
 const (
 	mostRows  = 0.1       // of member-to-group distances
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
-// separateMisfits separates the divisions that a tree of switches can have from the others. In a tree, the
-// members of a group have equal distances to every other group. A deviation that both sets of repetitions
-// show is not noise.
+// separateMisfits separates the divisions that are possible in a tree of switches from the others. In a
+// tree, all members of a group have the same distance to another group. A deviation from this is not noise
+// if both sets of repetitions show it.
 func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []UnclearDivision) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {
@@ -133,8 +133,8 @@ func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, uncle
 	return clear, unclear
 }
 
-// misfit measures how far the distances deviate from a tree. It returns two standard deviations, each of
-// the deviations that both sets of repetitions show.
+// misfit measures how much the distances deviate from those in a tree. It returns two standard deviations.
+// Both consider only deviations that both sets of repetitions show.
 //
 // The result rows is the deviation of member-to-group distances, without the effects of the two groups and
 // of the member. The result pairs is the deviation of single distances, without the effect of the two
@@ -195,14 +195,14 @@ func newBlocks(t logTable, labels Labels) blocks {
 	return b
 }
 
-// row returns the distance from a member to a group. It subtracts the effects of the two groups and of the
+// row returns the distance between a member and a group, minus the effects of the two groups and of the
 // member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]
 }
 
-// pair returns the distance between two members, less the mean distance of their groups.
+// pair returns the distance between two members minus the mean distance of their groups.
 func (b *blocks) pair(i, j int) float64 {
 	return b.t.row(i)[j] - b.group[b.labels[i]*len(b.size)+b.labels[j]]
 }

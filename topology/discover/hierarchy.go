@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// hierarchy is a dendrogram with the mean distance of each merge.
+// hierarchy is a dendrogram that also has the mean distance of each merge.
 type hierarchy struct {
 	Dendrogram
 	order  []int // all members; the members of each group are adjacent
@@ -14,17 +14,17 @@ type hierarchy struct {
 	height []float64 // for each merge: mean logarithm of the distances between its two groups
 }
 
-// span is the range of a group's members in hierarchy.order.
+// span is a range in hierarchy.order. It contains the members of one group.
 type span struct{ from, to int }
 
 // byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
-// repetitions, distances show small groups among many members better than profiles do.
+// repetitions, it finds small groups among many members better than byProfile.
 func byDistance(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
 
-// byProfile builds the hierarchy by Ward linkage of profiles. Profiles average out the noise
-// of single distances.
+// byProfile builds the hierarchy by Ward linkage of profiles. The comparison of profiles averages over the
+// noise of single distances.
 func byProfile(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
 }
@@ -40,8 +40,8 @@ func newHierarchy(t logTable, d Dendrogram) hierarchy {
 	return h
 }
 
-// orderMembers appends the members of a group to the order. It sets the spans of the group and of its two
-// parts.
+// orderMembers appends the members of a group to h.order. It records the spans of the group and of the two
+// groups from which it was merged.
 func (h *hierarchy) orderMembers(group int) {
 	from := len(h.order)
 	if group < h.N {
@@ -54,8 +54,7 @@ func (h *hierarchy) orderMembers(group int) {
 	h.spans[group] = span{from: from, to: len(h.order)}
 }
 
-// sample holds statistics of some logarithms of distances: how many there are, their sum and their sum of
-// squares.
+// sample holds statistics of logarithms of distances: their number, their sum and the sum of their squares.
 type sample struct{ n, sum, squares float64 }
 
 func (s *sample) add(x float64) {
@@ -76,7 +75,7 @@ func (s sample) mean() float64 { return s.sum / s.n }
 
 func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
 
-// between sums up the distances between the two groups of a merge.
+// between returns the statistics of the distances between the two groups of merge m.
 func (h *hierarchy) between(m int, t logTable) sample {
 	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
@@ -89,7 +88,7 @@ func (h *hierarchy) between(m int, t logTable) sample {
 	return s
 }
 
-// cut returns the largest groups whose merges are all at or below the threshold.
+// cut returns the groups that remain if only merges with a height of at most the threshold are carried out.
 func (h *hierarchy) cut(threshold float64) Labels {
 	raw := make([]int, h.N)
 	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
@@ -106,8 +105,8 @@ func (h *hierarchy) cut(threshold float64) Labels {
 	return NewLabels(raw)
 }
 
-// ascending returns the numbers of the merges, by height. A merge never comes before the
-// merges of its two groups.
+// ascending returns the numbers of the merges in the order of their heights. No merge comes before the
+// merges that created its two groups.
 func (h *hierarchy) ascending() []int {
 	height := slices.Clone(h.height)
 	out := make([]int, len(height))
@@ -123,15 +122,15 @@ func (h *hierarchy) ascending() []int {
 	return out
 }
 
-// step is a run of merges at about the same distance.
+// step is a series of merges with about the same distance.
 type step struct {
 	level  float64 // mean natural logarithm of the distance
 	weight float64 // number of pairs
 }
 
-// steps finds the change points of the merge distances, in ascending order of merge height. The parameter t
-// may differ from the distances that built the hierarchy. Successive steps differ by at least z standard
-// errors and by at least contrast.
+// steps finds the points at which the distances of the merges change, in ascending order of height. The
+// distances come from t, which need not be the table from which the hierarchy was built. Successive steps
+// differ by at least z standard errors and by at least contrast.
 func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {
@@ -155,8 +154,8 @@ func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 	}
 }
 
-// changes finds the points at which the mean of a sequence increases, by binary segmentation.
-// sums[i] sums up the first i elements.
+// changes finds the points at which the mean of a sequence increases, by binary segmentation. sums[i] holds
+// the statistics of the first i elements.
 type changes struct {
 	sums []sample
 	z    float64

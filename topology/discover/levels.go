@@ -10,12 +10,12 @@ import (
 
 // Limits that a level must reach.
 var (
-	// leastStep is the smallest step between the distances of two levels, as a natural
-	// logarithm: 10 %. Smaller steps often reflect only the position on a chip.
+	// leastStep is the smallest step between the distances of two levels, as a natural logarithm: 10 %.
+	// Smaller steps are often due to the position of a core on the chip.
 	leastStep = math.Log(1.1)
 
-	// leastConfirmedZ is the smallest step, in standard errors, in the set of repetitions that confirms the
-	// step. The other set found the step.
+	// leastConfirmedZ is the smallest step in standard errors. A step that one set of repetitions shows
+	// must reach it in the other set, which confirms the step.
 	leastConfirmedZ = 4.5
 
 	// leastSingleZ is the smallest step in one matrix without repetitions, in standard deviations of one
@@ -27,12 +27,12 @@ var (
 type Level struct {
 	Labels Labels
 
-	// Seconds is the geometric mean distance between members that share a group in this level
-	// and in no finer one.
+	// Seconds is the geometric mean of the distances between members that share a group in this level but
+	// not in a finer level.
 	Seconds float64
 
-	// Confidence is the share of members whose group each set of repetitions confirms,
-	// averaged over the two sets.
+	// Confidence is the fraction of the members whose group is confirmed by a set of repetitions, averaged
+	// over both sets.
 	Confidence float64
 }
 
@@ -41,17 +41,17 @@ type LevelReport struct {
 	Levels  []Level // coarsest first; empty without a clear level
 	Seconds float64 // geometric mean distance between members of different groups of the coarsest level
 
-	// Noise is the relative standard deviation of one distance, averaged over both sets of
-	// repetitions. Noise is NaN without repetitions.
+	// Noise is the relative standard deviation of a single distance, averaged over both sets of
+	// repetitions. It is NaN if there are no repetitions.
 	Noise float64
 
 	Far     []FarMember
 	Unclear []UnclearDivision
 }
 
-// FarMember is a member with longer distances to all others than the others have to one another. The member
-// is slow, or alone behind its switch. Distances cannot distinguish these two cases. The levels place the
-// member as if it was slow.
+// FarMember is a member whose distances to all others are longer than the distances between the others.
+// Either the member is slow, or it is alone behind a switch. Distances cannot distinguish these two cases.
+// The levels treat the member as slow.
 type FarMember struct {
 	Member int
 	Times  float64
@@ -68,13 +68,13 @@ type UnclearDivision struct {
 
 // FindLevels finds the levels of a machine without knowing how many there are.
 //
-// a and b are matrices of the same members, each from half of the repetitions. A step between
-// distances makes a level if one matrix shows the step and the other one confirms it. The step
-// must be at least 10 % and 4.5 standard errors. The members of a group must also have equal
-// distances to every other group. Groups of unequal sizes need stronger evidence. O(n²) time
-// and memory for n members, unless many groups must be joined.
+// The matrices a and b have the same members, and each comes from half of the repetitions. A step between
+// distances becomes a level if one matrix shows the step and the other one confirms it. The step must be at
+// least 10 % and 4.5 standard errors. The members of a group must also have equal distances to every other
+// group. Groups of unequal sizes need stronger evidence. FindLevels takes O(n²) time and memory for n
+// members, unless many groups must be joined.
 //
-// It returns an error matching ErrMatrix when the matrices differ in size or cannot be filled.
+// The error matches ErrMatrix if the matrices differ in size or cannot be filled.
 func FindLevels(a, b Matrix) (LevelReport, error) {
 	if a.n != b.n {
 		return LevelReport{}, fmt.Errorf("%w: two matrices of %d and %d members", ErrMatrix, a.n, b.n)
@@ -92,12 +92,11 @@ func FindLevels(a, b Matrix) (LevelReport, error) {
 	return d.report(unit), nil
 }
 
-// FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It
-// accepts divisions into groups of equal size, which are usual inside nodes. It also accepts
-// steps of five standard deviations of one distance. O(n²) time for n ≥ 512 members and O(n³)
-// below.
+// FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It accepts
+// divisions into groups of equal size, which are usual inside nodes. It also accepts steps of at least five
+// standard deviations of a distance. It takes O(n²) time for n ≥ 512 members and O(n³) time for fewer.
 //
-// It returns an error matching ErrMatrix when the matrix cannot be filled.
+// The error matches ErrMatrix if the matrix cannot be filled.
 func FindLevelsUnconfirmed(m Matrix) (LevelReport, error) {
 	full, err := filled(m)
 	if err != nil {
@@ -115,7 +114,7 @@ func filled(m Matrix) (Matrix, error) {
 	return m.Fill()
 }
 
-// levelFinder finds levels in the natural logarithms of distances.
+// levelFinder finds levels in tables of the natural logarithms of distances.
 type levelFinder struct {
 	mean    logTable
 	repeats []logTable // two sets of repetitions, or nil
@@ -144,8 +143,8 @@ func (d *levelFinder) trim() {
 	}
 }
 
-// repeatDeviation returns the robust standard deviation of the difference between the two sets of
-// repetitions.
+// repeatDeviation returns the standard deviation of the difference between the two sets of repetitions.
+// Outliers hardly affect it.
 func (d *levelFinder) repeatDeviation() float64 {
 	a, b := d.repeats[0], d.repeats[1]
 	differences := upper(a.n, a.x)
@@ -155,9 +154,9 @@ func (d *levelFinder) repeatDeviation() float64 {
 	return metrics.RobustDeviation(differences)
 }
 
-// report finds the divisions and corrects the distances of members that are far from all
-// others. It repeats both steps until no member is far, at most mostSearches times. Distances are
-// in multiples of unit, in seconds.
+// report finds the divisions and corrects the distances of members that are far from all others. It repeats
+// both steps until no member is far, at most mostSearches times. The parameter unit is the unit of all
+// distances, in seconds.
 func (d *levelFinder) report(unit float64) LevelReport {
 	const mostSearches = 4
 	r := LevelReport{Noise: math.NaN()}
@@ -185,7 +184,7 @@ func (d *levelFinder) report(unit float64) LevelReport {
 	return r
 }
 
-// findDivisions returns the clear divisions, finest first, and the unclear ones.
+// findDivisions returns the clear divisions, from the finest to the coarsest, and the unclear ones.
 func (d *levelFinder) findDivisions() (clear []Labels, unclear []UnclearDivision) {
 	if d.repeats == nil {
 		h := byProfile(d.mean)
@@ -195,8 +194,9 @@ func (d *levelFinder) findDivisions() (clear []Labels, unclear []UnclearDivision
 	return d.separateMisfits(addCompatible(d.mean, nil, d.confirmedDivisions(&h)))
 }
 
-// unconfirmedDivisions returns the clear divisions of one matrix, finest first. In a machine of equal parts,
-// divisions into equal groups take precedence over divisions by steps.
+// unconfirmedDivisions returns the clear divisions of one matrix, from the finest to the coarsest. If a
+// machine consists of equal parts, it prefers divisions into equal groups to divisions that follow from
+// steps.
 func (h *hierarchy) unconfirmedDivisions(t logTable) []Labels {
 	equal, stepped := addCompatible(t, nil, h.equalDivisions()), h.singleDivisions(t)
 	if len(equal) > 1 {
@@ -205,15 +205,15 @@ func (h *hierarchy) unconfirmedDivisions(t logTable) []Labels {
 	return addCompatible(t, addCompatible(t, nil, stepped), equal)
 }
 
-// distantMember is a member with longer distances to all others than the others have to one another.
+// distantMember is a member whose distances to all others are longer than the distances between the others.
 type distantMember struct {
 	member int
 	excess float64 // natural logarithm of the factor by which the distances are longer
 }
 
-// distantMembers returns the members with exceptionally long distances. The upper quartile of their
-// distances exceeds the usual distance at the coarsest level. The excess is at least 10 % and
-// three standard deviations of the excess of all members.
+// distantMembers returns the members with exceptionally long distances. The upper quartile of such a
+// member's distances exceeds the usual distance at the coarsest level. This excess is at least 10 %, and at
+// least three standard deviations of all members' excesses.
 func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	n := d.mean.n
 	byDivision := d.distancesBetweenGroups(found)
@@ -233,8 +233,8 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	return out
 }
 
-// upperQuartile returns the upper quartile of a member's distances. For large n, it uses the
-// distances to a sample of members.
+// upperQuartile returns the upper quartile of a member's distances. If n is large, it uses only the
+// distances to a sample of the members.
 func (d *levelFinder) upperQuartile(i int) float64 {
 	var some []float64
 	row := d.mean.row(i)
@@ -246,14 +246,14 @@ func (d *levelFinder) upperQuartile(i int) float64 {
 	return metrics.Quantile(some, 0.75)
 }
 
-// groupDistances sums up the distances between different groups of one division.
+// groupDistances holds the statistics of the distances between different groups of one division.
 type groupDistances struct {
 	all sample
 	of  []sample
 }
 
-// distancesBetweenGroups returns the distances between different groups of each division, coarsest division
-// first. The last element treats every member as a group.
+// distancesBetweenGroups returns the distances between different groups of each division, beginning with
+// the coarsest division. In the last element every member is a group of its own.
 func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	n := d.mean.n
 	divisions := append([]Labels{allMembers(n)}, found...)
@@ -273,7 +273,7 @@ func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	return out
 }
 
-// reference returns the mean distance between different groups of the coarsest division. It leaves out the
+// reference returns the mean distance between different groups of the coarsest division, without the
 // distances of the given member. If no distance remains, it uses the next finer division.
 func reference(byDivision []groupDistances, member int) float64 {
 	for _, t := range byDivision {
@@ -297,8 +297,8 @@ func (d *levelFinder) correctDistances(r distantMember) {
 	}
 }
 
-// confidence returns the share of members whose group the distances confirm, averaged over the
-// sets of repetitions.
+// confidence returns the fraction of the members whose group is confirmed by the distances, averaged over
+// the sets of repetitions.
 func (d *levelFinder) confidence(labels Labels, near, far float64) float64 {
 	if d.repeats == nil {
 		return supportedShare(d.mean, labels, near, far)

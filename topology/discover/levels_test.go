@@ -17,7 +17,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// machines have one to three levels; the last two have none.
+// machines are machines with one to three levels, except for the last two, which have no level.
 var machines = []clustering.Machine{
 	{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}},
 	{Shape: []int{8, 16}, Seconds: []float64{2.18, 2.78}},
@@ -29,7 +29,7 @@ var machines = []clustering.Machine{
 	{Shape: []int{128}, Seconds: []float64{2.18}},
 }
 
-// smallGroups have groups of three to eight members.
+// smallGroups are machines whose groups have three to eight members.
 var smallGroups = []clustering.Machine{
 	{Shape: []int{3, 5, 4}, Seconds: []float64{2.18, 2.78, 3.3}},
 	{Shape: []int{6, 3, 6}, Seconds: []float64{2.0, 2.5, 3.2}},
@@ -45,8 +45,8 @@ func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	return testutil.Must(discover.FindLevels(a, b))(t)
 }
 
-// TestFindLevels checks how many machines have all levels found exactly. Machines without levels must never
-// show a level.
+// TestFindLevels checks on how many machines all levels are found exactly. No level may be found on a
+// machine without levels.
 func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine
@@ -80,8 +80,8 @@ func TestFindLevels(t *testing.T) {
 	}
 }
 
-// TestFlat checks machines without levels at several strengths of noise. FindLevels may report a level for
-// at most 1 of 300.
+// TestFlat checks machines without levels, at several strengths of noise. FindLevels may report a level for
+// at most one in 300 of them.
 func TestFlat(t *testing.T) {
 	wrong, all := 0, 0
 	for _, members := range []int{3, 4, 6, 8, 12, 16, 24, 64, 200} {
@@ -126,7 +126,8 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// TestFarMember checks that a slow node is reported with its slowdown and does not hide the levels.
+// TestFarMember checks that a slow node is reported with its slowdown. It must not prevent FindLevels from
+// finding the levels.
 func TestFarMember(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}}
 	for seed := range seeds(10) {
@@ -153,7 +154,7 @@ func TestFarMember(t *testing.T) {
 	}
 }
 
-// seeds returns n if all cases are tested (make test-all), otherwise at most 2.
+// seeds returns the number of seeds that a test tries: n if all cases are wanted, otherwise at most 2.
 func seeds(n uint64) uint64 {
 	if testutil.AllCases() {
 		return n
@@ -161,7 +162,7 @@ func seeds(n uint64) uint64 {
 	return min(n, 2)
 }
 
-// draw draws a machine's levels and two matrices of repetitions.
+// draw draws measurements of a machine. It returns two matrices of repetitions and the true levels.
 func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
 	t.Helper()
 	a, b, truth, err := m.Draw(noise, seed)
@@ -171,7 +172,7 @@ func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint6
 	return a, b, truth
 }
 
-// measure draws two matrices of repetitions of n members.
+// measure draws two matrices of repetitions for n members with the given distances.
 func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
 	t.Helper()
 	a, b, err := noise.Measure(n, distance, rng)
@@ -191,7 +192,7 @@ func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
 	return testutil.Must(clustering.Accuracy(labels, truth))(t)
 }
 
-// exact reports whether the found levels equal the true ones.
+// exact reports whether the found levels are exactly the true ones.
 func exact(t testing.TB, found []discover.Level, truth []discover.Labels) bool {
 	t.Helper()
 	if len(found) != len(truth) {
@@ -257,11 +258,11 @@ func TestTreeWithoutLevels(t *testing.T) {
 	}
 }
 
-// large is a machine of 4096 nodes: 16 pods of 8 leaf switches of 32 nodes.
+// large is a machine with 4096 nodes. It has 16 pods of 8 leaf switches, with 32 nodes on each leaf switch.
 var large = clustering.Machine{Shape: []int{16, 8, 32}, Seconds: []float64{2.18, 2.78, 3.3}}
 
-// BenchmarkFindLevels4096 finds the levels of 4096 nodes and reports the memory of the
-// process.
+// BenchmarkFindLevels4096 measures the time to find the levels of 4096 nodes. It also reports how much
+// memory the process uses.
 func BenchmarkFindLevels4096(b *testing.B) {
 	first, second, truth := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
@@ -274,7 +275,7 @@ func BenchmarkFindLevels4096(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB")
 }
 
-// BenchmarkWard4096 clusters the profiles of 4096 members.
+// BenchmarkWard4096 measures the time to cluster the profiles of 4096 members.
 func BenchmarkWard4096(b *testing.B) {
 	first, _, _ := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
@@ -284,7 +285,7 @@ func BenchmarkWard4096(b *testing.B) {
 	}
 }
 
-// times returns round trips between 8 nodes on 2 leaf switches, with 3 % noise.
+// times returns the round-trip times between 8 nodes on 2 leaf switches, with 3 % noise.
 func times(seed uint64) discover.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([][]float64, 8)
@@ -316,8 +317,7 @@ func ExampleFindLevels() {
 	// Output: [0 0 0 0 1 1 1 1], 2.2 µs within, 2.8 µs between
 }
 
-// holed returns the distances of two leaf switches with three nodes each. Two pairs are
-// missing.
+// holed returns the distances between six nodes on two leaf switches. Two pairs are missing.
 func holed() [][]float64 {
 	return [][]float64{{}, {1}, {1, math.NaN()}, {2, 2, 2}, {2, math.NaN(), 2, 1}, {2, 2, 2, 1, 1}}
 }
@@ -336,7 +336,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFillRefuses checks that a matrix with too many missing pairs of a member is not filled.
+// TestFillRefuses checks that a matrix is not filled if too many pairs of a member are missing.
 func TestFillRefuses(t *testing.T) {
 	lost := holed()
 	for j := range lost[5] {
@@ -359,8 +359,7 @@ func TestFillRefuses(t *testing.T) {
 	}
 }
 
-// TestFindLevelsRefuses checks that the zero Matrix and matrices of different sizes are
-// refused.
+// TestFindLevelsRefuses checks that the zero Matrix is an error, and that matrices of different sizes are.
 func TestFindLevelsRefuses(t *testing.T) {
 	if _, err := discover.FindLevelsUnconfirmed(discover.Matrix{}); !errors.Is(err, discover.ErrMatrix) {
 		t.Errorf("zero matrix: %v", err)

@@ -13,8 +13,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestLive runs the benchmark program with every installed MPI library on one node. Every pass
-// measures every pair of ranks once.
+// TestLive runs the benchmark program on one node, with every installed MPI library. Every pass must
+// measure every pair of ranks once.
 func TestLive(t *testing.T) {
 	host := testutil.Must(os.Hostname())(t)
 	for _, tc := range []struct {
@@ -71,8 +71,8 @@ func checkLive(t *testing.T, r discover.Measurements) {
 	}
 }
 
-// checkExample checks the message sizes of the example and their order: empty messages, powers of two, then
-// the sizes of clustering.Extra. On a busy machine, the last sizes may be missing.
+// checkExample checks the message sizes of the example pair and their order. Empty messages come first,
+// then powers of two, then the sizes of clustering.Extra. On a busy machine, the last sizes may be missing.
 func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Helper()
 	var got, want []int

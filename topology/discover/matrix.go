@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// ErrMatrix is matched by errors about invalid or incomplete distances.
+// ErrMatrix is the error for invalid or incomplete distances. errors.Is finds it.
 var ErrMatrix = errors.New("not a matrix of distances")
 
-// Matrix holds the distance between each two of n members, in seconds. It is symmetric with
-// zeros on the diagonal. A pair that was not measured is NaN.
+// Matrix holds the distance between any two of n members, in seconds. It is symmetric, and its diagonal is
+// zero. The distance of a pair that was not measured is NaN.
 type Matrix struct {
 	n int
 	d []float64 // n·n, by rows
@@ -20,8 +20,8 @@ type Matrix struct {
 // NewMatrix returns the matrix with the given rows. A row may end at the diagonal. If the elements (i, j)
 // and (j, i) are both present, the matrix contains their mean. NaN stands for a pair that was not measured.
 //
-// It returns an error matching ErrMatrix for fewer than two rows and for a row of wrong length. Distances
-// must be above zero and finite. Diagonal elements must be zero.
+// The error matches ErrMatrix if there are fewer than two rows or a row has a wrong length. It also matches
+// if a distance is not above zero and finite, or if a diagonal element is not zero.
 func NewMatrix(rows [][]float64) (Matrix, error) {
 	n := len(rows)
 	if n < 2 {
@@ -63,7 +63,7 @@ func (m Matrix) set(i, j int, x float64) error {
 	return nil
 }
 
-// meanOrOther returns the mean of a and b, or the other value where one is NaN.
+// meanOrOther returns the mean of a and b. If one of them is NaN, it returns the other one.
 func meanOrOther(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):
@@ -78,13 +78,13 @@ func meanOrOther(a, b float64) float64 {
 // Len returns the number of members.
 func (m Matrix) Len() int { return m.n }
 
-// At returns the distance between members i and j, in seconds; NaN if it was not measured.
+// At returns the distance between members i and j in seconds. It is NaN if the pair was not measured.
 func (m Matrix) At(i, j int) float64 { return m.d[i*m.n+j] }
 
-// Row returns the distances of member i to all members. The caller must not change them.
+// Row returns the distances of member i to all members. The caller must not change the slice.
 func (m Matrix) Row(i int) []float64 { return m.d[i*m.n : (i+1)*m.n] }
 
-// Holes returns the pairs that were not measured, in row order.
+// Holes returns the pairs that were not measured, in the order of the rows.
 func (m Matrix) Holes() [][2]int {
 	var out [][2]int
 	for i := range m.n {
@@ -97,7 +97,7 @@ func (m Matrix) Holes() [][2]int {
 	return out
 }
 
-// CheckComplete returns an error matching ErrMatrix when a pair was not measured.
+// CheckComplete returns an error if a pair was not measured. The error matches ErrMatrix.
 func (m Matrix) CheckComplete() error {
 	if m.n < 2 {
 		return fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, m.n)
@@ -109,16 +109,16 @@ func (m Matrix) CheckComplete() error {
 	return nil
 }
 
-// mostMissing is the largest share of a member's pairs that Fill estimates.
+// mostMissing is the largest fraction of a member's pairs that Fill estimates.
 const mostMissing = 0.5
 
-// Fill returns the matrix with an estimate for each pair that was not measured. A detour leads from one
-// member of the pair over a third member to the other. Its length is the longer of its two parts. The
-// estimate is the length of the shortest detour. It is exact in a tree if a third member is near to a
-// member of the pair.
+// Fill returns the matrix with an estimate for each pair that was not measured. The estimate is the length
+// of the shortest detour from one member of the pair over a third member to the other member. The length of
+// a detour is the longer of its two distances. In a tree the estimate is exact if some third member is near
+// one of the two.
 //
-// It returns an error matching ErrMatrix when more than half of a member's pairs are missing. Otherwise any
-// two members have a third member in common. Fill takes O(n) time for each missing pair.
+// The error matches ErrMatrix if more than half of a member's pairs are missing. Otherwise any two members
+// have a third member in common. Fill takes O(n) time for each missing pair.
 func (m Matrix) Fill() (Matrix, error) {
 	holes := m.Holes()
 	if len(holes) == 0 {
@@ -141,8 +141,8 @@ func (m Matrix) Fill() (Matrix, error) {
 	return full, nil
 }
 
-// detour returns the length of the shortest path over a third member. The length of a path is that of its
-// longer part.
+// detour returns the length of the shortest path from i to j over a third member. The length of a path is
+// the longer of its two distances.
 func (m Matrix) detour(i, j int) float64 {
 	best := math.Inf(1)
 	a, b := m.Row(i), m.Row(j)
@@ -165,8 +165,8 @@ func upper(n int, d []float64) []float64 {
 	return out
 }
 
-// Labels holds the group of each member. Groups are numbered from 0 in the order of their
-// first members. NoGroup stands for no group.
+// Labels holds the group number of each member. Groups are numbered from 0 in the order of their first
+// members. NoGroup is the label of a member without a group.
 type Labels []int
 
 // NoGroup is the label of a member without a group.
@@ -192,7 +192,7 @@ func (l Labels) sizes() []int {
 	return out
 }
 
-// NewLabels renumbers groups from 0 in the order of their first members. NoGroup stays NoGroup.
+// NewLabels renumbers the groups from 0, in the order of their first members. It does not change NoGroup.
 func NewLabels(raw []int) Labels {
 	out := make(Labels, len(raw))
 	names := map[int]int{}

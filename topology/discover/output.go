@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrOutput is matched by errors about output without usable measurements.
+// ErrOutput is the error for output that contains no usable measurements. errors.Is finds it.
 var ErrOutput = errors.New("not a measurement of pairs")
 
-// Stages of a launch of the pair benchmark.
+// The stages in which the pair benchmark measures.
 const (
 	Inside  = "inside"  // pairs of ranks inside each node
 	Between = "between" // pairs of nodes, by their first ranks, in a round-robin tournament
@@ -26,7 +26,7 @@ type Endpoint struct {
 	Core int // core that the rank is bound to; -1 without binding
 }
 
-// Measurement holds the round-trip times of one pair in one pass, in seconds.
+// Measurement holds the round-trip times that one pass measured for one pair, in seconds.
 type Measurement struct {
 	Stage              string
 	Pass, Round        int
@@ -43,8 +43,8 @@ type Stage struct {
 	Seconds float64 // duration of the stage
 }
 
-// Example holds the measurements of one pair with messages of one size. The PLogP model of the pair's class
-// is fitted to them.
+// Example holds the measurements of one pair with messages of one size. The PLogP parameters of the pair's
+// class are fitted to such measurements.
 type Example struct {
 	Class                    string
 	Bytes                    int
@@ -52,7 +52,7 @@ type Example struct {
 	Rows                     []float64 // seconds for 10 consecutive messages, for 20, and so on
 }
 
-// Measurements is the output of one launch of the pair benchmark.
+// Measurements holds the output of one launch of the pair benchmark.
 type Measurements struct {
 	Hosts    []string // node names, by rank
 	Library  string   // version string of the MPI library
@@ -63,7 +63,7 @@ type Measurements struct {
 	Damaged  int  // number of unreadable lines
 }
 
-// event is one JSON line of the benchmark's output.
+// event is one line of the benchmark's output, in JSON.
 type event struct {
 	Event   string `json:"event"`
 	Library string `json:"library"`
@@ -102,10 +102,9 @@ type event struct {
 
 const jsonStart = `{"event":`
 
-// ReadOutput reads the output lines of one launch and ignores lines of other programs.
+// ReadOutput parses the output lines of one launch. It ignores lines of other programs.
 //
-// It returns an error matching ErrOutput when the benchmark reports an error, or when two
-// nodes have the same name.
+// The error matches ErrOutput if the benchmark reports an error, or if two nodes have the same name.
 func ReadOutput(lines []string) (Measurements, error) {
 	var r Measurements
 	for _, line := range lines {
@@ -158,7 +157,7 @@ func (r *Measurements) add(e event) {
 	}
 }
 
-// valid reports whether all times are positive and finite and the two ranks differ.
+// valid reports whether all times are positive and finite and the pair consists of two different ranks.
 func (p Measurement) valid() bool {
 	for _, x := range []float64{p.Small, p.SmallMedian, p.Large, p.LargeMedian} {
 		if !(x > 0) || math.IsInf(x, 0) {
@@ -168,7 +167,7 @@ func (p Measurement) valid() bool {
 	return p.A.Host != "" && p.B.Host != "" && p.Pass >= 0 && (p.A.Host != p.B.Host || p.A.Rank != p.B.Rank)
 }
 
-// PairsOf returns the pairs of one stage.
+// PairsOf returns the pairs that one stage measured.
 func (r Measurements) PairsOf(stage string) []Measurement {
 	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p Measurement) bool { return p.Stage != stage })
 }

@@ -12,17 +12,17 @@ import (
 	"tutti/topology"
 )
 
-// ErrPair is matched by errors about invalid measurements of pairs.
+// ErrPair is the error for an invalid measurement of a pair. errors.Is finds it.
 var ErrPair = errors.New("not a measured pair")
 
-// PairTime is one measured time between two nodes.
+// PairTime is a time that was measured between two nodes.
 type PairTime struct {
 	A, B    string
 	Seconds float64 // round trip of a message whose size is the same for all pairs
 }
 
-// Check returns an error matching ErrPair when both nodes are the same, or when the time is
-// not positive and finite.
+// Check returns an error if both nodes are the same, or if the time is not positive and finite. The error
+// matches ErrPair.
 func (p PairTime) Check() error {
 	switch {
 	case p.A == p.B:
@@ -33,7 +33,7 @@ func (p PairTime) Check() error {
 	return nil
 }
 
-// Component is a node, or the link from a switch up to its parent.
+// Component is a part of the network that can be slow: a node, or the link from a switch up to its parent.
 type Component struct {
 	Kind topology.Kind `json:"kind"` // Node or Switch
 	Name string        `json:"name"`
@@ -47,13 +47,13 @@ func (p Component) String() string {
 	return fmt.Sprintf("%s %s", p.Kind, p.Name)
 }
 
-// route is the path of a message between two nodes.
+// route is the path of a message between two nodes, as a list of components.
 type route struct {
 	components []Component // the two nodes, then the links between them
 	height     int         // height of the switch that connects both nodes
 }
 
-// routes finds routes in a tree.
+// routes finds the routes between the nodes of a tree.
 type routes struct {
 	nodes  map[string]*topology.Vertex
 	parent map[*topology.Vertex]*topology.Vertex
@@ -70,7 +70,7 @@ func newRoutes(t *topology.Tree) routes {
 	return w
 }
 
-// between checks a pair and returns its route.
+// between checks a pair and returns the route between its nodes.
 func (w routes) between(p PairTime) (route, error) {
 	a, b := w.nodes[p.A], w.nodes[p.B]
 	switch {
@@ -102,12 +102,12 @@ func componentOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, 
 
 var columns = []string{"a", "b", "seconds"}
 
-// ReadPairs reads pairs from comma-separated values, one pair per line. The header has the
-// columns a, b and seconds; other columns are ignored. A pair may occur several times. file is
-// the file's name in errors.
+// ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a,
+// b and seconds; other columns are ignored. A pair may occur several times. The parameter file is the
+// file's name, for errors.
 //
-// It returns an error matching ErrPair for a missing column, a time that is not a number, and
-// a file without pairs. FindSuspects checks nodes and times.
+// The error matches ErrPair if a column is missing, if a time is not a number, or if the file has no pairs.
+// FindSuspects checks nodes and times.
 func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
 	c := csv.NewReader(r)
 	header, err := c.Read()

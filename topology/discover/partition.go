@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// divide returns one division for each pair of successive steps, finest first. It cuts the hierarchy midway
-// between the two steps. It then moves members, or groups of the finer division, to the groups that their
-// distances support.
+// divide returns one division for each two successive steps, from the finest to the coarsest. It cuts the
+// hierarchy midway between the two steps. It then moves members, or groups of the finer division, to the
+// groups to which they belong according to their distances.
 func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
@@ -25,7 +25,7 @@ func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	return out
 }
 
-// majority returns, for each item, the most frequent label among its members.
+// majority returns the most frequent label among the members of each item.
 func majority(labels, items Labels) []int {
 	k := labels.Groups()
 	out := make([]int, items.Groups())
@@ -43,7 +43,7 @@ func majority(labels, items Labels) []int {
 
 // affinity holds the evidence that two items belong to the same group. Items are single members or groups
 // of a finer division. The evidence of a pair of members is the midpoint of near and far minus the pair's
-// distance. It lies between near - far and far - near.
+// distance. It is limited to the range from near - far to far - near.
 type affinity struct {
 	n            int
 	t            logTable
@@ -54,8 +54,8 @@ type affinity struct {
 	all          []float64 // buffer of sums
 }
 
-// newAffinity adds up the evidence of all member pairs for each pair of items. items labels
-// each member with its item.
+// newAffinity computes the evidence for each pair of items as the sum over their pairs of members. The
+// parameter items has the item of each member.
 func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
@@ -75,10 +75,10 @@ func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	return e
 }
 
-// of returns the evidence of a pair at distance x.
+// of returns the evidence of a pair of members with the distance x.
 func (e *affinity) of(x float64) float64 { return max(-e.most, min(e.most, e.middle-x)) }
 
-// row returns the evidence of item i with each item. The next call overwrites the result.
+// row returns the evidence of item i with every item. The next call overwrites the result.
 func (e *affinity) row(i int) []float64 {
 	if e.between != nil {
 		return e.between[i*e.n : (i+1)*e.n]
@@ -90,8 +90,8 @@ func (e *affinity) row(i int) []float64 {
 	return e.one
 }
 
-// sums returns the evidence that item i belongs to each of k groups. The next call overwrites
-// the result.
+// sums returns the evidence that item i belongs to each of the k groups. The next call overwrites the
+// result.
 func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	e.all = slices.Grow(e.all[:0], k)[:k]
 	clear(e.all)
@@ -101,9 +101,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns the log likelihood ratio of one unit of evidence. It is the step between the levels, divided
-// by the variance of the evidence within groups. The standard deviation counts as at least a fiftieth of
-// the step.
+// nats returns the log likelihood ratio, in nats, that one unit of evidence stands for. It is the step
+// between the levels divided by the variance of the evidence within groups. If the standard deviation is
+// below a fiftieth of the step, this fiftieth is used instead.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -136,8 +136,8 @@ func (e *affinity) improve(start []int) Labels {
 	return labels
 }
 
-// supportedShare returns the share of members that belong to the group for which they have the greatest
-// evidence. The evidence must not be negative.
+// supportedShare returns the fraction of the members whose evidence is greatest for their own group. This
+// evidence must not be negative.
 func supportedShare(t logTable, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
@@ -149,9 +149,9 @@ func supportedShare(t logTable, labels Labels, near, far float64) float64 {
 	return float64(count) / float64(t.n)
 }
 
-// partition is a division of items during its improvement. Its score is the evidence within
-// groups less a penalty for groups of unusual size. Machines mostly consist of equal parts, so
-// a group of unusual size needs stronger evidence.
+// partition is a division of items during its improvement. Its score is the evidence within groups, minus a
+// penalty for groups of unusual size. Machines mostly consist of equal parts, so a group of unusual size
+// needs stronger evidence.
 type partition struct {
 	e      *affinity
 	nats   float64 // log likelihood ratio of one unit of evidence
@@ -161,8 +161,8 @@ type partition struct {
 	groups int // number of groups that are not empty
 	odd    int // number of groups that have an unusual size
 
-	// gain[g+1][o+2] is the gain in nats if the division gets g more groups and o more groups of unusual
-	// size.
+	// gain[g+1][o+2] is the gain in nats if the numbers of groups and of unusual groups grow. The number of
+	// groups grows by g, and the number of groups of unusual size by o.
 	gain [3][5]float64
 }
 
@@ -183,7 +183,7 @@ func newPartition(e *affinity, labels Labels) *partition {
 	return p
 }
 
-// isOdd returns 1 for a group of unusual size, and 0 for a usual or an empty one.
+// isOdd returns 1 for a group of unusual size. It returns 0 for a group of usual size and for an empty one.
 func (p *partition) isOdd(size int) int {
 	if size == 0 || size == p.usual {
 		return 0
@@ -191,7 +191,7 @@ func (p *partition) isOdd(size int) int {
 	return 1
 }
 
-// updateGains recomputes gain.
+// updateGains computes the table gain again.
 func (p *partition) updateGains() {
 	now := p.cost(p.groups, p.odd)
 	for g := range p.gain {
@@ -205,15 +205,15 @@ func (p *partition) updateGains() {
 	}
 }
 
-// cost returns the penalty, in nats, for a division in which odd of the groups have an unusual size. All
-// values of odd have the same prior probability (Laplace's rule of succession). So have all selections of
-// groups, and all sizes up to twice the usual one.
+// cost returns the penalty, in nats, for a division in which the number odd of the groups have an unusual
+// size. The prior gives the same probability to all values of odd (Laplace's rule of succession). It also
+// gives the same probability to all selections of groups, and to all sizes up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
 	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // log of n!
 	return math.Log(float64(groups+1)) + log(groups) - log(odd) - log(groups-odd) + float64(odd)*math.Log(2*float64(p.usual))
 }
 
-// change returns the changes of the number of groups and of unusual groups when two groups get
+// change returns by how much the number of groups and the number of unusual groups grow if two groups get
 // new sizes.
 func (p *partition) change(from, to [2]int) (groups, odd int) {
 	for i := range from {
@@ -223,7 +223,7 @@ func (p *partition) change(from, to [2]int) (groups, odd int) {
 	return groups, odd
 }
 
-// gains returns the gain in nats if two groups get new sizes.
+// gains returns the gain, in nats, if two groups get new sizes.
 func (p *partition) gains(from, to [2]int) float64 {
 	groups, odd := p.change(from, to)
 	return p.gain[groups+1][odd+2]
@@ -238,11 +238,11 @@ func (p *partition) resize(a, b int, to [2]int) {
 	}
 }
 
-// enough is the least gain in nats that counts. A smaller gain is a rounding error.
+// enough is the smallest gain that counts, in nats. Smaller gains are rounding errors.
 const enough = 1e-6
 
-// move moves each item to the group with the greatest gain, which may be an empty one. It
-// reports whether any item moved.
+// move moves each item to the group for which the gain is greatest; this may be an empty group. It reports
+// whether any item moved.
 func (p *partition) move() bool {
 	moved := false
 	for i, own := range p.labels {
@@ -268,7 +268,7 @@ func (p *partition) move() bool {
 	return moved
 }
 
-// join repeatedly joins the two groups with the greatest gain. It reports whether any groups
+// join repeatedly joins the two groups whose union has the greatest gain. It reports whether any groups
 // were joined.
 func (p *partition) join() bool {
 	k := len(p.size)

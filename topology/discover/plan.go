@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Plan is the input of one launch of the pair benchmark.
+// Plan describes what one launch of the pair benchmark measures.
 type Plan struct {
 	Nodes, PPN int
 	Bytes      int     // size of the large message
@@ -22,7 +22,7 @@ type Plan struct {
 	Classes []Class       // classes of pairs to measure an example of
 }
 
-// AllRounds is the value of Plan.Rounds with which every node meets every other node.
+// AllRounds is a value of Plan.Rounds with which every two nodes are paired once.
 const AllRounds = math.MaxInt32
 
 // Text returns the plan in the format that csource/pairs reads.
@@ -48,8 +48,8 @@ func (p Plan) Text() []byte {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// DisjointRounds distributes pairs over rounds, so that each host has at most one pair in a round. It puts
-// each pair into the first possible round.
+// DisjointRounds distributes pairs over rounds, so that a host is in at most one pair of each round. It
+// puts each pair into the first possible round.
 func DisjointRounds(pairs [][2]string) [][][2]string {
 	var rounds [][][2]string
 	var taken []map[string]bool
@@ -65,7 +65,7 @@ func DisjointRounds(pairs [][2]string) [][][2]string {
 	return rounds
 }
 
-// fitsPlan reports whether a host name can be written to a plan.
+// fitsPlan reports whether a plan can contain the host name.
 func fitsPlan(name string) bool {
 	return name != "" && len(name) < 128 && !strings.ContainsAny(name, " \t\r\n")
 }

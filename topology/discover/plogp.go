@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// ClassParameters holds the PLogP parameters of one class of pairs.
+// ClassParameters holds the PLogP parameters of a class of pairs.
 type ClassParameters struct {
 	Class string `json:"class"`
 	Parameters
 }
 
 // FitClasses fits PLogP parameters to the examples of each class, in the order of the examples. The result
-// gaps names the classes without parameters and gives the reasons.
+// gaps lists the classes for which there are no parameters, with the reasons.
 func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	var classes []string
 	by := map[string][]Example{}
@@ -54,12 +54,13 @@ func fit(examples []Example) (Parameters, error) {
 	return FitPLogP(empty.RoundTrip, empty.gap(), readings)
 }
 
-// firstRow is the number of consecutive messages whose time is the first element of Example.Rows. Each
-// further element is the time of twice as many messages as the one before. The benchmark stops when two
-// elements agree within 1 %.
+// firstRow is a number of consecutive messages. The first element of Example.Rows is the time of this many
+// messages. Each further element is the time of twice as many messages as the previous one. The benchmark
+// stops when two elements agree within 1 %.
 const firstRow = 10
 
-// gap returns the mean time of a message in the longest row, in seconds. It returns 0 if there are no rows.
+// gap returns the mean time of a message, in seconds, in the longest row of messages. It returns 0 if there
+// are no rows.
 func (e Example) gap() float64 {
 	last := len(e.Rows) - 1
 	if last < 0 {
@@ -68,10 +69,11 @@ func (e Example) gap() float64 {
 	return e.Rows[last] / float64(int(firstRow)<<min(last, 30))
 }
 
-// ErrParameters is matched by errors about missing or impossible measurements for PLogP parameters.
+// ErrParameters is the error for measurements from which PLogP parameters cannot be computed. errors.Is
+// finds it.
 var ErrParameters = errors.New("not a reading")
 
-// SizeTimes holds the times measured with messages of one size, in seconds.
+// SizeTimes holds the times, in seconds, that were measured with messages of one size.
 type SizeTimes struct {
 	Bytes     int
 	RoundTrip float64 // from sending a message to receiving the answer
@@ -80,7 +82,7 @@ type SizeTimes struct {
 	Gap       float64 // mean time per message in a long row of messages; 0 if not measured
 }
 
-// Overhead holds the PLogP costs of messages of one size, in seconds.
+// Overhead holds the PLogP parameters that depend on the message size, in seconds, for one size.
 type Overhead struct {
 	Bytes   int     `json:"bytes"`
 	Send    float64 `json:"send"`    // o_s, the sender's CPU time
@@ -88,8 +90,8 @@ type Overhead struct {
 	Gap     float64 `json:"gap"`     // g, the least time between two messages
 }
 
-// Parameters holds the PLogP parameters of one pair of ranks. The zero value stands for a pair
-// that was not measured.
+// Parameters holds the PLogP parameters of a pair of ranks. The zero value stands for a pair that was not
+// measured.
 type Parameters struct {
 	Latency float64    `json:"latency"` // L, seconds
 	Sizes   []Overhead `json:"sizes"`   // ascending by size
@@ -101,8 +103,8 @@ type Parameters struct {
 // If no gap was measured for a size, its gap is the round trip of this size, minus roundTrip, plus gap
 // (equation 3.1). The latency is half of roundTrip - 2·gap (equation 3.2).
 //
-// It returns an error matching ErrParameters for missing, negative or infinite times, for duplicate or
-// negative sizes, and for a negative gap or latency.
+// The error matches ErrParameters if times are missing, negative or infinite. It also matches for duplicate
+// or negative sizes, and for a negative gap or latency.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 func FitPLogP(roundTrip, gap float64, readings []SizeTimes) (Parameters, error) {

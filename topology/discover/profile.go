@@ -12,7 +12,7 @@ import (
 	"tutti/metrics"
 )
 
-// logTable holds the natural logarithms of the distances of a Matrix.
+// logTable holds the natural logarithms of the distances in a Matrix.
 type logTable struct {
 	n int
 	x []float64
@@ -20,7 +20,7 @@ type logTable struct {
 
 func (t logTable) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
 
-// smallest returns the smallest distance of two members.
+// smallest returns the smallest distance between two members.
 func (m Matrix) smallest() float64 {
 	out := math.Inf(1)
 	for _, x := range m.d {
@@ -31,7 +31,7 @@ func (m Matrix) smallest() float64 {
 	return out
 }
 
-// logs returns the natural logarithms of the distances, in multiples of unit.
+// logs returns the natural logarithms of the distances divided by unit.
 func logs(m Matrix, unit float64) logTable {
 	t := logTable{n: m.n, x: make([]float64, len(m.d))}
 	for i, x := range m.d {
@@ -42,18 +42,18 @@ func logs(m Matrix, unit float64) logTable {
 	return t
 }
 
-// Clip is a quantile of all distances. Profile replaces longer distances by this quantile. Otherwise a few
-// delayed messages dominate the difference between two rows.
+// Clip is a quantile of all distances. Profile limits longer distances to this quantile. Without the limit,
+// a few delayed messages would dominate the difference between two rows.
 const Clip = 0.97
 
 // Profile returns the distances between the profiles of members. A profile is a member's row
 // of logarithms of distances.
 //
-// The distance between two profiles is their root mean square difference, without the columns
-// of the two members. Distances are limited to the Clip quantile. Members of one group have
-// similar profiles, and averaging over a row reduces the noise. O(n³).
+// The distance between two profiles is their root mean square difference, without the columns of the two
+// members. Distances are limited to the Clip quantile. Members of one group have similar profiles, and
+// averaging over a row reduces the noise. Profile takes O(n³) time.
 //
-// It returns an error matching ErrMatrix when a pair is missing.
+// The error matches ErrMatrix if a pair is missing.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5
 // and 3.6, with logarithms.
@@ -72,11 +72,11 @@ func allMembers(n int) []int {
 	return out
 }
 
-// mostLandmarks is the largest number of columns in the comparison of two profiles. With more columns, the
-// groups found among 2048 members at 10 % noise were the same.
+// mostLandmarks is the largest number of columns in which two profiles are compared. More columns gave the
+// same groups among 2048 members at 10 % noise.
 const mostLandmarks = 512
 
-// landmarks returns the columns in which profiles are compared. They depend on n only.
+// landmarks returns the columns in which profiles are compared. They depend only on n.
 func landmarks(n int) []int {
 	if n <= mostLandmarks {
 		return allMembers(n)
@@ -86,9 +86,9 @@ func landmarks(n int) []int {
 	return some
 }
 
-// profile returns the n·n distances between profiles, compared over some columns. t must be
-// zero on the diagonal. Many members are compared in single precision, whose rounding error is
-// far below the noise. That halves the time and needs no second n·n matrix.
+// profile returns the n·n distances between profiles, which are compared in the given columns. The diagonal
+// of t must be zero. If there are many members, they are compared in single precision. Its rounding errors
+// are far below the noise, the time is half as long, and no second n·n matrix is needed.
 func profile(t logTable, columns []int) []float64 {
 	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
 	for _, c := range columns {
@@ -103,7 +103,7 @@ func profile(t logTable, columns []int) []float64 {
 	return out
 }
 
-// profiler computes the distances between profiles over some columns.
+// profiler computes the distances between profiles, compared in some columns.
 type profiler struct {
 	t       logTable
 	columns []int
@@ -112,7 +112,7 @@ type profiler struct {
 	square  []float64
 }
 
-// strip is the number of rows per matrix multiplication.
+// strip is the number of rows that one matrix multiplication covers.
 const strip = 512
 
 func (p *profiler) doublePrecision(out []float64) {
@@ -141,8 +141,8 @@ func (p *profiler) doublePrecision(out []float64) {
 	}
 }
 
-// singlePrecision does the same as doublePrecision in single precision. It first subtracts a constant from all
-// distances, since a large common part would cost digits.
+// singlePrecision works like doublePrecision, but with numbers of single precision. It first subtracts a
+// constant from all distances, since a large common part would cost digits.
 func (p *profiler) singlePrecision(out []float64) {
 	n, r := p.t.n, len(p.columns)
 	middle := p.most / 2
@@ -179,7 +179,8 @@ func (p *profiler) putStrip(out []float64, from, to int, product []float32) {
 	}
 }
 
-// put sets the distance of profiles i and j from the product of their rows.
+// put sets the distance between the profiles i and j. The parameter product is the dot product of their
+// rows.
 func (p *profiler) put(out []float64, i, j int, product float64) {
 	sum := p.square[i] + p.square[j] - 2*product
 	direct := min(p.t.x[i*p.t.n+j], p.most)

@@ -11,8 +11,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// noTrees are networks that are no trees. hops returns the number of switches between two
-// members.
+// noTrees are networks that have no tree of switches. The function hops returns the number of switches
+// between two members.
 var noTrees = []struct {
 	name    string
 	members int
@@ -55,12 +55,12 @@ var noTrees = []struct {
 	{name: "dragonfly of 5 groups of 4 routers of 1", members: 20, hops: dragonfly(4, 1)},
 }
 
-// around returns the shorter distance around a ring of n members.
+// around returns the length of the shorter way between two members of a ring of n members.
 func around(i, j, n int) int { return min((i-j+2*n*n*n)%n, (j-i+2*n*n*n)%n) }
 
-// dragonfly returns the number of hops between members of a dragonfly network. It has a·p+1
-// groups of a routers with p members each. All routers of a group are connected, and one link
-// connects each two groups.
+// dragonfly returns the number of hops between members of a dragonfly network. It has a·p+1 groups of a
+// routers with p members each. All routers of a group are connected with one another, and any two groups
+// are connected by one link.
 func dragonfly(a, p int) func(i, j int) int {
 	gate := func(from, to int) int { return ((to-from-1)%(a*p+1) + a*p + 1) % (a*p + 1) / p }
 	return func(i, j int) int {
@@ -85,8 +85,8 @@ func dragonfly(a, p int) func(i, j int) int {
 
 func abs(x int) int { return max(x, -x) }
 
-// TestNoTree checks that networks without a tree show no level, except for the level of routers or nodes.
-// Members are in random order, and distances have 2 or 5 % noise.
+// TestNoTree checks that no level is found in networks that are not trees, except for the level of routers
+// or nodes. The members are in random order, and the distances have 2 or 5 % noise.
 func TestNoTree(t *testing.T) {
 	for _, tc := range noTrees {
 		for _, noise := range []float64{0.02, 0.05} {
@@ -108,8 +108,8 @@ func TestNoTree(t *testing.T) {
 	}
 }
 
-// TestRanks512 checks that three levels of 512 randomly placed ranks are found at 10 % noise, with a known
-// and with an unknown number of groups.
+// TestRanks512 checks that three levels of 512 randomly placed ranks are found at 10 % noise. It tries this
+// with a known and with an unknown number of groups.
 func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
 	for seed := range seeds(3) {

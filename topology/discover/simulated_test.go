@@ -18,7 +18,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestSimulated checks that the topology of a machine simulated by SimGrid is found, with 10 % noise. Nodes
+// TestSimulated checks that the topology of a machine that SimGrid simulates is found at 10 % noise. Nodes
 // have two sockets, and leaf switches have eight nodes. Ranks are assigned to cores at random. By default,
 // the machine has 16 nodes with one assignment; RANKS=512 gives 32 nodes and three assignments.
 func TestSimulated(t *testing.T) {
@@ -47,7 +47,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// simulate returns the output lines of scripts/simulate.sh.
+// simulate runs scripts/simulate.sh and returns the lines of its output.
 func simulate(t *testing.T, args ...string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -65,7 +65,7 @@ func simulate(t *testing.T, args ...string) []string {
 	return strings.Split(string(out), "\n")
 }
 
-// place is an event of the simulated program: the place of a rank, or the end.
+// place is an event in the output of the simulated program: where a rank runs, or the end of the program.
 type place struct {
 	Event  string  `json:"event"`
 	Host   string  `json:"host"`
@@ -74,8 +74,7 @@ type place struct {
 	At     float64 `json:"at"` // simulated time in seconds, of the end
 }
 
-// simulated returns the places of all ranks and the simulated duration of the measurement in
-// seconds.
+// simulated returns where all ranks run. It also returns how long the measurement took in simulated time.
 func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	t.Helper()
 	for _, line := range lines {
@@ -96,8 +95,8 @@ func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	return places, seconds
 }
 
-// built returns the groups of the simulated machine: the nodes of each leaf switch and the ranks of each
-// socket.
+// built returns the groups of the simulated machine. These are the nodes of each leaf switch and the ranks
+// of each socket.
 func built(places []place) []string {
 	by := map[string][]string{}
 	for _, p := range places {
@@ -112,8 +111,8 @@ func built(places []place) []string {
 	return sets(by)
 }
 
-// grouped returns the lowest groups of a tree: the nodes below each switch and the cores of
-// each group.
+// grouped returns the lowest groups of a tree. These are the nodes below each switch and the cores of each
+// group.
 func grouped(tree *topology.Tree) []string {
 	by := map[string][]string{}
 	host := ""
@@ -128,7 +127,8 @@ func grouped(tree *topology.Tree) []string {
 	return sets(by)
 }
 
-// sets returns one string for each group: its members in sorted order. The strings are sorted, too.
+// sets returns one string for each group, which lists the members in sorted order. The strings are sorted,
+// too.
 func sets(by map[string][]string) []string {
 	var out []string
 	for _, members := range by {

@@ -8,9 +8,9 @@ import (
 	"tutti/metrics"
 )
 
-// confirmedDivisions returns the divisions that one set of repetitions shows and the other set confirms.
-// Each set confirms the steps of the other set. The smaller of the two numbers of confirmed steps applies.
-// The mean of both sets determines the groups.
+// confirmedDivisions returns the divisions whose steps one set of repetitions shows and the other set
+// confirms. Each set is used to confirm the steps of the other one, and the smaller number of confirmed
+// steps counts. The groups come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
@@ -32,8 +32,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	})
 }
 
-// confirmSteps builds the hierarchy of the table train. It returns those of its steps that the table test
-// confirms.
+// confirmSteps builds the hierarchy from the table train. It returns the hierarchy's steps that the table
+// test confirms.
 func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
 	steps := h.steps(test, leastStep, leastConfirmedZ)
@@ -51,16 +51,16 @@ func confirmSteps(train, test logTable) []step {
 	return steps
 }
 
-// singleDivisions returns the divisions whose steps are large compared with the standard deviation of
-// one distance.
+// singleDivisions returns the divisions whose steps are large compared with the standard deviation of a
+// single distance.
 func (h *hierarchy) singleDivisions(t logTable) []Labels {
 	return h.divideBy(t, h.steps(t, leastStep, leastSingleZ), func(parts []Labels) int {
 		return leastSeparated(t, parts)
 	})
 }
 
-// divideBy returns the divisions of the steps. It calls fails repeatedly. Each time fails returns the
-// number of a step, divideBy merges that step with the next one.
+// divideBy returns the divisions that follow from the steps. It calls fails repeatedly. If fails returns
+// the number of a step, divideBy merges this step with the next one and tries again.
 func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels) int) []Labels {
 	for len(steps) > 1 {
 		parts := h.divide(t, steps)
@@ -73,16 +73,16 @@ func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels
 	return nil
 }
 
-// mergeSteps merges a step with the next one.
+// mergeSteps merges the step with the index at with the next step.
 func mergeSteps(steps []step, at int) []step {
 	a, b := steps[at], steps[at+1]
 	joined := step{level: (a.level*a.weight + b.level*b.weight) / (a.weight + b.weight), weight: a.weight + b.weight}
 	return slices.Replace(slices.Clone(steps), at, at+2, joined)
 }
 
-// byLevel sums up the distances of each level. Divisions are finest first. Element i has the pairs that
-// share a group in divisions[i] and in no finer division. The last element has the pairs that share no
-// group.
+// byLevel returns the statistics of the distances at each level. The divisions are ordered from the finest
+// to the coarsest. Element i is for the pairs that share a group in divisions[i] but not in a finer
+// division. The last element is for the pairs that share no group.
 func byLevel(t logTable, divisions []Labels) []sample {
 	out := make([]sample, len(divisions)+1)
 	for i := range t.n {
@@ -93,7 +93,8 @@ func byLevel(t logTable, divisions []Labels) []sample {
 	return out
 }
 
-// sharedAt returns the finest division in which two members share a group, or len(divisions).
+// sharedAt returns the index of the finest division in which two members share a group. If they share none,
+// it returns len(divisions).
 func sharedAt(divisions []Labels, i, j int) int {
 	for level, labels := range divisions {
 		if labels[i] == labels[j] {
@@ -103,8 +104,8 @@ func sharedAt(divisions []Labels, i, j int) int {
 	return len(divisions)
 }
 
-// weakestStep returns the level with the smallest or least certain step to the next level, or -1
-// if all steps suffice. A level without distances is the weakest.
+// weakestStep returns the level whose step to the next level is smallest or least certain. It returns -1 if
+// all steps are large enough. A level without distances is the weakest.
 func weakestStep(samples []sample, sure float64) int {
 	at, worst := -1, 1.0
 	for i := 0; i+1 < len(samples); i++ {
@@ -121,7 +122,7 @@ func weakestStep(samples []sample, sure float64) int {
 	return at
 }
 
-// leastSeparated does the same as weakestStep, but compares steps with the standard deviation of one
+// leastSeparated works like weakestStep, but compares steps with the standard deviation of a single
 // distance.
 func leastSeparated(t logTable, divisions []Labels) int {
 	at, worst := -1, 1.0
@@ -139,7 +140,7 @@ func leastSeparated(t logTable, divisions []Labels) int {
 	return at
 }
 
-// distances returns the distances of each level, with the levels that byLevel defines.
+// distances returns the distances of each level. The levels are those of byLevel.
 func distances(t logTable, divisions []Labels) [][]float64 {
 	out := make([][]float64, len(divisions)+1)
 	for i := range t.n {

@@ -14,23 +14,22 @@ import (
 
 // Thresholds of suspects.
 const (
-	// falseAlarms is the probability of a suspect on a machine without slow components.
+	// falseAlarms is the probability that any suspect is reported on a machine without slow components.
 	falseAlarms = 0.05
 
-	// leastSlowdown is the smallest slowdown that is reported; it equals the smallest step
-	// between levels.
+	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest step between levels.
 	leastSlowdown = 1.1
 
-	// leastAlike is the least number of pairs at one height of the tree from which the usual time at this
-	// height can be determined.
+	// leastAlike is a number of pairs at one height of the tree. With fewer pairs, the usual time at this
+	// height is unknown.
 	leastAlike = 8
 
-	// leastPairs is the least number of pairs of a component from which the component can be distinguished
-	// from its partner.
+	// leastPairs is a number of pairs that pass a component. With fewer pairs, the component cannot be
+	// distinguished from its partner.
 	leastPairs = 2
 )
 
-// Suspect is a component that looks slow.
+// Suspect is a component that seems to be slow.
 type Suspect struct {
 	Component
 	Slowdown float64 `json:"slowdown"` // median slowdown of its pairs that pass no suspect of higher rank
@@ -38,7 +37,7 @@ type Suspect struct {
 	Chance   float64 `json:"chance"`   // upper bound of the probability that a machine without slow components shows this
 }
 
-// String returns the component, its slowdown, the number of pairs and the probability.
+// String describes the component, its slowdown, the number of pairs and the probability of a false alarm.
 func (s Suspect) String() string {
 	return fmt.Sprintf("%s: %.2g times as long, %d pairs, by chance %.2g", s.Component, s.Slowdown, s.Pairs, s.Chance)
 }
@@ -47,24 +46,26 @@ func (s Suspect) String() string {
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear components look slow but cannot be distinguished from others. All their pairs pass a suspect
-	// of higher rank, or the same pairs pass another component.
+	// Unclear are components that seem to be slow but cannot be distinguished from others. All pairs of
+	// such a component pass a suspect with a higher score, or exactly the same pairs pass another
+	// component.
 	Unclear []Component `json:"unclear"`
 
 	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs
 	LeftOut int     `json:"left_out"` // number of pairs at heights of the tree with too few pairs
 }
 
-// FindSuspects finds slow nodes and links from the times of measured pairs.
+// FindSuspects finds slow nodes and slow links. It uses the times that were measured between pairs of
+// nodes.
 //
 // To recognise slow nodes, it needs three or more rounds of disjoint pairs with changing partners. To
 // recognise slow links, it needs pairs between switches. At each height of the tree, more than half of the
-// pairs must have usual times. A single node below a switch cannot be distinguished from the switch's link;
-// the node is reported.
+// pairs must have usual times. If a single node is below a switch, it cannot be distinguished from the link
+// of the switch. FindSuspects then reports the node.
 //
-// It returns an error when the tree does not pass Check. It returns an error matching ErrPair for an
-// unknown node, a node paired with itself, and a time that is not positive. It takes O(height) time for
-// each pair, plus the product of components and pairs.
+// It returns an error if the tree does not pass Check. The error matches ErrPair if a node is unknown or
+// paired with itself, or if a time is not positive. It takes O(height) time for each pair, plus the product
+// of components and pairs.
 func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	if err := t.Check(); err != nil {
 		return SuspectReport{}, err
@@ -87,7 +88,7 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	return r, nil
 }
 
-// slowness holds the relative times of all pairs and the components on their routes.
+// slowness holds the relative times of all pairs, and the components on the routes of the pairs.
 type slowness struct {
 	routes     []route
 	excess     []float64   // natural logarithm of the time over the usual time; NaN where the usual time is unknown
@@ -96,8 +97,8 @@ type slowness struct {
 	of         map[Component][]int
 }
 
-// compare replaces the logarithms of times by their excess over the usual time at the same height. It
-// returns the number of pairs for which the usual time is unknown.
+// compare subtracts from the logarithm of each time the usual value at the same height. It returns the
+// number of pairs for which the usual time is unknown.
 func (e *slowness) compare() (leftOut int) {
 	alike := map[int][]float64{}
 	for i, w := range e.routes {
@@ -133,8 +134,8 @@ func (e *slowness) compare() (leftOut int) {
 	return leftOut
 }
 
-// find adds suspects to the report, highest score first. It judges a component by the pairs
-// that pass no earlier suspect.
+// find adds suspects to the report, beginning with the highest score. It judges a component only by pairs
+// that do not pass a suspect found earlier.
 func (e *slowness) find(r *SuspectReport) {
 	j := e.newScorer()
 	var slow []judgement
@@ -160,7 +161,7 @@ func (e *slowness) find(r *SuspectReport) {
 	}
 }
 
-// unexplained returns the pairs of a component that pass none of the suspects named so far.
+// unexplained returns the pairs of a component that do not pass any of the suspects named so far.
 func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	return slices.DeleteFunc(slices.Clone(e.of[p]), func(i int) bool {
 		return slices.ContainsFunc(e.routes[i].components, func(p Component) bool { return named[p] })
@@ -169,16 +170,17 @@ func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 
 // scorer decides which components are slow.
 //
-// The score of a component with k pairs is the sum of their excesses, in standard deviations,
-// over √k. An excess counts at most as the smallest excess plus the width of k normal numbers.
-// Delayed messages and slow partners therefore do not suffice if one pair is usual.
+// The score of a component with k pairs is the sum of their excesses, in standard deviations, over √k. An
+// excess counts at most as the smallest excess plus the width of k normal numbers. If one pair is usual,
+// delayed messages and slow partners are therefore not enough for a high score.
 //
-// For usual pairs the score is normal without this limit and smaller with it. The normal tail
-// thus bounds the probability of a score. Times the number of components, it bounds the
-// probability of any such score (Bonferroni).
+// Without this limit, the score of usual pairs is normally distributed; with the limit it is smaller. The
+// tail of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by
+// the number of components, it is an upper bound for the probability that any component has such a score
+// (Bonferroni).
 //
-// Usual nodes differ slightly, so scores of usual components may have a standard deviation
-// above 1. The unit of each kind is then enlarged by this factor.
+// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1.
+// Scores of each kind of component are then divided by this standard deviation.
 type scorer struct {
 	e      *slowness
 	needed float64                   // least score of a slow component
@@ -205,7 +207,7 @@ func (e *slowness) newScorer() scorer {
 	return j
 }
 
-// score returns the score of a component, computed from the given pairs.
+// score returns the score of a component. It uses only the given pairs.
 func (j scorer) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
@@ -220,7 +222,7 @@ func (j scorer) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// judge judges a component from the given pairs.
+// judge computes the score and the slowdown of a component. It uses only the given pairs.
 func (j scorer) judge(p Component, pairs []int) judgement {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {
@@ -237,7 +239,7 @@ func (j scorer) judge(p Component, pairs []int) judgement {
 	return v
 }
 
-// NetworkReport holds the suspects and the bisections of a machine's network.
+// NetworkReport holds the suspects and the bisections in the network of a machine.
 type NetworkReport struct {
 	Nodes      int
 	Latency    SuspectReport // by the time of empty messages
@@ -246,7 +248,8 @@ type NetworkReport struct {
 	Gaps       []string
 }
 
-// FindSuspects sets Latency and Bandwidth to the suspects by the median times of empty and of large messages.
+// FindSuspects finds the suspects from the pairs. It sets Latency by the median times of empty messages,
+// and Bandwidth by those of large messages.
 func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err error) {
 	if n.Latency, err = FindSuspects(t, medians(pairs, func(p Measurement) float64 { return p.SmallMedian })); err != nil {
 		return err
@@ -255,7 +258,7 @@ func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err
 	return err
 }
 
-// medians returns one time for each pair of hosts: the median over its passes.
+// medians returns one time for each pair of hosts. It is the median over all passes.
 func medians(pairs []Measurement, seconds func(Measurement) float64) []PairTime {
 	times := map[[2]string][]float64{}
 	var order [][2]string

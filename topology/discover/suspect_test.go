@@ -16,7 +16,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// leafTree returns a tree of equal leaf switches below one switch.
+// leafTree returns a tree with one switch above several leaf switches. All leaf switches have the same
+// number of nodes.
 func leafTree(leaves, nodes int) topology.Tree {
 	root := topology.Vertex{Kind: topology.Switch, Name: "top", Confidence: 1}
 	for l := range leaves {
@@ -29,8 +30,8 @@ func leafTree(leaves, nodes int) topology.Tree {
 	return topology.Tree{Root: root}
 }
 
-// trial describes how times are drawn. The time of a message depends on the slower of its two nodes and on
-// slow links.
+// trial describes how a test draws times. The time of a message depends on the slower of its two nodes, and
+// on slow links.
 type trial struct {
 	noise    float64 // standard deviation of the logarithm of a measurement
 	nodes    float64 // standard deviation of the logarithm of a node's speed
@@ -39,7 +40,7 @@ type trial struct {
 	slowLink map[string]float64 // slowdown by name of the leaf switch
 }
 
-// times draws the slowdown of every node.
+// times draws how much slower than usual each node is.
 func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
 	factor := map[string]float64{}
 	for _, leaf := range t.Switches() {
@@ -50,7 +51,7 @@ func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
 	return factor
 }
 
-// measure draws the time of one pair.
+// measure draws the time that is measured for one pair.
 func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.PairTime {
 	seconds := usual * math.Exp(tr.noise*rng.NormFloat64())
 	if rng.Float64() < tr.late {
@@ -59,7 +60,8 @@ func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.Pai
 	return discover.PairTime{A: a, B: b, Seconds: seconds}
 }
 
-// rounds draws rounds of disjoint pairs inside leaf switches, with new partners in each round.
+// rounds draws the times of rounds in which pairs have no node in common. The two nodes of a pair are on
+// the same leaf switch, and partners change in each round.
 func (tr trial) rounds(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
 	factor := tr.times(t, rng)
 	var out []discover.PairTime
@@ -75,7 +77,8 @@ func (tr trial) rounds(t *topology.Tree, n int, rng *rand.Rand) []discover.PairT
 	return out
 }
 
-// tournament returns the pairs of a round-robin tournament with an even number of players.
+// tournament returns the pairs in one round of a round-robin tournament. The number of players must be
+// even.
 func tournament(players, round int) [][2]int {
 	others := players - 1
 	pairs := [][2]int{{others, round}}
@@ -85,7 +88,8 @@ func tournament(players, round int) [][2]int {
 	return pairs
 }
 
-// across draws rounds of disjoint pairs between leaf switches.
+// across draws the times of rounds in which pairs have no node in common. The two nodes of a pair are on
+// different leaf switches.
 func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
 	factor := tr.times(t, rng)
 	leaves := t.Switches()
@@ -106,7 +110,8 @@ func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairT
 	return out
 }
 
-// some returns the slowdowns of the slow nodes. Each node is slow with a probability of 1 %.
+// some draws the slow nodes and returns how much slower they are. Each node is slow with a probability of 1
+// %.
 func some(t *topology.Tree, times float64, rng *rand.Rand) map[string]float64 {
 	slow := map[string]float64{}
 	for _, n := range t.Nodes() {
@@ -122,8 +127,8 @@ func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover
 	return testutil.Must(discover.FindSuspects(tree, pairs))(t)
 }
 
-// TestNodes checks that slow nodes among 1024 are found after three rounds. Usual nodes differ by 1.5 %,
-// and up to 1 % of the measurements are delayed.
+// TestNodes checks that slow nodes among 1024 are found after three rounds. The speeds of usual nodes
+// differ by 1.5 %, and up to 1 % of the measurements are delayed.
 func TestNodes(t *testing.T) {
 	tests := []struct {
 		noise, late, speed float64
@@ -166,7 +171,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestLinks checks that a slow link is reported without the nodes behind it, and a slow node
+// TestLinks checks that a slow link is reported, but not the nodes behind it. A slow node must be reported
 // without its link.
 func TestLinks(t *testing.T) {
 	tree := leafTree(16, 16)
@@ -185,7 +190,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestUnclear checks that slow nodes behind a slow link are unclear if all their pairs pass this link.
+// TestUnclear checks slow nodes behind a slow link. They must be unclear if all their pairs pass this link.
 func TestUnclear(t *testing.T) {
 	tree := leafTree(16, 16)
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -199,7 +204,7 @@ func TestUnclear(t *testing.T) {
 	}
 }
 
-// TestFalseAlarms checks that the false alarms on machines without slow nodes stay below 5 %.
+// TestFalseAlarms checks machines without slow nodes. Suspects may be reported on fewer than 5 % of them.
 func TestFalseAlarms(t *testing.T) {
 	tree := leafTree(1, 16)
 	below := 0
@@ -213,7 +218,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestWithoutNoise checks that a slow node is found if all other times are exactly equal.
+// TestWithoutNoise checks that a slow node is found even if all other times are exactly equal.
 func TestWithoutNoise(t *testing.T) {
 	tree := leafTree(2, 16)
 	rng := rand.New(rand.NewPCG(1, 5))
@@ -223,7 +228,7 @@ func TestWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestTwoSlowPartners checks that two slow nodes are both unclear if they met only each other.
+// TestTwoSlowPartners checks two slow nodes that were paired only with each other. Both must be unclear.
 func TestTwoSlowPartners(t *testing.T) {
 	tree := leafTree(1, 16)
 	rng := rand.New(rand.NewPCG(1, 6))
@@ -337,7 +342,7 @@ func FuzzReadPairs(f *testing.F) {
 	})
 }
 
-// switches returns a tree of two leaf switches with four nodes each.
+// switches returns a tree of two leaf switches, with four nodes on each.
 func switches() *topology.Tree {
 	root := topology.Vertex{Kind: topology.Switch, Name: "top"}
 	for l := range 2 {
@@ -363,8 +368,8 @@ func TestRetestPairs(t *testing.T) {
 	}
 }
 
-// TestBisections checks an oversubscribed switch, whose four pairs are half as fast together as alone. A
-// leaf switch keeps its speed.
+// TestBisections checks an oversubscribed switch. Its four pairs together are half as fast as one pair
+// alone. A leaf switch must keep its speed.
 func TestBisections(t *testing.T) {
 	hosts := switches().Nodes()
 	cuts := discover.Cuts(switches(), hosts)

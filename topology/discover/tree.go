@@ -11,8 +11,8 @@ import (
 	"tutti/topology"
 )
 
-// nodes returns one time for each pair of nodes and each pass: the shortest round trip of empty messages.
-// Times are ordered by node.
+// nodes returns one time for each pair of nodes in each pass: the shortest round trip of an empty message.
+// The times are sorted by node.
 func (r Measurements) nodes() []PairTime {
 	number := map[string]int{}
 	for i, host := range r.Hosts {
@@ -29,10 +29,10 @@ func (r Measurements) nodes() []PairTime {
 	return out
 }
 
-// Tree returns the tree of all nodes: the levels of switches between them, and the groups of
-// cores inside each node. Gaps name what was not measured and what shows no level.
+// Tree returns the tree of all nodes: the levels of switches between them, and the groups of cores inside
+// each node. The gaps of the tree list what was not measured, and where no level was found.
 //
-// It returns an error matching ErrOutput when there is no node.
+// The error matches ErrOutput if there is no node.
 func (r Measurements) Tree() (topology.Tree, error) {
 	if len(r.Hosts) == 0 {
 		return topology.Tree{}, fmt.Errorf("%w: no node", ErrOutput)
@@ -61,8 +61,8 @@ func (r Measurements) Tree() (topology.Tree, error) {
 	return t, nil
 }
 
-// switches returns the tree of the nodes. If too few pairs were measured, all nodes are below
-// one switch with confidence 0.
+// switches returns the tree of switches and nodes. If too few pairs were measured, all nodes are below one
+// switch, which has confidence 0.
 func (r Measurements) switches() (topology.Tree, error) {
 	if len(r.Hosts) == 1 {
 		return topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: r.Hosts[0]}}, nil
@@ -90,8 +90,8 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// node returns a node with the groups found among its ranks, and its gaps. The node has no
-// children if no pair in it was measured.
+// node returns a node with the groups that were found among its ranks. It also returns the gaps of the
+// node. The node has no children if no pair inside the node was measured.
 func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	node := topology.Vertex{Kind: topology.Node, Name: host}
 	all := r.PairsOf(Inside)
@@ -118,7 +118,8 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	return inside.Root, inside.Gaps, err
 }
 
-// core returns the name of a rank's core, or of the rank if it is not bound to a core.
+// core returns the name of the core on which a rank runs. If the rank is not bound to a core, it returns a
+// name for the rank.
 func (p Endpoint) core() string {
 	if p.Core < 0 {
 		return fmt.Sprintf("rank%d", p.Rank)
@@ -126,12 +127,12 @@ func (p Endpoint) core() string {
 	return fmt.Sprintf("core%d", p.Core)
 }
 
-// FindPairLevels finds the levels of the members that occur in pairs. It deals the times of each pair
-// alternately to two sets of repetitions. If no pair has a second time, it uses FindLevelsUnconfirmed.
-// Members are in the order of their first pairs, and errors number them from 0.
+// FindPairLevels finds the levels of the members that occur in pairs. It assigns the times of each pair
+// alternately to two sets of repetitions. If no pair has a second time, it uses FindLevelsUnconfirmed. The
+// members are in the order in which they first occur. Errors refer to them by numbers from 0.
 //
-// It returns an error matching ErrPair for an invalid pair. It returns an error matching ErrMatrix when
-// more than half of a member's pairs are missing.
+// The error matches ErrPair for an invalid pair. It matches ErrMatrix if more than half of a member's pairs
+// are missing.
 func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err error) {
 	m, err := gather(pairs)
 	if err != nil {
@@ -184,8 +185,7 @@ func (m pairTimes) discover() (LevelReport, error) {
 	return FindLevels(first, second)
 }
 
-// half returns the median of every second time of each pair. The parameter from is the index of the first
-// time.
+// half returns, for each pair, the median of every second time, beginning with the index from.
 func (m pairTimes) half(from int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
@@ -201,9 +201,9 @@ func (m pairTimes) half(from int) (Matrix, error) {
 	return NewMatrix(rows)
 }
 
-// Tree returns the tree of nodes and switches that the levels describe. The parameter names holds the name
-// of the node for each member. Every level becomes a level of switches below one top switch. The gaps of
-// the tree contain far members and unclear divisions.
+// Tree returns the tree of nodes and switches that the levels describe. The parameter names holds the node
+// name of each member. Every level becomes a level of switches below one top switch. The gaps of the tree
+// list far members and unclear divisions.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Tree(names []string) (topology.Tree, error) {
@@ -228,7 +228,7 @@ func (r LevelReport) Tree(names []string) (topology.Tree, error) {
 }
 
 // Inside returns the tree of one node whose cores are grouped by the levels. The parameter names holds the
-// name of the core for each member. Every level becomes a level of groups inside the node.
+// core name of each member. Every level becomes a level of groups inside the node.
 //
 // It returns the errors of topology.Build.
 func (r LevelReport) Inside(node topology.Vertex, names []string) (topology.Tree, error) {

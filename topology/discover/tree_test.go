@@ -12,8 +12,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// machine draws the output of a launch with four passes. The parameter nodes counts nodes of a leaf switch,
-// sockets counts sockets of a node, and cores counts cores of a socket.
+// machine draws the output of a launch with four passes on a machine with the given number of leaf
+// switches. The parameter nodes is the number of nodes on each leaf switch, sockets is the number of
+// sockets in each node, and cores is the number of cores in each socket.
 func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := discover.Measurements{Ended: true}
@@ -53,14 +54,15 @@ func levels(t *testing.T, r discover.Measurements) string {
 	return strings.Join(append(out, tree.Gaps...), "; ")
 }
 
-// TestTree finds switches and groups inside nodes in one launch.
+// TestTree checks that switches, and groups inside nodes, are found in a single launch.
 func TestTree(t *testing.T) {
 	if got, want := levels(t, machine(2, 4, 2, 4)), "1 switch of 8 nodes; 2 switches of 4 nodes; 8 nodes of 8 places; 16 groups of 4 places"; got != want {
 		t.Errorf("levels %s, want %s", got, want)
 	}
 }
 
-// TestTreeGaps checks that missing measurements become gaps and the rest of the tree stays.
+// TestTreeGaps checks that missing measurements are listed as gaps. The rest of the tree must stay the
+// same.
 func TestTreeGaps(t *testing.T) {
 	r := machine(2, 4, 1, 1)
 	r.Pairs = slices.DeleteFunc(r.Pairs, func(p discover.Measurement) bool { return p.A.Host == "n8" || p.B.Host == "n8" })
@@ -81,7 +83,7 @@ func TestTreeGaps(t *testing.T) {
 	}
 }
 
-// TestClasses checks the number of pairs of each class.
+// TestClasses checks how many pairs each class has.
 func TestClasses(t *testing.T) {
 	r := machine(2, 4, 2, 4)
 	tree := testutil.Must(r.Tree())(t)

@@ -22,7 +22,8 @@ func read(t *testing.T, text, name string) topology.Tree {
 	return testutil.Must(files.Read(strings.NewReader(text), name, files.ReadOptions{}))(t)
 }
 
-// TestWriteAndRead checks every format with node names: reading a written tree gives an equal tree.
+// TestWriteAndRead checks every format that contains node names. A tree that is written and read again must
+// be equal.
 func TestWriteAndRead(t *testing.T) {
 	want := read(t, conf, "topology.conf")
 	for format, name := range map[files.Format]string{files.JSON: "a.json", files.Tree: "a.conf", files.YAML: "A.YML"} {
@@ -58,7 +59,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestReadNode checks that Read names a node after the file if the file contains no host name.
+// TestReadNode checks that Read names a node after its file if the file contains no host name.
 func TestReadNode(t *testing.T) {
 	const text = `<topology><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object></object></topology>`
 	if tree := read(t, text, "nodes/n7.xml"); tree.Root.Name != "n7" || tree.Root.Kind != topology.Node {

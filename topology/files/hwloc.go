@@ -29,7 +29,7 @@ type info struct {
 	Value string `xml:"value,attr"`
 }
 
-// Kinds for hwloc objects that do not become a vertex.
+// These values stand for hwloc objects that do not become a vertex.
 const (
 	through = topology.Kind("through") // the object's children belong to its parent
 	ignored = topology.Kind("ignored") // the object and its children are ignored
@@ -45,15 +45,15 @@ var meaning = map[string]topology.Kind{
 	"Bridge": ignored, "PCIDev": ignored, "OSDev": ignored, "Misc": ignored, "MemCache": ignored,
 }
 
-// ReadHwloc reads the hwloc XML of one node. file is the file's name in errors. The node gets
-// the given name, or the host name in the file if name is empty.
+// ReadHwloc reads the hwloc XML of one node. The parameter file is the file's name, for errors. The node
+// gets the given name. If name is empty, it gets the host name in the file.
 //
-// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. Threads are
-// named pu with the number of the operating system, other vertices by kind and number. A NUMA
-// node, die or cache is left out if it is an only child or has a single core.
+// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. A thread is named pu,
+// followed by the operating system's number of it. Other vertices are named by kind and number. A NUMA
+// node, die or cache is omitted if it is an only child or has a single core.
 //
-// ReadHwloc returns an error for an unknown type of object, and for a machine without hardware
-// threads or without a name.
+// ReadHwloc returns an error if it does not know the type of an object, or if the machine has no hardware
+// threads or no name.
 func ReadHwloc(r io.Reader, file, name string) (topology.Vertex, error) {
 	d := xml.NewDecoder(r)
 	var doc document
@@ -94,10 +94,10 @@ func machine(doc document, name string) (topology.Vertex, error) {
 	return node, t.Check()
 }
 
-// builder creates vertices and counts them by name.
+// builder creates vertices. It counts the vertices of each name, in order to number them.
 type builder struct{ count map[string]int }
 
-// below returns the vertices of all objects inside o.
+// below returns the vertices for all objects inside the object o.
 func (b *builder) below(o object) ([]topology.Vertex, error) {
 	var out []topology.Vertex
 	for _, c := range o.Objects {
@@ -113,13 +113,14 @@ func (b *builder) below(o object) ([]topology.Vertex, error) {
 	return out, nil
 }
 
-// skipped reports whether a vertex is of a kind that is left out if it is an only child.
+// skipped reports whether a vertex is omitted if it is an only child. This depends on the kind of the
+// vertex.
 func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }
 
-// vertices returns the vertices that represent an object. They are its own vertex, or the vertices of its
-// children, or none.
+// vertices returns the vertices that represent an object. This can be one vertex for the object itself, or
+// the vertices of the object's children, or none.
 func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	kind, known := meaning[o.Type]
 	switch {
@@ -145,7 +146,7 @@ func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	return []topology.Vertex{{Kind: kind, Name: fmt.Sprintf("%s%d", name, b.count[name]-1), Confidence: 1, Children: children}}, nil
 }
 
-// name returns a vertex's name without its number: the kind, or the level of a cache.
+// name returns a vertex's name without its number. It is the kind, or the level for a cache.
 func (b *builder) name(kind topology.Kind, o object) string {
 	if kind != topology.Cache {
 		return string(kind)
@@ -156,7 +157,7 @@ func (b *builder) name(kind topology.Kind, o object) string {
 	return strings.TrimSuffix(o.Type, "Cache") + "-"
 }
 
-// hasMemory reports whether a group of hwloc 2 contains a NUMA node.
+// hasMemory reports whether a group object of hwloc 2 contains a NUMA node.
 func hasMemory(o object) bool {
 	return slices.ContainsFunc(o.Objects, func(c object) bool { return c.Type == "NUMANode" && len(c.Objects) == 0 })
 }

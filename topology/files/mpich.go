@@ -8,7 +8,7 @@ import (
 	"tutti/topology"
 )
 
-// Coordinate is the place of a process in the network.
+// Coordinate says where a process is in the network, in the numbers that MPICH uses.
 type Coordinate struct {
 	Group  int // child of the root that contains the switch
 	Switch int // switch of the node, numbered across the machine
@@ -17,9 +17,9 @@ type Coordinate struct {
 
 const header = "# rank: group id, switch id, port number"
 
-// WriteMPICH writes the coordinates of all ranks. nodes holds the node of each rank. Ports are
-// numbered in the order of a switch's children. WriteMPICH returns an error for an unknown
-// node and for a tree that does not pass Check.
+// WriteMPICH writes the coordinates of all ranks. The parameter nodes holds the node of each rank. Ports
+// are numbered in the order of a switch's children. WriteMPICH returns an error if a node is unknown or the
+// tree does not pass Check.
 func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	return b.Flush()
 }
 
-// placer collects the coordinates of nodes.
+// placer collects the coordinates of all nodes.
 type placer struct {
 	at       map[string]Coordinate
 	switches int // number of switches with nodes so far

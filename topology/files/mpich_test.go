@@ -13,8 +13,8 @@ import (
 	"tutti/topology/files"
 )
 
-// podTree returns a tree of two pods, one with two leaf switches. A login node is next to the
-// pods.
+// podTree returns a tree with two pods. One of the pods has two leaf switches. A login node is next to the
+// pods, directly below the root.
 func podTree() topology.Tree {
 	sw := func(name string, children ...topology.Vertex) topology.Vertex {
 		return topology.Vertex{Kind: topology.Switch, Name: name, Confidence: 1, Children: children}

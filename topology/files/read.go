@@ -11,12 +11,12 @@ import (
 	"tutti/topology/discover"
 )
 
-// ReadOptions apply to some formats only.
+// ReadOptions are options of Read that apply only to some formats.
 type ReadOptions struct {
 	Topology string // name of the topology in a topology.yaml; default the file's default, or its only one
 }
 
-// readers holds the reader for each file extension.
+// readers maps each file extension to the function that reads files with this extension.
 var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
 	".json": plain(topology.Read),
 	".conf": plain(ReadSlurmConf),
@@ -40,8 +40,9 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 //	.xml         hwloc's XML of one node
 //	.csv         measured pairs of nodes, as discover.ReadPairs reads them
 //
-// name is the file's name in errors. Read returns the errors of the format's reader, and an
-// error for an unknown extension or an empty file. A tree without vertices has gaps that say why.
+// The parameter name is the file's name, from which Read takes the extension. Read returns the errors of
+// the format's reader. It also returns an error if the extension is unknown or the file is empty. If the
+// tree has no vertices, its gaps say why.
 func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	read, known := readers[strings.ToLower(filepath.Ext(name))]
 	if !known {
@@ -54,8 +55,8 @@ func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	return t, err
 }
 
-// readNode returns the tree of one node. A node without a host name in the file gets the
-// file's name.
+// readNode returns the tree of one node. If the file contains no host name, the node is named after the
+// file.
 func readNode(r io.Reader, name string) (topology.Tree, error) {
 	base := filepath.Base(name)
 	node, err := ReadHwloc(r, name, strings.TrimSuffix(base, filepath.Ext(base)))
@@ -80,7 +81,7 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 	return all[at].Tree, nil
 }
 
-// readPairs finds the tree of nodes from measured pairs. Errors denote nodes by numbers from 0, in the
+// readPairs finds the tree of nodes from measured pairs. Errors refer to nodes by numbers from 0, in the
 // order of the file.
 func readPairs(r io.Reader, name string) (topology.Tree, error) {
 	pairs, err := discover.ReadPairs(r, name)

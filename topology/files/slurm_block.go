@@ -10,11 +10,11 @@ import (
 	"tutti/topology"
 )
 
-// maxBlockLevel is the largest number of times that Slurm lets a block size double the base size.
+// maxBlockLevel limits how often Slurm allows a block size to double the base size.
 const maxBlockLevel = 15
 
-// sizes reads block sizes: first the base size, then ascending multiples of it by powers of
-// two.
+// sizes parses a list of block sizes. The first one is the base size. The others are multiples of the base
+// size by powers of two, in ascending order.
 func sizes(words []string) ([]int, error) {
 	var out []int
 	for _, word := range words {
@@ -33,8 +33,8 @@ func sizes(words []string) ([]int, error) {
 	return out, nil
 }
 
-// aggregate builds a tree of blocks. For each further size, Slurm allocates successive blocks
-// of the file together; they get a common switch. Blocks without nodes count.
+// aggregate builds a tree of blocks. For each size after the base size, Slurm groups successive blocks in
+// the order of the file. Each such group gets a common switch. Blocks without nodes also count.
 func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) {
 	t, err := assemble(blocks, file)
 	if err != nil {
@@ -62,7 +62,7 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 }
 
 // bundle divides successive vertices into runs of the given length. It puts each run below a new switch,
-// named after the first and last block of the run. A last run of one vertex gets no switch.
+// named after the first and last block of the run. If the last run has a single vertex, it gets no switch.
 func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	var out []topology.Vertex
 	for len(level) > 0 {
@@ -81,7 +81,7 @@ func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	return out
 }
 
-// first returns the name of the first block below v.
+// first returns the name of the first block below v, or of v itself if it is a block.
 func first(v topology.Vertex) string {
 	for v.Height() > 0 {
 		v = v.Children[0]
@@ -99,9 +99,9 @@ func last(v topology.Vertex) string {
 // WriteSlurmBlocks writes a topology.conf of topology/block. Blocks are the switches directly
 // above nodes, and the base size is that of the smallest block.
 //
-// Switches of a higher level become a further size if all have the same number of blocks, a
-// power of two. The last switch may have fewer. gaps names what the format cannot express. The
-// tree must pass Check.
+// A higher level of switches becomes another block size. All its switches must have the same number of
+// blocks, which is a power of two; the last switch may have fewer. The result gaps lists what the format
+// cannot express. The tree must pass Check.
 func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -120,7 +120,8 @@ func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 	return append(gaps, more...), err
 }
 
-// blocksOf returns the switches with nodes.
+// blocksOf returns the switches that have nodes directly below them. The result gaps lists what the format
+// cannot express.
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {
 		e := entry{name: v.Name}
@@ -151,7 +152,7 @@ func decimal(numbers []int) []string {
 	return out
 }
 
-// blockSizes returns the base size and the sizes of the higher levels that the format can
+// blockSizes returns the base size, followed by the sizes of those higher levels that the format can
 // express.
 func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	base := len(blocks[0].nodes)
@@ -175,8 +176,8 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	return all, gaps
 }
 
-// even reports whether all counts are the same power of two and add up to the parameter all. The last count
-// may be smaller.
+// even reports whether all counts are the same power of two and their sum is the parameter all. The last
+// count may be smaller.
 func even(counts []int, all int) bool {
 	sum := 0
 	for i, n := range counts {
@@ -188,7 +189,8 @@ func even(counts []int, all int) bool {
 	return sum == all && bits.OnesCount(uint(counts[0])) == 1
 }
 
-// blocksBelow returns the number of switches with nodes, v included.
+// blocksBelow returns the number of switches with nodes directly below them, in the tree below v and
+// including v.
 func blocksBelow(v *topology.Vertex) int {
 	below := topology.Tree{Root: *v}
 	return len(below.Switches())

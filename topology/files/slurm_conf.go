@@ -11,7 +11,7 @@ import (
 	"tutti/topology"
 )
 
-// entry is a switch or block of a file.
+// entry is a switch or block as a file describes it.
 type entry struct {
 	line     int
 	name     string
@@ -24,14 +24,14 @@ func fault(file string, line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", file, line, fmt.Errorf(format, args...))
 }
 
-// ReadSlurmConf reads a topology.conf with switches, blocks or rings. file is the file's name
-// in errors.
+// ReadSlurmConf reads a topology.conf with switches, blocks or rings. The parameter file is the file's
+// name, for errors.
 //
-// A switch has either nodes or switches, as Slurm demands. Duplicate switches, undefined children
-// and cycles are errors. Gaps report what is no tree. Switches with exactly the same child switches,
-// such as the spines of a fat tree, become one vertex. A node or switch below several switches is
-// placed below the first. Switches and blocks without nodes are left out. A ring becomes a switch.
-// If several switches have no parent, the root is nameless.
+// A switch must have either nodes or switches below it, as in Slurm. Duplicate switches, undefined children
+// and cycles are errors. The gaps of the tree list where the network is not a tree. Switches with exactly
+// the same child switches, such as the spines of a fat tree, become one vertex. A node or switch below
+// several switches is placed below the first of them. Switches and blocks without nodes are omitted. A ring
+// becomes a switch. If several switches have no parent, the root has no name.
 func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	return c.tree(file)
 }
 
-// confLine is a line without its comment, joined with its continuation lines.
+// confLine is a line of a file without its comment. Continuation lines are joined to it.
 type confLine struct {
 	number int
 	text   string
@@ -78,7 +78,8 @@ type conf struct {
 	sizes    []int
 }
 
-// tree returns the tree of the entries. It is an error if there are entries of several kinds, or none.
+// tree returns the tree of the entries. It returns an error if there are no entries, or entries of several
+// kinds.
 func (c *conf) tree(file string) (topology.Tree, error) {
 	switch s, b, r := len(c.switches) > 0, len(c.blocks) > 0 || c.sizes != nil, len(c.rings) > 0; {
 	case s && b, s && r, b && r:
@@ -131,7 +132,8 @@ func (c *conf) add(l confLine) error {
 
 var aroundEqual = regexp.MustCompile(`\s*=\s*`)
 
-// settings returns the key=value pairs of a line, with keys in lower case, and the first key.
+// settings parses a line of key=value pairs. It returns the values by key, and the first key. Keys are in
+// lower case.
 func settings(text string) (values map[string]string, first string, err error) {
 	values = map[string]string{}
 	for _, word := range strings.Fields(aroundEqual.ReplaceAllString(text, "=")) {
@@ -160,7 +162,7 @@ func newEntry(line int, values map[string]string, first string, others ...string
 	return fill(line, values[first], values["nodes"], values["switches"])
 }
 
-// fill creates an entry from the values of a line. An empty list means no children of that
+// fill creates an entry from the values of a line. If a list is empty, the entry has no children of that
 // kind.
 func fill(line int, name, nodes, switches string) (entry, error) {
 	e := entry{line: line, name: name}
@@ -182,9 +184,9 @@ func fill(line int, name, nodes, switches string) (entry, error) {
 	return e, nil
 }
 
-// ReadSlurmShow reads the output of scontrol show topology. file is the file's name in errors.
-// It ignores lines without a switch, block or ring. Without a topology, Slurm prints a message only,
-// and the tree is empty.
+// ReadSlurmShow reads the output of scontrol show topology. The parameter file is the file's name, for
+// errors. It ignores lines that do not describe a switch, block or ring. If Slurm has no topology, it
+// prints only a message, and the tree is empty.
 func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -226,8 +228,8 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	return c.tree(file)
 }
 
-// LeafSwitches returns the nodes of each leaf switch in the output of scontrol show topology.
-// It also works for networks that are no trees.
+// LeafSwitches returns the nodes of each leaf switch, from the output of scontrol show topology. It also
+// works for networks that are not trees.
 func LeafSwitches(text string) ([][]string, error) {
 	var out [][]string
 	for line := range strings.Lines(text) {
@@ -244,8 +246,8 @@ func LeafSwitches(text string) ([][]string, error) {
 	return out, nil
 }
 
-// printed returns the key=value pairs of a line, with keys in lower case, and the first key.
-// It ignores words without a value.
+// printed parses a line of key=value pairs that Slurm printed. It returns the values by key, and the first
+// key. Keys are in lower case. It ignores words without a value.
 func printed(line string) (values map[string]string, first string) {
 	values = map[string]string{}
 	for word := range strings.FieldsSeq(line) {
@@ -261,15 +263,15 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// item is a switch in a file of topology/tree.
+// item is a switch as a file for topology/tree describes it.
 type item struct {
 	name            string
 	children, nodes string // lists of names; one of both is empty
 }
 
-// items returns the switches of a tree, children first. Slurm does not allow a parent to have both nodes
-// and switches. The nodes of such a parent get a switch of their own, named after the parent. The insides
-// of nodes are left out.
+// items returns the switches of a tree; children come before their parents. Slurm does not allow a parent
+// to have both nodes and switches. The nodes of such a switch get a switch of their own, which is named
+// after it. The parts inside nodes are omitted.
 func items(t *topology.Tree) []item {
 	taken := map[string]bool{}
 	for v := range t.All() {

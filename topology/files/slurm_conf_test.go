@@ -14,7 +14,7 @@ import (
 	"tutti/topology/files"
 )
 
-// outline formats a tree as name(children), with lists of nodes in Slurm's notation.
+// outline formats a tree as name(children). It writes lists of nodes in Slurm's notation.
 func outline(v topology.Vertex) string {
 	var switches, nodes []string
 	for _, c := range v.Children {
@@ -108,8 +108,8 @@ func TestReadConfRefuses(t *testing.T) {
 	}
 }
 
-// slurmTree returns a chain of switches that have both nodes and switches below them, which
-// Slurm does not allow. Its leaf switches have different depths.
+// slurmTree returns a tree whose switches have both nodes and switches directly below them. Slurm does not
+// allow that. Its leaf switches have different depths.
 func slurmTree() topology.Tree {
 	sw := func(name string, children ...topology.Vertex) topology.Vertex {
 		return topology.Vertex{Kind: topology.Switch, Name: name, Confidence: 1, Children: children}
@@ -171,7 +171,8 @@ func TestWriteSlurmRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReadConf checks that every tree that ReadSlurmConf accepts survives writing and reading.
+// FuzzReadConf checks that a tree that ReadSlurmConf accepts is the same after it is written and read
+// again.
 func FuzzReadConf(f *testing.F) {
 	f.Add("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=m\nSwitchName=c Switches=a,b\n")
 	f.Add("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockName=b3 Nodes=n[5-6]\nBlockSizes=2,4\n")

@@ -70,8 +70,7 @@ func FuzzReadShow(f *testing.F) {
 	})
 }
 
-// TestSlurmLoadsIt checks that Slurm loads the output of WriteSlurmConf and shows the same
-// tree.
+// TestSlurmLoadsIt checks that Slurm loads what WriteSlurmConf writes, and then shows the same tree.
 func TestSlurmLoadsIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a Slurm")

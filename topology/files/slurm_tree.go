@@ -9,7 +9,7 @@ import (
 	"tutti/topology"
 )
 
-// assembler builds a tree from switches and the names of their children.
+// assembler builds a tree from a list of switches, each with the names of its children.
 type assembler struct {
 	file    string
 	entries []entry
@@ -18,7 +18,8 @@ type assembler struct {
 	gaps    []string
 }
 
-// treeOf returns the tree of switches, or a tree without vertices if there are no nodes below them.
+// treeOf returns the tree of the given switches. If there are no nodes below them, the tree has no
+// vertices.
 func treeOf(entries []entry, file string) (topology.Tree, error) {
 	t, err := assemble(entries, file)
 	if err != nil {
@@ -44,7 +45,8 @@ func finish(t topology.Tree) (topology.Tree, error) {
 	return t, t.Check()
 }
 
-// prune removes the switches without nodes below v. It returns their names.
+// prune removes those switches below v that have no nodes below them. It returns the names of the removed
+// switches.
 func prune(v *topology.Vertex) (empty []string) {
 	var kept []topology.Vertex
 	for _, c := range v.Children {
@@ -59,8 +61,8 @@ func prune(v *topology.Vertex) (empty []string) {
 	return empty
 }
 
-// assemble builds a tree that may have switches without nodes. If several switches have no parent, the root
-// is nameless.
+// assemble builds a tree in which some switches may have no nodes below them. If several switches have no
+// parent, the root has no name.
 func assemble(entries []entry, file string) (topology.Tree, error) {
 	a := assembler{file: file, at: map[string]int{}, parent: map[string]int{}}
 	if err := a.describe(entries); err != nil {
@@ -87,7 +89,7 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 	return topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Children: tops, Confidence: 1}, Gaps: a.gaps}, nil
 }
 
-// describe adds the entries of a file. It replaces switches with the same children by one switch.
+// describe adds the entries of a file. Switches with the same children become one switch.
 func (a *assembler) describe(entries []entry) error {
 	seen := map[string]int{}
 	for _, e := range entries {
@@ -105,8 +107,8 @@ func (a *assembler) describe(entries []entry) error {
 	return nil
 }
 
-// unite removes switches with the same children as an earlier switch. It reports whether it
-// removed any; their parents may then be equal, too.
+// unite removes each switch that has the same children as an earlier switch. It reports whether it removed
+// any. In this case the parents of removed switches may have become equal, too.
 func (a *assembler) unite() bool {
 	twin := map[string]string{}
 	first := map[string]string{}
@@ -153,7 +155,8 @@ func (a *assembler) connect() error {
 	return nil
 }
 
-// place returns those children of entry i that lie below no earlier entry. A gap names the others.
+// place returns those children of entry i that do not lie below an earlier entry. For the other children it
+// adds a gap.
 func (a *assembler) place(key func(name string) string, children []string, i int) []string {
 	var own []string
 	elsewhere := map[int][]string{} // by the index of the earlier entry
@@ -186,7 +189,7 @@ func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {
 	return v
 }
 
-// circle describes the cycle that keeps a switch from being below the root.
+// circle describes the cycle in which a switch lies, so that it is not below the root.
 func (a *assembler) circle(e entry) string {
 	var way []string
 	seen := map[string]bool{}

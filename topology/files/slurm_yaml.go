@@ -12,7 +12,7 @@ import (
 	"tutti/topology"
 )
 
-// SlurmPlugin is a topology plugin of Slurm.
+// SlurmPlugin is the name of one of Slurm's topology plugins.
 type SlurmPlugin string
 
 // Plugins of topology.yaml.
@@ -23,7 +23,7 @@ const (
 	FlatPlugin  SlurmPlugin = "flat"
 )
 
-// SlurmTopology is one topology of a topology.yaml.
+// SlurmTopology is one of the topologies in a topology.yaml.
 type SlurmTopology struct {
 	Name    string
 	Default bool          // used for partitions that name no topology
@@ -31,8 +31,8 @@ type SlurmTopology struct {
 	Tree    topology.Tree // without vertices for FlatPlugin and plugins that are not listed above
 }
 
-// ReadSlurmYAML reads a topology.yaml. file is the file's name in errors. Switches, blocks and rings
-// follow the rules of ReadSlurmConf.
+// ReadSlurmYAML reads a topology.yaml. The parameter file is the file's name, for errors. Switches, blocks
+// and rings follow the rules of ReadSlurmConf.
 func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -72,8 +72,8 @@ func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
 	return n.Content, nil
 }
 
-// mapping returns the values of a mapping by key. Keys that are not allowed are errors; without allowed keys,
-// every key is allowed.
+// mapping returns the values of a YAML mapping by key. A key that is not allowed is an error. If no allowed
+// keys are given, every key is allowed.
 func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Node, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, fault(y.file, n.Line, "want %s", strings.Join(allowed, ", "))
@@ -92,7 +92,7 @@ func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Nod
 	return out, nil
 }
 
-// text returns the text of a scalar node; empty for a missing node.
+// text returns the text of a YAML scalar. If the node is missing, it returns "".
 func (y yamlFile) text(n *yaml.Node) (string, error) {
 	if n == nil {
 		return "", nil
@@ -149,7 +149,7 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	return t, err
 }
 
-// tree reads the tree of a topology, given the node of its plugin.
+// tree reads the tree of a topology. The parameter below is the YAML node under the key of the plugin.
 func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case TreePlugin:
@@ -163,7 +163,8 @@ func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error)
 	}
 }
 
-// entriesTree reads the entries below a key of n and returns the tree that build makes of them.
+// entriesTree reads the entries under a key of n. It passes them to the function build and returns the tree
+// that build returns.
 func (y yamlFile) entriesTree(build func([]entry, string) (topology.Tree, error), n *yaml.Node, key string, words ...string) (topology.Tree, error) {
 	keys, err := y.mapping(n, key)
 	if err != nil {
@@ -202,8 +203,8 @@ func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
 	return aggregate(entries, all, y.file)
 }
 
-// entries reads a list of switches, blocks or rings. It returns nil for an empty or missing list. The parameter
-// keys has the YAML keys of the name, the nodes and optionally the children.
+// entries reads a list of switches, blocks or rings. It returns nil if the list is empty or missing. The
+// parameter keys has the YAML keys for the name, the nodes and, optionally, the children.
 func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
 	if n == nil || n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 		return nil, nil
@@ -233,7 +234,7 @@ func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
 	return out, nil
 }
 
-// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. gaps names what the format
+// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. The result gaps lists what the format
 // cannot express, as in WriteSlurmBlocks.
 func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err error) {
 	var b strings.Builder
@@ -249,7 +250,7 @@ func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err
 	return gaps, err
 }
 
-// write writes the switches or blocks of a topology, below the key of its plugin.
+// write writes the switches or blocks of a topology under the key of its plugin.
 func (t *SlurmTopology) write(b *strings.Builder) (gaps []string, err error) {
 	if t.Plugin == FlatPlugin {
 		b.WriteString("  flat: true\n")

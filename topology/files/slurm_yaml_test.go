@@ -89,8 +89,7 @@ func TestReadYAML(t *testing.T) {
 	}
 }
 
-// roundTrip writes a topology, reads it and compares both.
-// Only switches and blocks can be written.
+// roundTrip writes a topology, reads it again and compares both. Only switches and blocks can be written.
 func roundTrip(t *testing.T, p files.SlurmTopology) {
 	t.Helper()
 	if p.Plugin != files.FlatPlugin && p.Tree.Check() != nil || p.Plugin == files.RingPlugin {

@@ -26,16 +26,16 @@ const (
 	Switches Format = "switches" // runner.switches of a campaign file
 )
 
-// Formats returns all formats, JSON first.
+// Formats returns all formats. The first one is JSON.
 func Formats() []Format { return []Format{JSON, Tree, Blocks, YAML, MPICH, Runtime, Switches} }
 
-// WriteOptions choose the format.
+// WriteOptions say in which format Write writes a tree.
 type WriteOptions struct {
 	Format Format
 	Nodes  []string // for MPICH: the node of each rank
 }
 
-// Write writes the tree, which must pass Check. gaps names what the format cannot express.
+// Write writes a tree, which must pass Check. The result gaps lists what the format cannot express.
 func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err error) {
 	if opt.Format != JSON && len(t.Switches()) == 0 {
 		return nil, fmt.Errorf("%w: no switch with nodes to write", topology.ErrTree)
@@ -59,7 +59,7 @@ func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err 
 	return nil, fmt.Errorf("format %q: want one of %q", opt.Format, Formats())
 }
 
-// writeSwitches writes a list with the nodes of each leaf switch.
+// writeSwitches writes a list that contains the nodes of each leaf switch.
 func writeSwitches(w io.Writer, t *topology.Tree) error {
 	var lists []string
 	for _, nodes := range t.Switches() {
@@ -68,9 +68,9 @@ func writeSwitches(w io.Writer, t *topology.Tree) error {
 	return json.NewEncoder(w).Encode(lists)
 }
 
-// writeRuntime writes a line for each node: its name and the switches above it, outermost
-// first. Lines have the same number of switches; the innermost switch of a shorter line is
-// repeated.
+// writeRuntime writes a line for each node. A line has the name of the node and the switches above it, from
+// the outermost to the innermost. All lines have the same number of switches. If there are fewer switches
+// above a node, the innermost one is repeated.
 func writeRuntime(w io.Writer, t *topology.Tree) error {
 	var lines [][]string
 	longest := 0
