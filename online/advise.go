@@ -7,7 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// Advice says what later jobs should do with the calls of a class.
+// Advice says which algorithms later jobs should select and explore in the calls of a class.
 type Advice struct {
 	Class
 	Low, High int64     // sizes of the class, in bytes
@@ -19,28 +19,27 @@ type Advice struct {
 	Most      []float64 // times that a call of each algorithm may take, in times of Best; nil: unknown
 }
 
-// The policies that turn samples of calls into advice.
+// The policies by which samples of calls become advice.
 const (
 	PolicyTutti = "tutti" // by a Gaussian process and the knowledge gradient
 	PolicyIOTA  = "iota"  // by forests, as IOTA does
 )
 
-// advisers maps each policy to a function that fills in Best, Faster, Weights, Budget and Most of a
-// result's advice.
+// advisers maps each policy to a function that completes the advice in a result. The function sets Best,
+// Faster, Weights, Budget and Most.
 var advisers = map[string]func(*Result) error{
 	PolicyIOTA:  adviseIOTA,
 	PolicyTutti: adviseKnowledgeGradient,
 }
 
-// Base tells which algorithms are feasible at a point, and which one is selected if the point has no
-// samples.
+// Base says which algorithms can run at a point, and which one is selected at a point without samples.
 type Base struct {
 	Feasible func(coll.Point) []coll.Algorithm // algorithms that can run at a point, coll.Default first
 	Selected func(coll.Point) coll.Algorithm
 	Points   []coll.Point // points that get advice even without samples
 }
 
-// feasible returns the samples whose algorithm can run at their point.
+// feasible returns the samples whose algorithm can run at the sample's point.
 func (b Base) feasible(jobs []Job) []jobSample {
 	known := map[coll.Candidate]bool{}
 	var out []jobSample
@@ -59,7 +58,7 @@ func (b Base) feasible(jobs []Job) []jobSample {
 	return out
 }
 
-// Result is what Learn returned: the advice, and the models that the advice comes from.
+// Result is what Learn returns: the advice, and the models from which the advice follows.
 type Result struct {
 	Advice     []Advice // ordered by point
 	jobs       []Job
@@ -69,9 +68,10 @@ type Result struct {
 	posteriors map[coll.Collective]*posterior // nil without any times; no posteriors for PolicyIOTA
 }
 
-// Learn turns the samples of all jobs so far, in chronological order, into advice for later jobs.
-// earlier holds measurements of campaigns or other machines, one slice for each source. Samples of
-// infeasible algorithms are ignored. It takes O(points · algorithms² · measurements) operations.
+// Learn computes advice for later jobs from the samples of all jobs so far, which are in chronological
+// order. The parameter earlier holds measurements of campaigns or other machines, with one slice for each
+// source. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
+// algorithms² · measurements) operations.
 func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {
 	advise := advisers[policy]
 	if advise == nil {
@@ -105,7 +105,7 @@ func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (
 	return r, nil
 }
 
-// fit fits one Gaussian process for each collective, to the times of that collective.
+// fit fits one Gaussian process to the times of each collective.
 func (r *Result) fit() error {
 	r.posteriors = map[coll.Collective]*posterior{}
 	for _, c := range collectivesOf(r.history.classes) {
@@ -118,8 +118,8 @@ func (r *Result) fit() error {
 	return nil
 }
 
-// Joint returns the joint distribution of the times of all algorithms in classes of a collective,
-// for PolicyTutti. It is nil if the collective has no times.
+// Joint returns the joint distribution of the times of all algorithms in the given classes of a collective.
+// It is for the policy PolicyTutti. It returns nil if there are no times for the collective.
 func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	p := r.posteriors[c]
 	if p == nil {
@@ -128,10 +128,10 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	return NewJoint(p.process, classes, p.task)
 }
 
-// Noise returns the variance of the logarithm of a call's time.
+// Noise returns the variance of the logarithm of the time of a single call.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
-// Measurements returns the times of all jobs in the form of measurements.
+// Measurements returns the times of all jobs as measurements.
 func (r *Result) Measurements() []coll.Measurement {
 	var out []coll.Measurement
 	for _, c := range collectivesOf(r.history.classes) {

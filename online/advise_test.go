@@ -10,9 +10,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// makeSamples returns samples of an allreduce: the given number of calls for each algorithm.
-// seconds holds the time of each algorithm, to which 5 % noise is added. One call in ten takes ten
-// times as long.
+// makeSamples returns samples of an allreduce, with the given number of calls for each algorithm. The
+// parameter seconds holds the time of each algorithm, to which 5 % noise is added. One call in ten takes
+// ten times as long.
 func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, algorithms []coll.Algorithm) {
 	rng := rand.New(rand.NewPCG(1, uint64(bytes)))
 	for i, t := range seconds {
@@ -105,7 +105,8 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// IOTA draws uniformly until there are enough calls, then in proportion to 1/t within its limits.
+// TestAdviseIOTA checks that IOTA draws algorithms with equal probabilities until there are enough calls.
+// After that the probabilities must be proportional to 1/t, within the limits of IOTA.
 func TestAdviseIOTA(t *testing.T) {
 	seconds := []float64{4e-5, 1e-5, 2e-5, 8e-5, 4e-5}
 	few, algorithms := makeSamples(3, 16, seconds...)
@@ -121,8 +122,8 @@ func TestAdviseIOTA(t *testing.T) {
 	}
 }
 
-// Sizes with the same number of bits form one class, at the size of most calls. Points of earlier
-// measurements form classes without calls, and their times count.
+// TestAdviseClasses checks that sizes with the same number of bits form one class, which has the size of
+// most calls. Points of earlier measurements must form classes without calls, and their times must count.
 func TestAdviseClasses(t *testing.T) {
 	small, algorithms := makeSamples(20, 1000, 4e-5, 1e-5)
 	other, _ := makeSamples(10, 600, 4e-5, 1e-5)
@@ -163,7 +164,8 @@ func TestAdviseWithoutSamples(t *testing.T) {
 	}
 }
 
-// TestAdviseMorePoints checks that a point without samples gets advice from the posterior's prediction.
+// TestAdviseMorePoints checks that a point without samples gets advice that follows from the posterior's
+// prediction.
 func TestAdviseMorePoints(t *testing.T) {
 	samples, algorithms := makeSamples(40, 1024, 4e-5, 1e-5)
 	base := among(algorithms, coll.Default)

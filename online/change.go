@@ -7,33 +7,33 @@ import (
 	"tutti/metrics"
 )
 
-// timedCall is a timed call of a class, with the index of its algorithm in the class.
+// timedCall is a timed call of a class. It has the index that the algorithm has in the class.
 type timedCall struct {
 	job       int // index in the order of time
 	algorithm int
 	seconds   float64
 }
 
-// validTimes holds the calls whose times are still valid. The time of a call becomes invalid when the times
-// of its algorithm change later.
+// validTimes holds the calls whose times are still valid. When the times of an algorithm change, the times
+// of its earlier calls become invalid.
 type validTimes struct {
 	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
 	shifts []shift
 }
 
-// shift is a change of an algorithm in a class: from one job on the algorithm takes factor times as
-// long.
+// shift says that the times of an algorithm in a class changed: from one job on the algorithm takes
+// `factor` times as long.
 type shift struct {
 	class, algorithm, job int
 	factor                float64
 }
 
-// validCalls returns the calls of each class whose times are still valid. calls must be in the
-// order of jobs.
+// validCalls returns the calls of each class whose times are still valid. The parameter calls must be in
+// the order of jobs.
 //
-// The level of each job is subtracted first, because its nodes may be slower or another job may
-// disturb it. Then only the calls after the last change of their algorithm and class count.
+// It first subtracts the level of each job, because the nodes of the job may be slower or another job may
+// disturb it. After that, only the calls after the last change of their algorithm in their class count.
 func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	out := validTimes{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
@@ -57,19 +57,19 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	return out
 }
 
-// segment is a range of calls without a change: from is included, to is not.
+// segment is a range of calls without a change. It includes the call from, but not the call to.
 type segment struct{ from, to int }
 
-// A change is a step between two means that exceeds changeErrors standard errors and the deviation
-// of one call. In a series without a change, the first step is found less often than once in ten
-// thousand calls.
+// A change is a step between two means. It exceeds both changeErrors standard errors and the standard
+// deviation of a single call. In a series without a change, the first step is found less often than once in
+// ten thousand calls.
 const (
 	changeErrors = 5.0
 	minDeviation = 0.01 // of logarithms; clocks are not more precise
 )
 
-// changePoints returns the segments between changes in a series of logarithms of times. Binary
-// segmentation splits the series at its largest step as long as that step is significant.
+// changePoints returns the segments between changes in a series of logarithms of times. It uses binary
+// segmentation: as long as the largest step is significant, the series is split there.
 //
 // Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of variance
 // (Biometrics 30, 1974).
@@ -86,8 +86,8 @@ func changePoints(logs []float64) []segment {
 	return out
 }
 
-// segmentStarts returns the starts of all segments except the first, in ascending order. It adds offset to
-// each start.
+// segmentStarts returns where all segments except the first begin, in ascending order. It adds offset to
+// each of these indices.
 func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	n, sum := float64(len(logs)), 0.0
 	for _, x := range logs {
@@ -109,8 +109,8 @@ func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	return append(starts, segmentStarts(logs[at:], deviation, offset+at)...)
 }
 
-// stepDeviation estimates the standard deviation of one call from the differences of successive
-// calls, which changes hardly affect.
+// stepDeviation estimates the standard deviation of a single call. It uses the differences between
+// successive calls, because changes hardly affect them.
 func stepDeviation(logs []float64) float64 {
 	var steps []float64
 	for i := 1; i < len(logs); i++ {
@@ -124,21 +124,21 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
 
-// A job has a level of its own if its times differ from those of earlier jobs by at least minLevel
-// and levelErrors standard errors. The difference must concern at least minPairs pairs of class and
-// algorithm, and several algorithms.
+// A job gets a level of its own if its times differ enough from those of earlier jobs. The difference must
+// be at least minLevel and at least levelErrors standard errors. It must occur in at least minPairs pairs
+// of class and algorithm, with several algorithms.
 const (
 	minLevel    = 0.1
 	levelErrors = 3
 	minPairs    = 3
 )
 
-// pair is an algorithm in a class; both fields are indices.
+// pair is an algorithm in a class. Both fields are indices.
 type pair struct{ class, algorithm int }
 
-// jobLevels returns the level of each job. The level says how far the logarithms of the job's times exceed
-// those of earlier jobs. It is the median over the pairs that both the job and earlier jobs have called. It
-// is 0 if the difference is not significant.
+// jobLevels returns the level of each job. The level says by how much the logarithms of the job's times
+// exceed those of earlier jobs. It is the median over the pairs of class and algorithm that occur both in
+// the job and in earlier jobs. It is 0 if the difference is not significant.
 func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	jobs := logsByJob(calls)
 	level, last := make([]float64, len(jobs)), map[pair]float64{}
@@ -165,7 +165,7 @@ func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	return level
 }
 
-// logsByJob returns for each job the logarithms of its times, grouped by class and algorithm.
+// logsByJob returns, for each job, the logarithms of the job's times, grouped by class and algorithm.
 func logsByJob(calls [][]timedCall) []map[pair][]float64 {
 	var jobs []map[pair][]float64
 	for class, of := range calls {

@@ -9,9 +9,9 @@ import (
 	"tutti/coll"
 )
 
-// makeCalls returns the calls of several jobs in two classes with three algorithms. factors holds a
-// factor for all times of each job. odd returns a further factor for the first algorithm of the
-// first class.
+// makeCalls returns the calls of several jobs, in two classes with three algorithms each. All times of a
+// job are multiplied by the job's element of factors. The times of the first algorithm in the first class
+// are also multiplied by odd(job).
 func makeCalls(factors []float64, odd func(job int) float64) ([]Class, [][]timedCall) {
 	classes := make([]Class, 2)
 	calls := make([][]timedCall, 2)
@@ -43,7 +43,8 @@ func TestValidCallsWithoutChange(t *testing.T) {
 	}
 }
 
-// If all calls of a job take longer, the job's level is subtracted.
+// TestValidCallsOfSlowJob checks a job whose calls all take longer. The job's level must be subtracted from
+// them.
 func TestValidCallsOfSlowJob(t *testing.T) {
 	got := validCalls(makeCalls([]float64{1, 1, 3, 1}, always))
 	if len(got.shifts) != 0 || math.Abs(got.level[2]-math.Log(3)) > 0.1 || got.level[3] != 0 {
@@ -56,7 +57,7 @@ func TestValidCallsOfSlowJob(t *testing.T) {
 	}
 }
 
-// After one algorithm has become slower, its earlier calls do not count.
+// TestValidCallsAfterChange checks an algorithm that has become slower. Its earlier calls must not count.
 func TestValidCallsAfterChange(t *testing.T) {
 	got := validCalls(makeCalls([]float64{1, 1, 1, 1}, func(job int) float64 {
 		if job >= 2 {
@@ -72,7 +73,8 @@ func TestValidCallsAfterChange(t *testing.T) {
 	}
 }
 
-// With a single algorithm, a slower job counts as a change of the algorithm.
+// TestValidCallsOfOneAlgorithm checks a class with a single algorithm. A slower job must then count as a
+// change of the algorithm.
 func TestValidCallsOfOneAlgorithm(t *testing.T) {
 	classes, calls := makeCalls([]float64{1, 1, 3, 3}, always)
 	for class := range calls {
@@ -83,8 +85,8 @@ func TestValidCallsOfOneAlgorithm(t *testing.T) {
 	}
 }
 
-// noisyLogs returns n logarithms of times around 0 with 10 % noise. From index from on, step is
-// added.
+// noisyLogs returns n logarithms of times around 0, with 10 % noise. From the index `from` on, it adds
+// step.
 func noisyLogs(seed uint64, n, from int, step float64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	out := make([]float64, n)
@@ -108,8 +110,8 @@ func TestChangePointsWithoutChange(t *testing.T) {
 	}
 }
 
-// The load changes at calls 250, 400, 550 and 700, to faster or slower. Each change is found within
-// 3 calls of its place, and other changes are rare.
+// TestChangePointsOfLoad checks a series in which the load changes at the calls 250, 400, 550 and 700. Each
+// change must be found within 3 calls of its place, and other changes must be rare.
 func TestChangePointsOfLoad(t *testing.T) {
 	const seeds, calls = 20, 850
 	others := 0
@@ -135,7 +137,7 @@ func TestChangePointsOfLoad(t *testing.T) {
 	}
 }
 
-// A change near the end of the series is found after at most 10 calls.
+// TestChangePointsAtTheEnd checks that a change near the end of the series is found after at most 10 calls.
 func TestChangePointsAtTheEnd(t *testing.T) {
 	for seed := range uint64(20) {
 		if got := changePoints(noisyLogs(seed, 210, 200, math.Log(1.5))); len(got) != 1 {

@@ -7,14 +7,14 @@ import (
 	"tutti/coll"
 )
 
-// Class groups calls that share one choice of algorithm: the same collective, the same layout, and
-// sizes with the same number of bits.
+// Class is a group of calls for which the same algorithm is chosen. They have the same collective, the same
+// layout, and sizes with the same number of bits.
 type Class struct {
 	coll.Point                  // with the most frequent size of its samples
 	Algorithms []coll.Algorithm // algorithms that can run there
 }
 
-// sizesWithSameBits returns the smallest and the largest size with the same number of bits as
+// sizesWithSameBits returns the smallest and the largest size that have as many bits as the given number of
 // bytes.
 func sizesWithSameBits(bytes int64) (low, high int64) {
 	n := bits.Len64(uint64(bytes))
@@ -24,20 +24,20 @@ func sizesWithSameBits(bytes int64) (low, high int64) {
 	return 1 << (n - 1), 1<<n - 1
 }
 
-// classKey returns the point that identifies a class: the one with the smallest size of the class.
+// classKey returns the point that identifies the class of p. It has the smallest size of the class.
 func classKey(p coll.Point) coll.Point {
 	p.MsgBytes, _ = sizesWithSameBits(p.MsgBytes)
 	return p
 }
 
-// jobSample is a sample with the index of its job.
+// jobSample is a sample, together with the index of the job that recorded it.
 type jobSample struct {
 	Sample
 	job int
 }
 
-// classesOf returns the classes of samples, earlier measurements and further points, ordered by
-// point. It also returns the samples of each class.
+// classesOf returns the classes to which samples, earlier measurements and the points in more belong,
+// sorted by point. It also returns the samples of each class.
 func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Point, feasible func(coll.Point) []coll.Algorithm) ([]Class, [][]jobSample) {
 	calls, otherSizes := map[coll.Point][]jobSample{}, map[coll.Point][]int64{}
 	for _, s := range samples {
@@ -82,7 +82,8 @@ func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Po
 	return classes, samplesOf
 }
 
-// mostFrequent returns the most frequent number, and the smallest of several. It sorts the numbers.
+// mostFrequent returns the most frequent of the numbers. If several are equally frequent, it returns the
+// smallest of them. It sorts the numbers.
 func mostFrequent(numbers []int64) int64 {
 	slices.Sort(numbers)
 	best, most := numbers[0], 0
@@ -99,7 +100,7 @@ func mostFrequent(numbers []int64) int64 {
 	return best
 }
 
-// collectivesOf returns the distinct collectives of the classes, in order of occurrence.
+// collectivesOf returns the distinct collectives of the classes, in the order in which they first occur.
 func collectivesOf(classes []Class) []coll.Collective {
 	var out []coll.Collective
 	for _, c := range classes {

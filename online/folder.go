@@ -21,8 +21,8 @@ type Job struct {
 
 const samplesEnding = ".samples"
 
-// ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. All must
-// come from the same MPI library, whose version contains banner.
+// ReadFolder reads the samples of all jobs in a folder, in the order in which the jobs began. All samples
+// must come from the same MPI library, whose version contains the text banner.
 func ReadFolder(folder, banner string) ([]Job, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,7 +72,7 @@ func readJob(path string) (Job, error) {
 	return job, nil
 }
 
-// begunOf returns the time in a file name of libtutti, which has the form
+// begunOf returns the time that the name of a file of samples contains. libtutti names such files
 // NODE-PROCESS-NANOSECONDS-NUMBER.samples.
 func begunOf(name string) time.Time {
 	parts := strings.Split(strings.TrimSuffix(name, samplesEnding), "-")

@@ -16,8 +16,8 @@ func writeFile(t *testing.T, path, text string) {
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// Jobs are ordered by the times in their file names. A name without a time is replaced by the
-// file's modification time.
+// TestReadFolder checks that jobs are ordered by the times in their file names. If a name has no time, the
+// modification time of the file must count.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"z-9-1000000000-0.samples", "node-1-7-2000000000-0.samples", "other.samples", "tutti.table", "empty-1-5-0.samples"} {

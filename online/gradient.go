@@ -8,24 +8,24 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// An algorithm without calls in a class may be far from its prediction, since algorithms behave
-// differently at unmeasured points. With probability tailShare its standard deviation is tailScale
-// times as large, as in package activelearn.
+// An algorithm without calls in a class may take a very different time than predicted, since algorithms
+// behave differently at unmeasured points. Therefore its standard deviation is assumed to be tailScale
+// times as large with the probability tailShare, as in package activelearn.
 const (
 	tailShare = 0.1
 	tailScale = 4.0
 )
 
-// minHorizon is the smallest number of future calls that is assumed for a class. A class with more calls so
-// far is expected to have the same number of calls again.
+// minHorizon is the smallest number of future calls that is assumed for a class. If a class has had more
+// calls so far, it is expected to have this larger number of calls again.
 const minHorizon = 200
 
-// KnowledgeGradient returns an index for each of n algorithms of a class; the entries of the class
-// in j begin at from. The index is the algorithm's expected time, minus the expected saving in
-// later calls from timing the algorithm once more. The algorithm with the smallest index should be
-// called next. KnowledgeGradient also returns the algorithm with the shortest expected time. noise
-// is the variance of the logarithm of a call's time, calls the number of calls of the class so far,
-// and called reports whether an algorithm was called in the class.
+// KnowledgeGradient returns an index value for each of the n algorithms of a class. The algorithm with the
+// smallest value should be called next. The value is the algorithm's expected time, minus the saving in
+// later calls that is expected if the algorithm is timed once more. The entries of the class in j begin at
+// from. KnowledgeGradient also returns the algorithm with the shortest expected time. The parameter noise
+// is the variance of the logarithm of a call's time. The parameter calls is the number of calls of the
+// class so far. The function called reports whether an algorithm was already called in the class.
 //
 // Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of
 // online learning problems (Operations Research 60, 2012).
@@ -63,9 +63,9 @@ func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func
 	return index, best
 }
 
-// gain returns the expected fall, in seconds, of the shortest expected time if entry i is timed
-// once more. rival is the shortest expected time of the other entries. The standard deviation of
-// entry i is multiplied by scale, around the same median. The new mean is lognormal, so this is the
+// gain returns the expected fall, in seconds, of the shortest expected time if entry i is timed once more.
+// The parameter rival is the shortest expected time of the other entries. The standard deviation of entry i
+// is multiplied by scale; its median stays the same. The new mean is lognormal, so this is the
 // Black-Scholes formula for an option.
 //
 // Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal beliefs
@@ -93,8 +93,7 @@ type posterior struct {
 	task    func(a coll.Algorithm, i int) int
 }
 
-// posteriorOf fits a Gaussian process to all times of a collective. It returns nil if there are
-// none.
+// posteriorOf fits a Gaussian process to all times of a collective. It returns nil if there are no times.
 func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	known, earlier := h.measurements(c), h.earlierOf(c)
 	if len(known) == 0 && len(earlier) == 0 {
@@ -111,20 +110,21 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	return &posterior{process, fitted.Task}, nil
 }
 
-// Deviations above the median at which two times are compared.
+// Two times are compared at quantiles of their distributions. These constants are the quantiles, in
+// standard deviations above the median.
 const (
 	selectDeviations = 2.0 // another algorithm is selected only if even this quantile is faster
 	budgetDeviations = 1.0 // quantile of the price of a call; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the part of the saving over the default that exploration may cost, in addition to
-// the share of each job. Together they are less than 30 %, so that jobs keep the rest from the
-// second job on.
+// budgetOfGain is the fraction of the saving over the default that exploration may cost. Exploration may
+// also cost a fixed share of each job. Together they are less than 30 %, so that from the second job on
+// most of the saving remains.
 const budgetOfGain = 0.2
 
-// adviseKnowledgeGradient advises on all classes by the Gaussian process. An algorithm is explored
-// if its index is below the shortest expected time. Its weight is the difference, divided by its
-// expected time.
+// adviseKnowledgeGradient computes the advice for all classes from the Gaussian process. An algorithm is
+// explored if its index value is below the shortest expected time. The algorithm's weight is this
+// difference divided by its expected time.
 func adviseKnowledgeGradient(r *Result) error {
 	for i, class := range r.history.classes {
 		p := r.posteriors[class.Collective]
@@ -145,7 +145,8 @@ func adviseKnowledgeGradient(r *Result) error {
 	return nil
 }
 
-// adviceBy returns the advice for a class by the joint distribution of its algorithms.
+// adviceBy returns the advice for a class. It follows from the joint distribution of the class's
+// algorithms.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]
 	called := func(a int) bool { return h.times[class][a].n > 0 }
@@ -169,18 +170,19 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 	return a
 }
 
-// minDraws is the smallest expected number of times that a job draws an explored algorithm. One is
-// not enough, because the time of the first call is not kept.
+// minDraws is the smallest expected number of times that a job draws an explored algorithm. One draw is not
+// enough, because the time of an algorithm's first call is not kept.
 const minDraws = 2.0
 
-// deferFactor divides the weights of algorithms that are deferred to a later job. They are rarely
-// drawn then, but keep their positions in the order of successive elimination, which draws nothing
-// at random.
+// deferFactor is the number by which the weights of algorithms are divided that are deferred to a later
+// job. Such algorithms are rarely drawn. But they keep their places in the order of successive elimination,
+// which does not draw algorithms at random.
 const deferFactor = 1000
 
-// exploreWeights defers the algorithms of least weight. In the end a job with the given number of
-// draws is expected to draw each remaining algorithm minDraws times. If there is nothing to
-// explore, the selected algorithm has all the weight, so that it is timed.
+// exploreWeights defers the algorithms with the smallest weights to a later job. It defers as many as
+// necessary so that each of the others is expected to be drawn minDraws times. The parameter draws is the
+// job's number of draws. If there is nothing to explore, the selected algorithm gets all the weight, so
+// that it is timed.
 func exploreWeights(weights []float64, selected int, draws float64) []float64 {
 	out := append([]float64(nil), weights...)
 	for {

@@ -29,8 +29,8 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// Observe agrees with the textbook's conditional normal distribution, for two entries of
-// correlation 0.8.
+// TestObserve checks that Observe gives the conditional normal distribution that textbooks state. It uses
+// two entries with the correlation 0.8.
 func TestObserve(t *testing.T) {
 	j := &Joint{mean: []float64{0, 1}, cov: [][]float64{{1, 0.8}, {0.8, 1}}}
 	j.Observe(0, 2, 1)

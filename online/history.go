@@ -7,7 +7,7 @@ import (
 	"tutti/metrics"
 )
 
-// history holds the times of all jobs so far, by class and algorithm, and the measurements of
+// history holds the times of all jobs so far, by class and algorithm. It also holds the measurements of
 // earlier sources.
 type history struct {
 	classes     []Class
@@ -18,7 +18,7 @@ type history struct {
 	valid       validTimes
 }
 
-// welford is a running mean and sum of squared deviations, by Welford's method.
+// welford computes a mean and a sum of squared deviations one number at a time, by Welford's method.
 type welford struct {
 	n        int
 	mean, m2 float64
@@ -31,8 +31,8 @@ func (w *welford) add(x float64) {
 	w.m2 += step * (x - w.mean)
 }
 
-// newHistory returns the history of the calls of each class, which must be in the order of jobs.
-// Calls before a change of an algorithm's times do not count.
+// newHistory returns the history that follows from the calls of each class, which must be in the order of
+// jobs. Calls before a change of their algorithm's times do not count.
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
 		classes: classes, earlier: earlier, times: make([][]welford, len(classes)),
@@ -68,11 +68,11 @@ func callsPerJob(calls []timedCall) float64 {
 	return float64(len(calls)) / float64(max(1, len(jobs)))
 }
 
-// maxDeviations limits the deviation of a call from the median, in standard deviations. A few
-// delayed calls therefore count little more than others.
+// maxDeviations is the largest deviation of a call from the median, in standard deviations. Larger ones are
+// reduced to it, so that a few delayed calls have little influence.
 const maxDeviations = 3
 
-// clip limits logarithms to maxDeviations around their median, in place.
+// clip limits logarithms to at most maxDeviations from their median. It changes the slice.
 func clip(logs []float64) []float64 {
 	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(append([]float64(nil), logs...)))
 	middle := metrics.Quantile(append([]float64(nil), logs...), 0.5)
@@ -82,14 +82,14 @@ func clip(logs []float64) []float64 {
 	return logs
 }
 
-// Before any call is repeated, the noise of a call is assumed. usualNoise is its relative standard
-// deviation. usualWeight is the number of calls that count as much as the assumption.
+// As long as no call is repeated, the noise of a call is assumed to be usualNoise, a relative standard
+// deviation. After usualWeight repeated calls, the assumption and the calls have the same weight.
 const (
 	usualNoise  = 0.05
 	usualWeight = 10
 )
 
-// noise returns the variance of the logarithm of a time around the mean of its class and
+// noise returns the variance of the logarithm of a call's time around the mean of the call's class and
 // algorithm.
 func (h *history) noise() float64 {
 	return (usualWeight*usualNoise*usualNoise + h.residuals.m2) / float64(usualWeight+h.residuals.n)
@@ -98,8 +98,8 @@ func (h *history) noise() float64 {
 // normal95 is half the width of a 95 % interval of a normal distribution, in standard deviations.
 const normal95 = 1.96
 
-// measurements returns the times of jobs for a collective: geometric means with their 95 %
-// intervals.
+// measurements returns the times that jobs recorded for a collective, as measurements. A time is a
+// geometric mean with its 95 % interval.
 func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	deviation := math.Sqrt(h.noise())
 	var out []coll.Measurement
@@ -122,7 +122,7 @@ func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	return out
 }
 
-// earlierOf returns the earlier measurements of a collective, one slice for each source.
+// earlierOf returns the earlier measurements of a collective. The result has one slice for each source.
 func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	var out [][]coll.Measurement
 	for _, source := range h.earlier {
@@ -139,7 +139,7 @@ func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	return out
 }
 
-// calls returns the number of valid calls of a class.
+// calls returns how many calls of a class are still valid.
 func (h *history) calls(class int) int {
 	n := 0
 	for _, w := range h.times[class] {

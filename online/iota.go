@@ -8,8 +8,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// The constants of IOTA. Weights are limited to 3 to 50 %. A collective counts as untrained until
-// minTrained algorithms have minCalls calls each. The thesis does not specify minCalls.
+// The constants of IOTA. Weights lie between 3 and 50 %. A collective counts as trained when minTrained
+// algorithms have at least minCalls calls each. The thesis does not specify minCalls.
 const (
 	minWeight  = 0.03
 	maxWeight  = 0.50
@@ -17,9 +17,9 @@ const (
 	minCalls   = 10
 )
 
-// adviseIOTA advises on all classes by IOTA's rule. Algorithms are drawn with weights 1/t, where a
-// forest for each algorithm predicts the time t. Until enough algorithms are trained, they are
-// drawn uniformly.
+// adviseIOTA computes the advice for all classes by the rule of IOTA. Algorithms are drawn with weights
+// 1/t, where t is the time that the algorithm's forest predicts. Until enough algorithms are trained, all
+// algorithms have the same weight.
 //
 // Source: Steiner, Online Algorithm Selection of MPI Collective Communication Operations (diploma
 // thesis, TU Wien, 2023), chapter 4, with forests in place of boosted trees.
@@ -51,7 +51,7 @@ func adviseIOTA(r *Result) error {
 	return nil
 }
 
-// fastestKnown returns the index of the smallest time that is not NaN, or 0 if there is none.
+// fastestKnown returns the index of the smallest time that is not NaN. If all times are NaN, it returns 0.
 func fastestKnown(seconds []float64) int {
 	best := 0
 	for a, t := range seconds {
@@ -62,8 +62,8 @@ func fastestKnown(seconds []float64) int {
 	return best
 }
 
-// trainForests returns one forest for each algorithm with enough calls. The forest predicts the logarithm
-// of seconds. trainForests returns nil if too few algorithms have enough calls.
+// trainForests trains one forest for each algorithm that has enough calls. The forest predicts the
+// logarithm of the time in seconds. If too few algorithms have enough calls, trainForests returns nil.
 func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Forest, error) {
 	rows, calls := map[coll.Algorithm][]coll.Measurement{}, map[coll.Algorithm]int{}
 	for _, source := range append(h.earlierOf(c), h.measurements(c)) {
@@ -88,8 +88,8 @@ func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Fo
 			f := preprocess.Features(m.Point)
 			x[i], y[i] = f[:], math.Log(m.Seconds)
 		}
-		// With many calls at few points all bootstrapped trees would be alike, so a single tree
-		// predicts the means.
+		// If there are many calls at few points, all bootstrapped trees would be alike. A single tree
+		// therefore predicts the means.
 		f, err := forest.Fit(x, y, forest.Options{Trees: 1, NoBootstrap: true, Seed: 1, Workers: 1})
 		if err != nil {
 			return nil, err
@@ -102,8 +102,8 @@ func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Fo
 	return out, nil
 }
 
-// predictTimes returns the predicted seconds of each algorithm of a class, or NaN for an algorithm
-// without a forest.
+// predictTimes returns the predicted time of each algorithm of a class in seconds. For an algorithm without
+// a forest it returns NaN.
 func predictTimes(forests map[coll.Algorithm]*forest.Forest, class Class) ([]float64, error) {
 	f := preprocess.Features(class.Point)
 	out := make([]float64, len(class.Algorithms))
@@ -120,9 +120,9 @@ func predictTimes(forests map[coll.Algorithm]*forest.Forest, class Class) ([]flo
 	return out, nil
 }
 
-// iotaWeights returns weights 1/t with the sum 1, limited to minWeight and maxWeight and scaled
-// again. An unknown time, NaN, gets the mean weight of the known ones. Without any known time all
-// weights are equal.
+// iotaWeights returns weights in proportion to 1/t. It scales them to the sum 1, limits them to the range
+// from minWeight to maxWeight, and scales them again. An unknown time is NaN and gets the mean weight of
+// the known times. If no time is known, all weights are equal.
 //
 // Source: Steiner (2023), sections 4.5.2 and 4.6.2.
 func iotaWeights(seconds []float64) []float64 {

@@ -8,17 +8,17 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Joint is a joint normal distribution of the logarithm of seconds of all algorithms in some
-// classes of a collective. Its entries are the algorithms of the first class, then those of the
-// second, and so on. New times update it by a formula, without a new fit.
+// Joint is the joint normal distribution of the logarithms of the times of all algorithms in some classes
+// of a collective. Its entries are the algorithms of the first class, then those of the second class, and
+// so on. A new time updates the distribution by a formula, so no model is fitted again.
 type Joint struct {
 	mean []float64
 	cov  [][]float64
 }
 
-// NewJoint returns the prediction of a Gaussian process of log10 seconds for the algorithms of
-// classes of one collective. task returns the task of an algorithm; its argument i is the number of
-// other algorithms that the classes name before. It takes O(entries²·n) operations for n
+// NewJoint returns the distribution that a Gaussian process of log10 seconds predicts for the algorithms in
+// classes of one collective. The function task returns the task of an algorithm. Its argument i is the
+// number of other algorithms that occurred in the classes before. It takes O(entries²·n) operations for n
 // observations.
 func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int) int) (*Joint, error) {
 	var points []coll.Point
@@ -54,8 +54,9 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe conditions the distribution on an observed logarithm of entry i, whose noise has the
-// given variance: one step of a Kalman filter. It takes O(entries²) operations.
+// Observe conditions the distribution on an observed logarithm of entry i. The parameter noise is the
+// variance of the observation's noise. This is one step of a Kalman filter, and takes O(entries²)
+// operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
 	row := append([]float64(nil), j.cov[i]...)
@@ -69,20 +70,21 @@ func (j *Joint) Observe(i int, log, noise float64) {
 	}
 }
 
-// Variance returns the variance of the logarithm of entry i. Rounding cannot make it negative.
+// Variance returns the variance of the logarithm of entry i. It is never negative, in spite of rounding
+// errors.
 func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 
 // Expected returns the expected time of entry i in seconds.
 func (j *Joint) Expected(i int) float64 { return math.Exp(j.mean[i] + j.Variance(i)/2) }
 
-// Quantile returns a quantile of the time of entry i in seconds: the given number of standard
-// deviations above the median.
+// Quantile returns a quantile of the time of entry i in seconds. The quantile is given in standard
+// deviations of the logarithm above the median.
 func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of a ratio: the time of entry i divided by the time of the entry with index of.
-// The quantile is the given number of standard deviations above the ratio's median.
+// ratio returns a quantile of the ratio between the time of entry i and the time of the entry of. The
+// quantile is given in standard deviations of the logarithm above the median of the ratio.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
 	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))

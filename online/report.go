@@ -10,8 +10,8 @@ import (
 	"tutti/metrics"
 )
 
-// Report says what tutti online update learned from a folder of samples, the cost of exploration
-// and the gain of the selection.
+// Report describes what the command "tutti online update" learned from a folder of samples. It includes the
+// cost of exploration and the gain of the selection.
 type Report struct {
 	Time        time.Time     `json:"time"` // of the update
 	Calls       int           `json:"calls" doc:"Timed calls that count"`
@@ -31,19 +31,19 @@ type JobReport struct {
 	Calls int       `json:"calls"`
 }
 
-// Price is the cost of exploration and the gain of the selection, as shares of the time of all
-// collective calls, for jobs that explore a certain share of their calls. Intervals are 95 %
-// intervals.
+// Price has the cost of exploration and the gain of the selection, as fractions of the time of all
+// collective calls. They are for jobs that explore the fraction Explore of their calls. Intervals are at 95
+// %.
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
-	// OverDefault and its interval are zero if no call of the default was timed.
+	// OverDefault and its interval are zero if the default was never timed.
 	OverDefault float64 `json:"over_default,omitzero" doc:"Time of all calls over that of the default, exploring included"`
 	Low         float64 `json:"low,omitzero"`
 	High        float64 `json:"high,omitzero"`
 }
 
-// ClassReport describes a class of calls and the algorithm selected for it.
+// ClassReport describes a class of calls and the algorithm that is selected for it.
 type ClassReport struct {
 	coll.Point
 	Low      int64          `json:"low" doc:"Bytes from"`
@@ -51,7 +51,7 @@ type ClassReport struct {
 	Calls    int            `json:"calls"`
 	Selected coll.Algorithm `json:"selected"`
 	Faster   float64        `json:"faster" doc:"Expected time of the default over that of the selected algorithm"`
-	// FasterLow and FasterHigh are zero if one of the two algorithms has no timed call.
+	// FasterLow and FasterHigh are zero if one of the two algorithms was never timed.
 	FasterLow  float64        `json:"faster_low,omitzero"`
 	FasterHigh float64        `json:"faster_high,omitzero"`
 	Explored   int            `json:"explored" doc:"Algorithms that are explored"`
@@ -61,8 +61,8 @@ type ClassReport struct {
 	Why        string         `json:"why,omitempty"`
 }
 
-// TimeChange is a change of times: from a certain job on, an algorithm takes Factor times as long
-// in a class. Without a point, all calls of one job take Factor times as long.
+// TimeChange says that times changed: from a certain job on, an algorithm takes Factor times as long in a
+// class. If the point is empty, all calls of a single job take Factor times as long.
 type TimeChange struct {
 	Job       string         `json:"job"`
 	Begun     time.Time      `json:"begun"`
@@ -71,7 +71,7 @@ type TimeChange struct {
 	Factor    float64        `json:"factor"`
 }
 
-// SourceDrift compares the times of jobs with those of a source of earlier measurements.
+// SourceDrift compares the times of jobs with the times of an earlier source.
 type SourceDrift struct {
 	Source     string  `json:"source"`
 	Candidates int     `json:"candidates"` // candidates with times from both
@@ -79,14 +79,14 @@ type SourceDrift struct {
 	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs divided by that of the source
 }
 
-// exploreShare is the share of calls that jobs explore by default.
+// exploreShare is the fraction of their calls that jobs explore by default.
 const exploreShare = 0.1
 
 // maxJobs is the largest number of jobs that a report lists.
 const maxJobs = 20
 
-// Report summarizes the result. The parameter updates holds all updates so far, and may include the current
-// one at its end.
+// Report summarizes the result. The parameter updates holds all updates so far; the current one may be its
+// last element.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
 		Time: now.UTC(), AllJobs: len(r.jobs), Jobs: []JobReport{}, Classes: []ClassReport{},
@@ -123,8 +123,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from the last selection in the parameter updates. It
-// gives a reason for each change.
+// Changes returns the classes whose selection differs from the last one that updates records. It gives a
+// reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {
@@ -139,11 +139,11 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 	return out
 }
 
-// never is a time after every update.
+// never is a time that is later than every update.
 var never = time.Unix(1<<40, 0)
 
 // reason says why the selection of a class has changed. The parameter before is the algorithm that was
-// selected earlier.
+// selected until now.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]
 	old := slices.Index(a.Algorithms, before)
@@ -165,11 +165,11 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 	return text
 }
 
-// interval is a ratio of two times with its 95 % interval.
+// interval is a ratio of two times, with its 95 % interval.
 type interval struct{ middle, low, high float64 }
 
-// timeRatio returns the time of one algorithm of a class divided by that of another. It reports
-// false if one of them has no calls.
+// timeRatio returns the ratio between the times of two algorithms of a class. It returns false if one of
+// them has no calls.
 func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	a, b := r.history.times[class][one], r.history.times[class][other]
 	if a.n == 0 || b.n == 0 {
@@ -183,7 +183,7 @@ func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	return interval{math.Exp(middle), math.Exp(middle - width), math.Exp(middle + width)}, true
 }
 
-// timeChanges returns the changes of times, ordered by job.
+// timeChanges returns the changes of times, sorted by job.
 func (r *Result) timeChanges() []TimeChange {
 	out := []TimeChange{}
 	add := func(job int, t TimeChange) {
@@ -203,16 +203,16 @@ func (r *Result) timeChanges() []TimeChange {
 	return out
 }
 
-// price estimates the cost of exploration and the gain of the selection. For each job and class it takes
-// the algorithm that was selected at the start of the job. It compares the time of the explored calls with
-// the time of that algorithm, and the time of that algorithm with the default's. Half of the timed calls of
+// price estimates the cost of exploration and the gain of the selection. For each job and class it
+// considers the algorithm that was selected when the job began. It compares the time of explored calls with
+// the time of this algorithm, and the time of this algorithm with the default's. Half of the timed calls of
 // a job explore, and half do not.
 func (r *Result) price(updates []Update) Price {
 	out := Price{Explore: exploreShare}
 	jobs := logsByJob(r.calls)
-	// Seconds, in this order: the additional time of explored calls; all timed calls if they had
-	// run the selected algorithm; the part of these with a known default; and that part if it had
-	// run the default.
+	// Four sums in seconds. longer is the additional time of explored calls. selected is the time of all
+	// timed calls if they had run the selected algorithm. compared is the part of selected for which the
+	// time of the default is known. byDefault is the time of this part with the default.
 	longer, selected, compared, byDefault := 0.0, 0.0, 0.0, 0.0
 	variance := 0.0 // of byDefault
 	for i, a := range r.Advice {
@@ -254,7 +254,8 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns the index of the algorithm selected in a class when a job began.
+// selectedAt returns the index of the algorithm that was selected in a class at the time begun, when a job
+// began.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
@@ -266,8 +267,8 @@ func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 }
 
 // typicalTime returns the typical time of a call in a job, in seconds. It is the median of the job's own
-// calls. If the job has none, it is the mean of all jobs, adjusted to the job's level. Without any calls it
-// is 0.
+// calls. If the job has no such calls, it is the mean over all jobs, adjusted to the job's level. If there
+// are no calls at all, it is 0.
 func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64) float64 {
 	if own := logs[pair{class, algorithm}]; len(own) > 0 {
 		return math.Exp(median(own))
@@ -278,11 +279,11 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 	return 0
 }
 
-// sizeTolerance is the largest relative difference of two sizes whose times are compared.
+// sizeTolerance is the largest relative difference between two sizes whose times are compared.
 const sizeTolerance = 0.1
 
-// Drift compares calls with the measurements of a source. It uses the jobs that began after the
-// source was measured.
+// Drift compares the times of calls with the measurements of a source. It uses only jobs that began after
+// the time since, when the source was measured.
 func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
 	out := SourceDrift{Source: source}
 	measurements := map[coll.Candidate]coll.Measurement{}

@@ -14,16 +14,16 @@ import (
 	"tutti/coll"
 )
 
-// Sample is the time of one call of an application. It holds the longest and the shortest time of
-// all ranks, in seconds.
+// Sample is the time of one call of an application. It has the longest and the shortest time among all
+// ranks, in seconds.
 type Sample struct {
 	coll.Candidate
 	Longest, Shortest float64
 }
 
-// Seconds returns the time by which algorithms are compared. If no rank can leave the call before
-// all have entered, it is the shortest time: that of the last rank to enter, which did not wait. In
-// other collectives ranks may leave early, and the longest time counts.
+// Seconds returns the time by which algorithms are compared. In some collectives no rank can leave the call
+// before all ranks have entered. For these it is the shortest time, because the rank that entered last did
+// not wait for others. In other collectives ranks may leave early, and it is the longest time.
 func (s Sample) Seconds() float64 {
 	switch s.Collective {
 	case coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.ReduceScatter, coll.ReduceScatterBlock:
@@ -32,7 +32,7 @@ func (s Sample) Seconds() float64 {
 	return s.Longest
 }
 
-// Samples holds what libtutti recorded in one job: the times of calls, by algorithm.
+// Samples holds what libtutti recorded in one job: times of calls, with the algorithms that served them.
 type Samples struct {
 	Library string // version that the MPI library reports, its first 127 characters
 	Calls   []Sample
@@ -44,9 +44,9 @@ const (
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
 )
 
-// ReadSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs.
-// The job may have been killed: incomplete or damaged lines are ignored and listed as faults. A
-// file of another format is an error. An empty file has no samples.
+// ReadSamples reads a file that libtutti wrote during a job into the folder that TUTTI_SAMPLES names. The
+// job may have been killed: incomplete or damaged lines are ignored and listed as faults. A file of another
+// format is an error. An empty file has no samples.
 func ReadSamples(path string) (Samples, error) {
 	f, err := os.Open(path)
 	if err != nil {

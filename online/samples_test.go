@@ -20,13 +20,14 @@ func TestReadSamples(t *testing.T) {
 	if c := s.Calls[1]; c.Algorithm.String() != "mpich.x(a=1,b=2)" || c.MsgBytes != 100 || c.Longest != 4e-5 || c.Shortest != 1e-6 {
 		t.Errorf("%+v", c)
 	}
-	// Ranks of an allreduce leave together, while ranks of a broadcast do not.
+	// The ranks of an allreduce leave it together, but the ranks of a broadcast do not.
 	if a, b := s.Calls[0].Seconds(), s.Calls[1].Seconds(); a != 1e-5 || b != 4e-5 {
 		t.Errorf("allreduce %g s, want the shortest; bcast %g s, want the longest", a, b)
 	}
 }
 
-// A file that ends anywhere can be read; an incomplete line is a fault.
+// TestReadSamplesCutOff checks that a file can be read wherever it ends. An incomplete line must be a
+// fault.
 func TestReadSamplesCutOff(t *testing.T) {
 	head := strings.Index(whole, "allreduce")
 	for n := range len(whole) {

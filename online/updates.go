@@ -12,7 +12,7 @@ import (
 	"tutti/coll"
 )
 
-// Update records an update of a table that changed at least one selection.
+// Update records that an update of a table changed at least one selection.
 type Update struct {
 	Time    time.Time         `json:"time"`
 	Changes []SelectionChange `json:"changes"`
@@ -26,12 +26,12 @@ type SelectionChange struct {
 	Why        string         `json:"why"`
 }
 
-// updatesName is the name of the file with the updates of a folder of samples. It has a JSON line
-// for each update that changed a selection.
+// updatesName is the name of the file that records the updates in a folder of samples. The file has a JSON
+// line for each update that changed a selection.
 const updatesName = "updates.jsonl"
 
-// ReadUpdates returns the updates of a folder of samples. Without a file there are none. Damaged
-// lines are skipped, since no decision depends on them.
+// ReadUpdates returns the updates that a folder of samples records. If the file is missing, there are none.
+// It skips damaged lines, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
 	content, err := os.ReadFile(path)
@@ -51,8 +51,8 @@ func ReadUpdates(folder string) ([]Update, error) {
 	return out, nil
 }
 
-// Write appends the update to the file of a folder, in a single write, so that simultaneous updates
-// do not mix. An update without changes is not written.
+// Write appends the update to the file in a folder. It uses a single write operation, so that the lines of
+// simultaneous updates are not mixed. If the update has no changes, nothing is written.
 func (u Update) Write(folder string) error {
 	if len(u.Changes) == 0 {
 		return nil
@@ -69,8 +69,8 @@ func (u Update) Write(folder string) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastChange returns the last change of a class's selection up to a certain time, and the time of
-// the change.
+// lastChange returns the last change of a class's selection up to the time until. It also returns when this
+// change was made. It returns false if there was no change.
 func lastChange(updates []Update, class coll.Point, until time.Time) (change SelectionChange, at time.Time, known bool) {
 	for _, u := range updates {
 		if u.Time.After(until) {

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 
 func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
 
-// serve serves a report and returns its address. pagetest fails the test if the page loads other files
-// or the console has errors.
+// serve serves a report and returns its address. The test fails if the page loads other files or logs an
+// error on the console.
 func serve(t *testing.T, f Facts) string {
 	t.Helper()
 	page := []byte(writtenHTML(t, f))
@@ -46,10 +46,11 @@ func serve(t *testing.T, f Facts) string {
 
 const drawn = `document.querySelectorAll("td.c[data-point]").length > 20 && document.querySelectorAll(".plot canvas").length >= 2`
 
-// openAll is a script that opens every part of the page that is drawn only when it is opened.
+// openAll is a script that opens every part of the page whose content is drawn only when it is opened.
 const openAll = `(() => { for (const d of document.querySelectorAll("details")) d.open = true; })()`
 
-// TestPageInBrowser checks that the script draws maps and charts, opened parts, and a selected problem.
+// TestPageInBrowser checks that the script draws maps, charts and the parts that are opened. It also checks
+// that a problem can be selected.
 func TestPageInBrowser(t *testing.T) {
 	f := fullFacts()
 	live := liveFacts()
@@ -79,8 +80,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// TestHostileAndAbsentFactsInBrowser checks that hostile names become text, and that absent facts cause
-// no errors of the script.
+// TestHostileAndAbsentFactsInBrowser checks that names with HTML appear as text. Missing facts must cause
+// no errors in the script.
 func TestHostileAndAbsentFactsInBrowser(t *testing.T) {
 	for _, f := range []Facts{hostileFacts(), {}, {Problems: []ProblemFacts{{Library: "mpich", Collective: "bcast"}}}} {
 		home := serve(t, f)
@@ -93,7 +94,8 @@ func TestHostileAndAbsentFactsInBrowser(t *testing.T) {
 	}
 }
 
-// TestPageWithoutScript checks that without JavaScript every problem has its chart and its selection.
+// TestPageWithoutScript checks that, without JavaScript, the page shows the chart and the selection of
+// every problem.
 func TestPageWithoutScript(t *testing.T) {
 	home := serve(t, smallFacts())
 	ctx := pagetest.Browse(t, home)

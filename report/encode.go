@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// WriteJSON writes f as indented JSON ending in a newline. The same facts give
-// the same bytes: fields are in the order of the types and a nil slice is
-// written like an empty one, [].
+// WriteJSON writes f as indented JSON ending in a newline. The same facts give the same bytes: fields are
+// in the order of the types, and a nil slice is written as [], like an empty slice.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteJSON(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -30,8 +29,8 @@ func WriteJSON(w io.Writer, f Facts) error {
 	return nil
 }
 
-// withoutNil returns a copy of f in which nil slices are empty slices, except in fields with omitempty.
-// It does not change f.
+// withoutNil returns a copy of f in which nil slices are replaced by empty ones, except in fields with
+// omitempty. It does not change f.
 func withoutNil(f Facts) Facts {
 	f.Libraries = copied(f.Libraries)
 	for i := range f.Libraries {
@@ -92,7 +91,7 @@ func orEmpty[T any](s []T) []T {
 // WriteCurve writes all evaluations of all problems as CSV: a header with the names of the columns, then
 // one row for each evaluation. Times are in seconds. Shares are between 0 and 1.
 //
-// It returns an error that names the field if a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteCurve(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -118,7 +117,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 	return nil
 }
 
-// upperEnd formats x, an upper bound of a prediction. It returns "" if nothing was predicted.
+// upperEnd formats x, which is an upper bound that was predicted. It returns "" if nothing was predicted.
 func upperEnd(c CurvePoint, x float64) string {
 	if c.SlowdownUpper == 0 {
 		return ""
@@ -126,11 +125,11 @@ func upperEnd(c CurvePoint, x float64) string {
 	return exact(x)
 }
 
-// exact formats x with the fewest digits that identify it.
+// exact formats x with the fewest digits from which x can be read back.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// check returns an error for the first figure of f that is NaN or infinite. The error
-// has its path in the JSON form: problems[0].curve[2].r2.
+// check returns an error for the first number in f that is NaN or infinite. The error contains the number's
+// path in the JSON form, for example problems[0].curve[2].r2.
 func check(f Facts) error { return checkValue("", reflect.ValueOf(f)) }
 
 func checkValue(path string, v reflect.Value) error {

@@ -9,8 +9,8 @@ import (
 // Facts contains all values of a report. It has no wall-clock time, so that interrupted and
 // uninterrupted campaigns give the same report.
 //
-// Slices are in a fixed order: libraries as configured, problems by library and
-// collective, cells by ppn, nodes and size. Absent figures are null.
+// Slices have a fixed order: libraries as configured, problems by library and collective, cells by ppn,
+// nodes and size. A number that is not known is null.
 type Facts struct {
 	Tutti     string         `json:"tutti"` // version of the program
 	Campaign  string         `json:"campaign"`
@@ -24,14 +24,14 @@ type Facts struct {
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
 
-	// These fields are absent if the journal has no records of their kind.
+	// These fields are missing if the journal has no records of their kind.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
 	Environments []EnvironmentFacts  `json:"environments,omitempty"` // by library
 }
 
-// Criteria say when a selection is good enough.
+// Criteria say when a selection is good enough to stop.
 type Criteria struct {
 	Slowdown         float64 `json:"slowdown"`          // upper limit of the average slowdown
 	Mistakes         float64 `json:"mistakes"`          // upper limit of the proportion of mistakes
@@ -39,7 +39,7 @@ type Criteria struct {
 	Patience         int     `json:"patience"`          // number of consecutive evaluations
 }
 
-// LibraryFacts describes an MPI library and the files written for it.
+// LibraryFacts describes an MPI library and the files that were written for it.
 type LibraryFacts struct {
 	Library  string   `json:"library"`
 	Version  string   `json:"version"`
@@ -52,7 +52,7 @@ type LibraryFacts struct {
 	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
 }
 
-// Unverified returns the names of the libraries without a completed verification, separated by commas:
+// Unverified returns the names of the libraries that have no completed verification, as a text such as
 // "mpich, openmpi".
 func (f Facts) Unverified() string {
 	var names []string
@@ -64,13 +64,13 @@ func (f Facts) Unverified() string {
 	return strings.Join(names, ", ")
 }
 
-// Version is a component and its version.
+// Version is the version of a component such as a library.
 type Version struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// ProblemFacts contains the results for one collective of one library.
+// ProblemFacts contains the results for one problem: a collective of a library.
 type ProblemFacts struct {
 	Library    string `json:"library"`
 	Collective string `json:"collective"`
@@ -97,7 +97,7 @@ type ProblemFacts struct {
 	TreeLoss   float64          `json:"tree_loss"`
 	Warnings   []string         `json:"warnings"`
 
-	// These fields are absent where they do not apply.
+	// These fields are missing for a problem to which they do not apply.
 	Model       string          `json:"model,omitempty"`        // kind of the surrogate model
 	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
 	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
@@ -106,7 +106,7 @@ type ProblemFacts struct {
 	Compared    []ComparedFacts `json:"compared,omitempty"`     // by earlier campaign
 }
 
-// WeightFacts describes the weights of points in averages. The mean weight is 1.
+// WeightFacts describes the weights that points have in averages. The mean weight is 1.
 type WeightFacts struct {
 	Points    int     `json:"points"`  // with a positive weight
 	Half      int     `json:"half"`    // smallest number of points that have half of the total weight
@@ -115,7 +115,7 @@ type WeightFacts struct {
 }
 
 // RoundReasons says why the candidates of a round were chosen. Gain and Seconds are sums over all
-// candidates; Top has the candidates with the largest gain.
+// candidates. Top lists the candidates with the largest gain.
 type RoundReasons struct {
 	Round      int      `json:"round"`
 	Candidates int      `json:"candidates"`
@@ -138,7 +138,7 @@ type Reason struct {
 	Outlier      bool    `json:"outlier,omitempty"`    // measured again
 }
 
-// ComparedFacts compares new measurements with an earlier campaign.
+// ComparedFacts compares new measurements with those of an earlier campaign.
 type ComparedFacts struct {
 	Campaign   string        `json:"campaign"`
 	Earlier    int           `json:"earlier"`    // measurements of the earlier campaign
@@ -149,7 +149,7 @@ type ComparedFacts struct {
 	Sizes      []ChangeFacts `json:"sizes"`      // by message size, over the algorithms whose own factor did not change
 }
 
-// ChangeFacts compares new times with the predictions of the earlier campaign.
+// ChangeFacts compares new times with the predictions that the earlier campaign made.
 type ChangeFacts struct {
 	Name     string `json:"name"`
 	Measured int    `json:"measured"` // number of new measurements
@@ -157,7 +157,7 @@ type ChangeFacts struct {
 	Changed  bool   `json:"changed"`  // the interval lies outside 1 ± Noise
 }
 
-// CurvePoint is one evaluation: the state of the selection after a round.
+// CurvePoint is the evaluation of the selection after one round.
 type CurvePoint struct {
 	Round          int     `json:"round"`
 	Trials         int     `json:"trials"`
@@ -172,12 +172,12 @@ type CurvePoint struct {
 	Mistakes       float64 `json:"mistakes"`
 	P95            float64 `json:"p95_slowdown"`
 	Worst          float64 `json:"worst_slowdown"`
-	// Upper bounds, which the criteria limit; zero where nothing is predicted.
+	// Upper bounds that must stay below the criteria. They are zero if nothing is predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
-// Score is the quality of the tuned selection or of the default, over the points where it is known.
+// Score says how good the tuned selection or the default is, over the points at which this is known.
 type Score struct {
 	Name         string   `json:"name"`   // "tuned" or "default"
 	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
@@ -205,7 +205,8 @@ type AlgorithmFacts struct {
 	Parity   []Parity `json:"parity"`
 }
 
-// Parity is a held-out prediction and its measurement, both in scaled units.
+// Parity is a prediction for a candidate that was not used for training, together with its measurement.
+// Both are in scaled units.
 type Parity struct {
 	Measured  float64 `json:"measured"`
 	Predicted float64 `json:"predicted"`
@@ -227,7 +228,7 @@ type Cell struct {
 	DefaultSlowdown    *float64 `json:"default_slowdown"`       // null where the default is unknown
 }
 
-// HPOTrial is one trial of the hyperparameter study.
+// HPOTrial is one trial of the study that searches for hyperparameters.
 type HPOTrial struct {
 	Number int      `json:"number"`
 	State  string   `json:"state"` // complete, pruned or failed
@@ -236,14 +237,15 @@ type HPOTrial struct {
 	Params []Param  `json:"params"`
 }
 
-// Param is a named hyperparameter.
+// Param is a hyperparameter with its name and value.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// VerificationFacts is the result of a side-by-side comparison of a library with its files and the
-// library as shipped. Ratios are tuned over default. Intervals are at 95 %.
+// VerificationFacts is the result of a verification, which compares a library that uses its selection files
+// with the library as shipped. A ratio is the tuned time divided by the default's time. Intervals are at 95
+// %.
 type VerificationFacts struct {
 	Library        string               `json:"library"`
 	Ended          bool                 `json:"ended"`     // false while it runs or after it was cut short
@@ -259,12 +261,13 @@ type VerificationFacts struct {
 	Slower         []SlowerPoint        `json:"slower"`    // still slower, although the default is used
 	Obedience      []ObedienceFacts     `json:"obedience"` // empty when it was not checked
 
-	// OtherPlacements describes where the placement of ranks differs from the placement of the campaign, by
-	// number of nodes. There the verification does not hold for the tuned placement.
+	// OtherPlacements describes, by number of nodes, where ranks were placed differently than in the
+	// campaign. For these numbers of nodes, the verification says nothing about the placement for which the
+	// selection was tuned.
 	OtherPlacements []string `json:"other_placements,omitempty"`
 }
 
-// VerifiedCollective is the verification of one collective.
+// VerifiedCollective is the result of the verification for one collective.
 type VerifiedCollective struct {
 	Collective  string   `json:"collective"`
 	Points      int      `json:"points"`
@@ -277,14 +280,14 @@ type VerifiedCollective struct {
 	Obedience   []string `json:"obedience"` // distinct states of ObedienceFacts
 }
 
-// Range is a value with its interval.
+// Range is a value together with its confidence interval.
 type Range struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// VerifiedPoint is one point and its last measurements.
+// VerifiedPoint is a verified point with its last measurements.
 type VerifiedPoint struct {
 	Collective string `json:"collective"`
 	Nodes      int    `json:"nodes"`
@@ -298,7 +301,7 @@ type VerifiedPoint struct {
 	Reverted   bool   `json:"reverted"`
 }
 
-// SlowerPoint is a point where the library is slower with its file.
+// SlowerPoint is a point at which the library is slower with its selection file than without it.
 type SlowerPoint struct {
 	Collective string  `json:"collective"`
 	Nodes      int     `json:"nodes"`
@@ -312,7 +315,7 @@ type SlowerPoint struct {
 	Error      string  `json:"error,omitempty"`
 }
 
-// ObedienceFacts says whether the library ran the selected algorithm at a point.
+// ObedienceFacts says whether the library ran the algorithm that was selected at a point.
 type ObedienceFacts struct {
 	Collective string `json:"collective"`
 	Nodes      int    `json:"nodes"`
@@ -323,8 +326,8 @@ type ObedienceFacts struct {
 	Note       string `json:"note,omitempty"` // what ran instead, or why it is unknown
 }
 
-// MachineTimeFacts is the time of the jobs of one problem by phase. Queue is in seconds. The other
-// phases are in node-seconds.
+// MachineTimeFacts is the time that the jobs of one problem spent in each phase. Queue is in seconds. The
+// other phases are in node-seconds.
 type MachineTimeFacts struct {
 	Library    string  `json:"library"`
 	Collective string  `json:"collective"` // empty for the verification
@@ -336,10 +339,10 @@ type MachineTimeFacts struct {
 	Idle       float64 `json:"idle_node_seconds"`
 }
 
-// NodeSeconds returns the sum of all phases in which jobs have nodes.
+// NodeSeconds returns the sum over all phases in which jobs had nodes.
 func (m MachineTimeFacts) NodeSeconds() float64 { return m.Launch + m.Warmup + m.Measure + m.Idle }
 
-// ExcludedFacts is a candidate that failed in every attempt.
+// ExcludedFacts is a candidate that failed in every attempt to measure it.
 type ExcludedFacts struct {
 	Library    string `json:"library"`
 	Collective string `json:"collective"`
@@ -352,8 +355,8 @@ type ExcludedFacts struct {
 	Error      string `json:"error"`
 }
 
-// EnvironmentFacts is the software and hardware on which jobs of a library ran. Jobs that
-// differ only in their nodes share one entry.
+// EnvironmentFacts describes the software and hardware on which jobs of a library ran. Jobs that differ
+// only in their nodes share one entry.
 type EnvironmentFacts struct {
 	Library    string   `json:"library"`
 	MPIVersion string   `json:"mpi_version"` // as the library reports it

@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// syntheticFacts returns the facts of a synthetic campaign. Every library has every collective, with
-// nodes x sizes x ppns points each.
+// syntheticFacts returns the facts of a synthetic campaign. Every library has every collective. A problem
+// has nodes x sizes x ppns points.
 func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Facts {
 	f := Facts{
 		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Strategy: "variance", Scaling: "algorithm",
@@ -146,12 +146,13 @@ func syntheticStudy(r *rand.Rand) []HPOTrial {
 	return out
 }
 
-// smallFacts returns synthetic facts with 2 libraries x 2 collectives and 12 points each.
+// smallFacts returns synthetic facts of 2 libraries with 2 collectives each. Every problem has 12 points.
 func smallFacts() Facts {
 	return syntheticFacts([]string{"mpich", "openmpi"}, []string{string(coll.Allreduce), string(coll.Bcast)}, 3, 2, 2)
 }
 
-// liveFacts returns smallFacts with a verification and the other facts of a campaign on a real machine.
+// liveFacts returns smallFacts with a verification, and with the other facts that only a campaign on a real
+// machine has.
 func liveFacts() Facts {
 	f := smallFacts()
 	f.Libraries[0].Verified = true

@@ -15,8 +15,8 @@ import (
 	"tutti/coll"
 )
 
-// Assets contains the folder assets: scripts and styles that draw the charts and maps of the report and
-// of the service's page.
+// Assets contains the folder assets: scripts and styles that draw charts and maps, both in the report and
+// on the service's page.
 //
 //go:embed assets
 var Assets embed.FS
@@ -38,10 +38,10 @@ var (
 )
 
 // WriteHTML writes the report as one self-contained HTML page. Without JavaScript the page shows the
-// scores, the selection and one chart of each problem. With JavaScript it draws charts, maps and
-// tables from embedded JSON, whose figures have five digits. The same facts give the same bytes.
+// scores, the selection and one chart of each problem. With JavaScript it draws charts, maps and tables
+// from embedded JSON, whose numbers have five digits. The same facts give the same bytes.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteHTML(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -56,7 +56,7 @@ func WriteHTML(w io.Writer, f Facts) error {
 	return nil
 }
 
-// page is the data of the template page.html.
+// page holds the values that the template page.html inserts.
 type page struct {
 	Facts
 	Style         template.CSS
@@ -74,7 +74,7 @@ type page struct {
 // field is a named figure.
 type field struct{ Name, Value string }
 
-// problemView is the static part of a problem, for readers without JavaScript.
+// problemView is the part of a problem that is also shown without JavaScript.
 type problemView struct {
 	ProblemFacts
 	ID       string // in the page's address
@@ -114,10 +114,11 @@ func newPage(f Facts) (page, error) {
 // modules lists the scripts of the report. Each script comes after the scripts that it imports.
 var modules = []string{"dom.js", "format.js", "palette.js", "chart.js", "map.js", "convergence.js", "selection.js", "report.js"}
 
-// moduleImport matches an import statement of a module.
+// moduleImport matches an import statement in a JavaScript module.
 var moduleImport = regexp.MustCompile(`(?m)^import [^;]*;\n`)
 
-// bundle joins the modules into one without imports. Their top-level names must differ.
+// bundle joins all modules into one script and removes their import statements. The names that modules
+// define at their top level must differ.
 func bundle() string {
 	var b strings.Builder
 	for _, name := range modules {
@@ -135,8 +136,8 @@ func asset(name string) string {
 	return string(text)
 }
 
-// packed encodes facts as compact JSON that is safe in a script element. A list of objects becomes
-// {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}. Fractions have five digits.
+// packed encodes facts as compact JSON that can be embedded in a script element. It converts a list of
+// objects into {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}. Fractions have five digits.
 func packed(f Facts) ([]byte, error) {
 	full, err := json.Marshal(f)
 	if err != nil {
@@ -196,7 +197,7 @@ func packList(list []any) any {
 	return map[string]any{"columns": columns, "rows": rows}
 }
 
-// totals returns the figures of all problems together.
+// totals returns the sums over all problems, for the top of the page.
 func totals(f Facts) []field {
 	var sum ProblemFacts
 	known := true // every problem has ExhaustiveSeconds
@@ -229,7 +230,7 @@ func totals(f Facts) []field {
 	return fields
 }
 
-// verificationView is the verification of one library.
+// verificationView is the verification of one library in the form that the template shows.
 type verificationView struct {
 	VerificationFacts
 	Fields      []field
@@ -242,7 +243,7 @@ type verifiedView struct {
 	Ratios                                  bool // at least one point has a ratio
 }
 
-// RatioText is the ratio with its interval.
+// RatioText returns the ratio with its interval as text.
 func (p SlowerPoint) RatioText() string { return p.Ratio.text() }
 
 func newVerification(f VerificationFacts) verificationView {
@@ -263,7 +264,8 @@ func newVerification(f VerificationFacts) verificationView {
 	return v
 }
 
-// environmentView is an environment with a shortened checksum and list of nodes.
+// environmentView is an environment in the form that the template shows: with a shortened checksum and a
+// list of nodes.
 type environmentView struct {
 	EnvironmentFacts
 	Sum, Names string

@@ -21,7 +21,8 @@ func writtenHTML(t testing.TB, f Facts) string {
 	return b.String()
 }
 
-// static returns the body of the page up to the embedded JSON. This part needs no JavaScript.
+// static returns the body of the page up to the embedded JSON. A browser shows this part without
+// JavaScript.
 func static(t *testing.T, f Facts) string {
 	t.Helper()
 	page := writtenHTML(t, f)
@@ -46,7 +47,7 @@ func wantTexts(t *testing.T, page string, texts ...string) {
 	}
 }
 
-// TestStaticPage checks that without JavaScript the page has the scores, the selection and a chart of
+// TestStaticPage checks that, without JavaScript, the page has the scores, the selection and a chart for
 // each problem.
 func TestStaticPage(t *testing.T) {
 	page := static(t, smallFacts())
@@ -190,7 +191,8 @@ func TestHTMLAbsentFigures(t *testing.T) {
 	}
 }
 
-// TestPackedFacts checks that the facts in the page equal those of report.json up to five digits.
+// TestPackedFacts checks that the facts in the page equal those of report.json up to five digits of each
+// number.
 func TestPackedFacts(t *testing.T) {
 	want := liveFacts()
 	text := testutil.Must(packed(withoutNil(want)))(t)
@@ -209,7 +211,7 @@ func TestPackedFacts(t *testing.T) {
 
 func near(a, b float64) bool { return a > 0.9999*b && a < 1.0001*b }
 
-// unpack reverses the packing of lists, like unpack in report.js.
+// unpack restores the lists that packed converted. It works like the function unpack in report.js.
 func unpack(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -237,7 +239,7 @@ func unpack(v any) any {
 	return v
 }
 
-// TestHTMLSize checks that the page of ten problems on a large grid has at most 1.5 MB.
+// TestHTMLSize checks that a page with ten problems on a large grid has at most 1.5 MB.
 func TestHTMLSize(t *testing.T) {
 	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
 	if page := writtenHTML(t, f); len(page) > 1500e3 {

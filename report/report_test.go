@@ -32,8 +32,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// shortFacts returns smallFacts with few elements of each kind, for short golden files, and a problem
-// that has just started.
+// shortFacts returns smallFacts with few elements of each kind, so that golden files are short. It also has
+// a problem that has just started.
 func shortFacts() Facts {
 	f := smallFacts()
 	for i := range f.Problems {
@@ -72,7 +72,7 @@ func TestJSONOfNothing(t *testing.T) {
 	}
 }
 
-// readJSON decodes the output of WriteJSON. Unknown fields and text after the facts are errors.
+// readJSON decodes what WriteJSON wrote. Unknown fields, and text after the facts, are errors.
 func readJSON(t *testing.T, text []byte) Facts {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

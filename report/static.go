@@ -22,13 +22,13 @@ import (
 	"tutti/coll"
 )
 
-// selectionText is the selection of a problem as text, for readers without JavaScript.
+// selectionText is the selection of a problem as text, which is shown without JavaScript.
 type selectionText struct {
 	Letters []letter // of the algorithms
 	Map     string   // a line for each layout, a column for each message size
 }
 
-// letter is an algorithm and its letter in maps.
+// letter is an algorithm with the letter that stands for it in maps.
 type letter struct{ Letter, Algorithm string }
 
 // selectionOf returns the selection of a problem as text.
@@ -66,8 +66,9 @@ func selectionOf(p ProblemFacts) selectionText {
 	return selectionText{letters, b.String()}
 }
 
-// lettersOf returns the letters of the algorithms, the same as in palette.js. The library's default is a
-// dot. The algorithms of the problem are A, B and so on, sorted by name. Other algorithms follow.
+// lettersOf returns the letters that stand for the algorithms in maps. They are the same as in palette.js.
+// The library's default is a dot. The algorithms of the problem are A, B and so on, sorted by name. Other
+// algorithms follow.
 func lettersOf(p ProblemFacts) []letter {
 	var listed, others []string
 	for _, a := range p.Algorithms {
@@ -93,7 +94,7 @@ func lettersOf(p ProblemFacts) []letter {
 	return letters
 }
 
-// distinct returns the distinct values that the function part returns for all cells, in ascending order.
+// distinct returns the distinct values that the function part has for the cells, in ascending order.
 func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	var values []T
 	for _, c := range cells {
@@ -103,16 +104,16 @@ func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	return slices.Compact(values)
 }
 
-// A value below one of these limits is drawn at the limit, because the axes are logarithmic. convergence.js
-// does the same.
+// The axes are logarithmic, so a value below one of these limits is drawn at the limit. convergence.js does
+// the same.
 const (
 	leastSeconds  = 1e-3
 	leastSlowdown = 1e-3 // slowdown minus 1
 	leastMistakes = 5e-3
 )
 
-// convergenceSVG draws two charts of a problem over machine time: the average slowdown and the
-// mistakes. The problem has at least one evaluation.
+// convergenceSVG draws two charts for a problem: the average slowdown and the mistakes, both as functions
+// of machine time. The problem must have at least one evaluation.
 func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	byDefault := scoreOf(p, "default")
 	if byDefault == nil {
@@ -142,8 +143,8 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	return b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):], nil
 }
 
-// convergencePlot draws one figure of the evaluations. It adds horizontal lines at wanted and byDefault
-// if they are positive. write formats a value.
+// convergencePlot draws one quantity of the evaluations; the function figure returns it. If wanted and
+// byDefault are positive, it adds horizontal lines there. The function write formats a value.
 func convergencePlot(title string, curve []CurvePoint, least float64, figure func(CurvePoint) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"
@@ -181,7 +182,7 @@ func convergencePlot(title string, curve []CurvePoint, least float64, figure fun
 	return p, nil
 }
 
-// addMark adds a dashed horizontal line with its text above the left or the right end.
+// addMark adds a dashed horizontal line. The label is above the line's left or right end.
 func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error {
 	ends := plotter.XYs{{X: p.X.Min, Y: y}, {X: p.X.Max, Y: y}}
 	line, err := plotter.NewLine(ends)
@@ -203,8 +204,8 @@ func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error
 	return nil
 }
 
-// logTicks returns labelled ticks at 1, 2 and 5 times powers of ten between low and high,
-// or only at powers of ten if there would be more than maxTicks.
+// logTicks returns ticks with labels at 1, 2 and 5 times powers of ten between low and high. If these are
+// more than maxTicks, it returns only the powers of ten.
 func logTicks(low, high float64, maxTicks int, write func(float64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, digits := range [][]float64{{1, 2, 5}, {1}} {

@@ -13,7 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// scoreOf returns a copy of the score with a name, or nil.
+// scoreOf returns a copy of the score with the given name, or nil if there is none.
 func scoreOf(p ProblemFacts, name string) *Score {
 	for _, s := range p.Scores {
 		if s.Name == name {
@@ -24,10 +24,10 @@ func scoreOf(p ProblemFacts, name string) *Score {
 }
 
 // WriteSummary writes a text table without colours. It has a row for each problem, in the order of f. The
-// column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
-// The column mistakes is the share of mistakes of the tuned selection.
+// column measured is the fraction of the candidates that were measured. The columns tuned and default are
+// average slowdowns. The column mistakes is the proportion of mistakes in the tuned selection.
 //
-// It returns an error that names the field if a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteSummary(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -61,10 +61,10 @@ func scoreText(s *Score, part func(Score) string) string {
 func (s Score) slowdownText() string { return formatSlowdown(s.Slowdown) }
 func (s Score) mistakesText() string { return formatShare(s.Mistakes) }
 
-// WriteVerification writes a text table without colours of the verifications, with a row for each
-// library and collective. It writes nothing if there is no verification.
+// WriteVerification writes the results of verifications as a text table without colours. It has a row for
+// each library and collective. It writes nothing if there is no verification.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteVerification(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -78,10 +78,10 @@ func WriteVerification(w io.Writer, f Facts) error {
 	return writeTable(w, t)
 }
 
-// WriteMachineTime writes a text table without colours of the node time of jobs by phase. It writes
-// nothing if there were no jobs.
+// WriteMachineTime writes the node time that jobs spent in each phase, as a text table without colours. It
+// writes nothing if there were no jobs.
 //
-// It returns an error naming the field when a figure is NaN or infinite.
+// It returns an error that names the field if a number is NaN or infinite.
 func WriteMachineTime(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
@@ -93,15 +93,15 @@ func WriteMachineTime(w io.Writer, f Facts) error {
 	return writeTable(w, t)
 }
 
-// cellWidths has the widths of columns whose cells wrap, by header. They keep typical tables
-// within 80 columns.
+// cellWidths maps headers to the widths of columns whose cells are wrapped. With these widths, typical
+// tables fit into 80 columns.
 var cellWidths = map[string]int{
 	"all": 8, "collective": 14, "idle": 9, "launch": 9, "machine time": 8, "measuring": 9, "obedience": 11, "problem": 22,
 	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9,
 }
 
 // NewTable returns a table without colours and borders. The parameter numbers lists the columns that
-// contain numbers, counted from 1.
+// contain numbers; the first column is 1.
 func NewTable(header []any, numbers ...int) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight
@@ -155,14 +155,14 @@ func obedienceText(c VerifiedCollective) string {
 	return strings.Join(c.Obedience, ", ")
 }
 
-// machineTimeView is one row of the table of node time by phase.
+// machineTimeView is one row of the table that shows node time by phase.
 type machineTimeView struct {
 	Library, Problem                          string
 	Jobs                                      int
 	Queue, Launch, Warmup, Measure, Idle, All string
 }
 
-// machineTimes returns the rows, followed by their sum if there are several.
+// machineTimes returns one row for each problem. If there are several, it adds a row with their sum.
 func machineTimes(f Facts) []machineTimeView {
 	var out []machineTimeView
 	var sum MachineTimeFacts
@@ -194,16 +194,16 @@ func machineTimes(f Facts) []machineTimeView {
 	return out
 }
 
-// absent is the text of an unknown figure in every table.
+// absent is the text that every table shows for an unknown number.
 const absent = "–"
 
-// formatSeconds writes a duration with the unit of timeUnit.
+// formatSeconds formats a duration in the unit that timeUnit returns.
 func formatSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " " + unit.name
 }
 
-// formatNodeSeconds formats node-seconds with the unit of timeUnit, for example 3.2 node h.
+// formatNodeSeconds formats node-seconds in the unit that timeUnit returns, for example "3.2 node h".
 func formatNodeSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " node " + unit.name
@@ -214,7 +214,7 @@ type unit struct {
 	seconds float64
 }
 
-// timeUnit returns the unit in which s has about one to three digits before the point.
+// timeUnit returns the unit in which s has one to three digits before the decimal point.
 func timeUnit(s float64) unit {
 	switch {
 	case s == 0 || s >= 1 && s < 120:
@@ -229,7 +229,7 @@ func timeUnit(s float64) unit {
 	return unit{"h", 3600}
 }
 
-// formatSlowdown writes a ratio with three decimals, or one decimal from 10 on.
+// formatSlowdown formats a ratio with three decimals. From 10 on it has one decimal.
 func formatSlowdown(x float64) string {
 	if math.Abs(x) >= 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)
@@ -237,7 +237,7 @@ func formatSlowdown(x float64) string {
 	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
-// formatShare writes a proportion as a percentage. Only a true zero is "0 %".
+// formatShare formats a proportion as a percentage. Only the number zero becomes "0 %".
 func formatShare(x float64) string {
 	if x > 0 && x < 0.0005 {
 		return "<0.1 %"
@@ -253,18 +253,18 @@ func formatOf(n, total int) string {
 	return fmt.Sprintf("%d of %d (%s)", n, total, formatShare(float64(n)/float64(total)))
 }
 
-// formatInterval writes a value followed by its interval.
+// formatInterval formats a value, followed by its interval in brackets.
 func formatInterval(value, low, high string) string {
 	return value + " [" + low + ", " + high + "]"
 }
 
-// trimmed rounds x to the given number of decimals and drops trailing zeros.
+// trimmed rounds x to the given number of decimals. It removes trailing zeros.
 func trimmed(x float64, decimals int) string {
 	scale := math.Pow(10, float64(decimals))
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// stopText describes the stop reason of a problem.
+// stopText describes why the campaign stopped working on a problem.
 func stopText(stop string) string {
 	switch stop {
 	case "":
@@ -275,5 +275,5 @@ func stopText(stop string) string {
 	return "NOT CONVERGED: " + stop
 }
 
-// converged is the stop reason of a problem that meets its criteria.
+// converged is the stop reason of a problem that met its criteria.
 const converged = "converged"

@@ -17,7 +17,7 @@ import (
 	"tutti/preprocess"
 )
 
-// traceLine sums up the calls of a collective or of a point.
+// traceLine is a line of a table: the calls of one collective or at one point.
 type traceLine struct {
 	Collective               coll.Collective
 	Layout, Bytes            string // of a point
@@ -30,7 +30,7 @@ type traceLine struct {
 	calls, seconds, shortest, longest float64
 }
 
-// traceView is a trace in lines, in descending order of time.
+// traceView is a trace as the lines of tables, sorted by time in descending order.
 type traceView struct {
 	Name        string
 	Style       template.CSS
@@ -52,7 +52,8 @@ func (l *traceLine) add(c preprocess.Calls, g *Gains) {
 	l.longest = max(l.longest, c.Longest)
 }
 
-// finish formats the figures. The share is the share of time, or of calls for a trace without times.
+// finish formats the numbers of a line. The share is the fraction of the time, or of the calls if the trace
+// has no times.
 func (l *traceLine) finish(calls, seconds float64) {
 	share := 0.0
 	switch {
@@ -79,7 +80,8 @@ func byTime(a, b traceLine) int {
 	return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
 }
 
-// viewOf sums up a trace. It shows at most maxPoints points, those with the longest times.
+// viewOf converts a trace into tables. The table of points has those with the longest times, at most
+// maxPoints.
 func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) traceView {
 	v := traceView{Name: name}
 	all := traceLine{}
@@ -113,9 +115,9 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) trac
 	return v
 }
 
-// WriteTrace writes two text tables of the time that an application spends in collectives:
-// by collective, and of at most maxPoints points with the longest times. With a non-nil g the tables
-// also show the predicted savings, which need a trace with times.
+// WriteTrace writes the time that an application spends in collectives, as two text tables. The first table
+// has a row for each collective. The second table has the points with the longest times, at most maxPoints.
+// If g is not nil, the tables also show predicted savings; this needs a trace with times.
 func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) error {
 	v := viewOf("", calls, g, maxPoints)
 	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
@@ -165,10 +167,10 @@ var (
 	traceTemplate = template.Must(template.New("trace").Parse(traceText))
 )
 
-// maxPagePoints is the largest number of points on a page.
+// maxPagePoints is the largest number of points that a page shows.
 const maxPagePoints = 1000
 
-// WriteTraceHTML writes the tables of WriteTrace as one self-contained HTML page.
+// WriteTraceHTML writes the tables of WriteTrace as one HTML page that needs no other files.
 func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
 	v := viewOf(name, calls, g, maxPagePoints)
 	v.Style = template.CSS(asset("draw.css") + asset("report.css"))
@@ -178,20 +180,20 @@ func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains
 	return nil
 }
 
-// Gains predicts the time that a campaign's selection saves in the calls of an application.
+// Gains predicts how much time the selection of a campaign saves in the calls of an application.
 type Gains struct {
 	Name         string // of the campaign
 	byCollective map[coll.Collective]tunedCells
 }
 
-// tunedCells contains the points of a problem where the time of the default is known.
+// tunedCells contains the points of a problem at which the time of the default is known.
 type tunedCells struct {
 	rows  [][]float64 // of preprocess.Rows
 	cells []Cell
 }
 
-// ReadGains reads the results of one library from a campaign's report.json. library may be empty if
-// the campaign has only one library.
+// ReadGains reads the results for one library from a campaign's report.json. The parameter library may be
+// empty if the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -235,8 +237,8 @@ func tunedCellsOf(p ProblemFacts) tunedCells {
 	return t
 }
 
-// at returns the algorithm selected at the tuned point nearest to p, and the proportion of
-// the default's time that it saves. It returns false where no tuned point is near.
+// at returns the algorithm that is selected at the tuned point nearest to p. It also returns the proportion
+// of the default's time that this algorithm saves. It returns false if no tuned point is near.
 func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	t := g.byCollective[p.Collective]
 	if len(t.cells) == 0 {
@@ -250,7 +252,7 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
 }
 
-// gain is the predicted saving of the calls in a line of the table.
+// gain is the predicted saving for the calls in one line of a table.
 type gain struct {
 	covered float64 // seconds of calls near a tuned point
 	saved   float64 // seconds
@@ -279,8 +281,8 @@ func (n *gain) finish(seconds float64) {
 	}
 }
 
-// sentence describes the predicted saving of all calls. The times of a trace include the time of waiting
-// for other ranks. No algorithm saves that time.
+// sentence describes the predicted saving of all calls. The times in a trace include the time in which
+// ranks wait for others. No algorithm saves this time.
 func (n gain) sentence(g *Gains, seconds float64) string {
 	if g == nil {
 		return ""

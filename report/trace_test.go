@@ -37,7 +37,8 @@ func TestWriteTrace(t *testing.T) {
 	}
 }
 
-// TestWriteTraceWithoutTimes checks that a trace without times shows the shares of calls.
+// TestWriteTraceWithoutTimes checks that the table for a trace without times shows the proportions of
+// calls.
 func TestWriteTraceWithoutTimes(t *testing.T) {
 	calls := tracedCalls()
 	for i := range calls {
@@ -63,8 +64,8 @@ func TestWriteTraceHTML(t *testing.T) {
 	}
 }
 
-// TestGains checks that the saving of a call is that of the nearest tuned point, and that a call far
-// from all tuned points has none.
+// TestGains checks that a call saves as much as the nearest tuned point. A call far from all tuned points
+// must save nothing.
 func TestGains(t *testing.T) {
 	at := func(bytes int64, algorithm string, tuned, byDefault float64) Cell {
 		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Algorithm: algorithm, Slowdown: &tuned, DefaultSlowdown: &byDefault}
@@ -90,8 +91,8 @@ func TestGains(t *testing.T) {
 	var table, page strings.Builder
 	testutil.NoError(t, WriteTrace(&table, tracedCalls(), g, 9))
 	testutil.NoError(t, WriteTraceHTML(&page, "trace.csv", tracedCalls(), g))
-	// The selection saves one of the two seconds of bcast 1 KiB. No tuned point is near bcast 8 B, and
-	// barrier was not tuned.
+	// The selection saves one of the two seconds of bcast with 1 KiB. No tuned point is near bcast with 8
+	// B, and barrier was not tuned.
 	for _, out := range []string{table.String(), page.String()} {
 		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + formatShare(0.25), formatShare(1.0 / 3), "Calls with " + formatShare(0.5)} {
 			if !strings.Contains(out, want) {
