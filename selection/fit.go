@@ -28,13 +28,13 @@ var ErrRow = errors.New("bad row")
 // same tuned range of processes per node are merged into ranges with the same content. Layouts share only
 // bands in which both were tuned.
 //
-// The boundary between neighboring grid values is their geometric mean, rounded down, where the
-// expected error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid
-// step, again geometric, beyond the smallest and the largest size, and to zero if the smallest
-// message is a single element. The ranges of communicators and processes per node are not extended.
+// The boundary between neighboring grid values is their geometric mean, rounded down, where the expected
+// error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid step, again
+// geometric, beyond the smallest and the largest size. It extends to zero if the smallest message is a
+// single element. The ranges of communicators and processes per node are not extended.
 //
-// The time is O(S²·k²·n²·a) for S communicator sizes, k processes per node, n sizes and a
-// algorithms if everything can be merged, and nearly linear in S if little can.
+// The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a
+// algorithms, if everything can be merged. If little can be merged, it is nearly linear in S.
 func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if size == nil {
 		return nil, errors.New("selection: no measure of message size")

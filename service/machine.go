@@ -90,8 +90,8 @@ func changedNodes(before, now []string) string {
 // CampaignMachine inspects the machine that a campaign file describes.
 type CampaignMachine struct{}
 
-// Inspect implements Machine. If the file of a library is not on this host, the library's checksum is that
-// of its benchmark program and its version is the one in the campaign file.
+// Inspect implements Machine. If the file of a library is not on this host, the checksum is that of the
+// library's benchmark program, and the version comes from the campaign file.
 func (CampaignMachine) Inspect(ctx context.Context, b config.Base) (MachineState, error) {
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {

@@ -24,8 +24,8 @@ int alltoall_pairwise(const call *c)
     return e;
 }
 
-/* Each rank exchanges blocks with one rank at a time: in step k with its own rank XOR k. The number of ranks must be a
- * power of two. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
+/* Each rank exchanges blocks with one rank at a time. In step k this is the rank with the number (own rank XOR k).
+ * The number of ranks must be a power of two. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoall_pair(const call *c)
 {
     int e = own_block(c);
@@ -37,7 +37,7 @@ int alltoall_pair(const call *c)
 }
 
 /* Each rank exchanges blocks with several ranks at a time, by default with eight. Source: Thakur, Rabenseifner and
- * Gropp (2005), 3.4, where a rank exchanges with all ranks at a time. */
+ * Gropp (2005), 3.4, where a rank exchanges with all other ranks at the same time. */
 int alltoall_windows(const call *c)
 {
     int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
@@ -61,8 +61,9 @@ int alltoall_windows(const call *c)
     return e;
 }
 
-/* Packs the blocks whose index, written in the radix, has the given digit at the given power. If back is set, it
- * unpacks them. Returns the number of these blocks. */
+/* Packs blocks for a step of the Bruck algorithm. A block's index is written as digits in the radix. Blocks are
+ * packed if the digit with the given power has the given value. If back is set, the function unpacks these blocks
+ * instead. It returns their number. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back, int *e)
 {
     int n = 0;
@@ -74,7 +75,8 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Forwards each block by one digit of its distance, the digit of the given power of the radix. */
+/* Forwards each block by one digit of the distance that it travels. This is the digit with the given power of the
+ * radix. */
 static int by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     int e = MPI_SUCCESS;
@@ -87,7 +89,8 @@ static int by_digits(const call *c, char *all, char *out, char *in, int radix, i
     return e;
 }
 
-/* Blocks travel by the digits of their distances in a radix, by default 2. Source: Bruck et al. (1997). */
+/* Writes the distance that a block travels as digits in a radix, by default 2. For each digit, the block is
+ * forwarded once. Source: Bruck et al. (1997). */
 int alltoall_bruck(const call *c)
 {
     int n = c->count, size = c->size, radix = c->parameter >= 2 ? c->parameter : 2, e;
@@ -105,7 +108,7 @@ int alltoall_bruck(const call *c)
     return e;
 }
 
-/* Returns the call limited to a row or a column of a mesh of ranks. */
+/* Returns a copy of the call that is limited to one row or one column of a mesh of ranks. */
 static call line_of(const call *c, int first, int step, int n, int count, int *ranks)
 {
     call line = *c;
@@ -118,7 +121,7 @@ static call line_of(const call *c, int first, int step, int n, int count, int *r
     return line;
 }
 
-/* Copies a matrix of blocks into its transpose, the parameter to. */
+/* Transposes a matrix of blocks. `from` holds the matrix, and `to` receives the transpose. */
 static int transpose(const call *c, char *to, const char *from, int rows, int columns)
 {
     int e = MPI_SUCCESS;
@@ -158,12 +161,12 @@ int alltoall_mesh(const call *c)
     return e;
 }
 
-/* Signals another rank that the links of its next message are free. */
+/* Tells another rank that the links for its next message are free. */
 static int signal_to(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, SIGNAL, c->comm); }
 
 static int await_signal(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE); }
 
-/* Performs one turn of a schedule. p then points to the next turn. */
+/* Performs one turn of a schedule and moves *p to the next turn. */
 static int take_turn(const call *c, const int **p, int words)
 {
     const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;
@@ -183,8 +186,9 @@ static int take_turn(const call *c, const int **p, int words)
     return e != MPI_SUCCESS ? e : wait_all(&out, 1);
 }
 
-/* Alltoall in phases without contention. A message waits until the previous messages on its links have arrived. Source:
- * Faraj and Yuan, Message scheduling for all-to-all personalized communication on Ethernet switched clusters (2005). */
+/* An alltoall whose phases are free of contention. A message waits until the previous messages on its links have
+ * arrived. Source: Faraj and Yuan, Message scheduling for all-to-all personalized communication on Ethernet
+ * switched clusters (2005). */
 int alltoall_scheduled(const call *c)
 {
     const schedule *s = layout_schedule(c->layout, c->rank);

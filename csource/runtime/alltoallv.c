@@ -23,8 +23,8 @@ static int start_put_to(const call *c, int rank, MPI_Request *r)
     return PMPI_Isend(from, c->sends.counts[rank], c->sends.type, rank, TAG, c->comm, r);
 }
 
-/* Replaces blocks in place: in round k, ranks exchange with the rank for which the sum of both is k, modulo the number
- * of ranks. */
+/* Replaces blocks in place. In round k, a rank exchanges blocks with the rank for which the sum of both rank
+ * numbers, modulo the number of ranks, is k. */
 static int replace(const call *c)
 {
     int e = MPI_SUCCESS;

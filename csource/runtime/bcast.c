@@ -35,7 +35,8 @@ int bcast_knomial(const call *c)
     return all_round(&whole, BINOMIAL, c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4);
 }
 
-/* Returns where part i of the message begins. Parts are equal, but the last parts may be shorter. */
+/* Returns the index of the first element of part i of the message. All parts have the same length, except that the
+ * last parts may be shorter. */
 static int begins(const call *c, int i)
 {
     int part = (c->count + c->size - 1) / c->size;
@@ -73,7 +74,7 @@ int bcast_scatter_ring(const call *c)
     return e;
 }
 
-/* The root sends both parts of the message segment by segment, alternating between the parts. */
+/* The root sends the two halves of the message segment by segment, alternating between the halves. */
 static int send_halves(const call *c, int first, int left, int right)
 {
     int step = segment_of(c, first), e = MPI_SUCCESS;
@@ -117,8 +118,8 @@ int bcast_split_binary(const call *c)
     return send_receive(c, halves[!other], counts[!other], peer, halves[other], counts[other], peer);
 }
 
-/* The following algorithms use trees over nodes and over the switches above them. Source: Kielmann et al., MagPIe:
- * MPI's collective communication operations for clustered wide area systems (1999). */
+/* The following algorithms use trees of nodes and of the switches above the nodes. Source: Kielmann et al.,
+ * MagPIe: MPI's collective communication operations for clustered wide area systems (1999). */
 
 static int shape_down(const call *c, int level, tree_shape how)
 {
@@ -140,9 +141,9 @@ int bcast_two_level_pipeline(const call *c) { return groups_down(c, c->layout->l
 /* A binary tree over the nodes, and a binomial tree inside each node. */
 int bcast_two_level_binary(const call *c) { return groups_down(c, c->layout->levels - 1, BINARY); }
 
-/* Postal trees over the nodes and inside each node. In the time that a message travels, radix messages can be sent, by
- * default 4. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal model for message-passing
- * systems (1992). */
+/* Postal trees over the nodes and inside each node. The radix, by default 4, is the number of messages that a rank
+ * can send while one message travels. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal
+ * model for message-passing systems (1992). */
 int bcast_two_level_postal(const call *c)
 {
     call whole = *c;

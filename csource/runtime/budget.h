@@ -1,10 +1,11 @@
-/* Exploration budget: the time that calls of one communicator may lose by trying algorithms that may be slow. */
+/* The exploration budget is the time that calls of one communicator may lose because they try algorithms that may
+ * be slow. */
 #ifndef TUTTI_BUDGET_H
 #define TUTTI_BUDGET_H
 
 #pragma GCC visibility push(hidden)
 
-/* All fields except share are in seconds. A budget that is zero except for its share is empty. */
+/* All fields except share are in seconds. In an empty budget, all fields except share are zero. */
 typedef struct {
     double share;    /* each call adds this share of the time of the selected algorithm */
     double balance;  /* credits minus debits so far */
@@ -18,8 +19,8 @@ int budget_affords(const exploration_budget *b, double price); /* whether the ba
 void budget_reserve(exploration_budget *b, double price);
 void budget_release(exploration_budget *b, double price); /* the call did not happen */
 
-/* Ends all reservations, because the times of all their calls are known. exchange is the time of the exchange of times;
- * 0: unknown. */
+/* Ends all reservations, because the times of all reserved calls are known. exchange is how long the ranks took to
+ * exchange these times, or 0 if unknown. */
 void budget_settle(exploration_budget *b, double exchange);
 
 #pragma GCC visibility pop

@@ -10,8 +10,8 @@ int type_named(MPI_Datatype type)
     return combiner == MPI_COMBINER_NAMED;
 }
 
-/* Returns the size of a type in bytes. It caches only predefined types, because another type could be freed and its
- * handle used again. */
+/* Returns the size of a type in bytes. It caches only the sizes of predefined types. Any other type could be
+ * freed, and its handle could be used again. */
 size_t type_size(MPI_Datatype type)
 {
     MPI_Count size = 0; /* an int ends at 2 GiB */

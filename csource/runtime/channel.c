@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 /* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016).
- * There ranks probe for messages, which may arrive late. Here ranks write announcements down a tree. */
+ * In that paper, ranks probe for messages, which may arrive late. Here, ranks write announcements into the memory
+ * of the ranks below them in a tree. */
 
 enum { SLOTS = 256, WORD_BITS = 64 };      /* SLOTS: channels that a rank can have open */
 enum { COUNTER, PERIOD, NUMBERS_OF_SLOT }; /* PERIOD: of the last announcement */
@@ -16,8 +17,8 @@ static int created, usable; /* the same on all ranks */
 static int numbers[SLOTS * NUMBERS_OF_SLOT];
 static uint64_t used_slots[SLOTS / WORD_BITS];
 
-/* Tests whether a put and an accumulate are visible after a collective that all ranks entered. Some MPI libraries
- * violate that. */
+/* Tests the one-sided operations put and accumulate. Their results must be visible after a collective that all
+ * ranks have entered, which is not the case in some MPI libraries. */
 static int works(MPI_Comm world)
 {
     static const int one = 1;
@@ -61,7 +62,7 @@ void channels_end(void)
     PMPI_Win_free(&window);
 }
 
-/* Returns the level of a rank in the tree; the root, rank 0, has level 0. */
+/* Returns the level of a rank in the tree. The root is rank 0 and has level 0. */
 static int level_of(int r)
 {
     int level = 0;
@@ -70,7 +71,7 @@ static int level_of(int r)
     return level;
 }
 
-/* Returns the first slot that no rank of the communicator uses, or SLOTS if there is none. */
+/* Returns the first slot that is free on all ranks of the communicator, or SLOTS if there is none. */
 static int first_free(MPI_Comm on)
 {
     uint64_t all[SLOTS / WORD_BITS];
@@ -120,8 +121,8 @@ void channel_close(channel *c)
     *c = (channel){0};
 }
 
-/* Adds to the root's counter at the first step of a period. The rank completes the operation only at the next step,
- * since the root entered MPI during the call in between. */
+/* Adds to the root's counter at the first step of a period. The rank completes the operation only at the next
+ * step, because the root has then entered MPI. */
 static void add_to_counter(channel *c, int step, int detected)
 {
     static const int one = 1;

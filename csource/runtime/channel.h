@@ -14,7 +14,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Create and free the window of all channels; both functions are collective. Without a window no channel opens. */
+/* Create and free the window that all channels use. All ranks must call these functions. If there is no window, no
+ * channel opens. */
 void channels_start(MPI_Comm world);
 void channels_end(void);
 
@@ -30,12 +31,13 @@ typedef struct {
     uint64_t calls;
 } channel;
 
-/* Opens a channel at the first call; collective. Returns whether the channel is open. */
+/* Opens a channel when it is called for the first time. All ranks of the communicator must call it. Returns
+ * whether the channel is open. */
 int channel_open(channel *c, MPI_Comm on);
 void channel_close(channel *c);
 
-/* Call this function after each collective call. detected is true if this rank has something to announce. Returns
- * whether all ranks learn of an announcement at this call. */
+/* Call this function after each collective call. detected is 1 if this rank has something to announce. Returns 1
+ * if all ranks learn of an announcement at this call. */
 int channel_step(channel *c, int detected);
 
 #pragma GCC visibility pop

@@ -11,7 +11,7 @@ enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 #define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
 #endif
 
-/* A duplicate of a communicator. One algorithm of the MPI library serves all calls on it. */
+/* A duplicate of a communicator, on which one algorithm of the MPI library serves all calls. */
 typedef struct switched {
     const library_algorithm *algorithm;
     int served; /* calls, up to LASTING */
@@ -41,7 +41,7 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
-/* Frees the communicators that libtutti created for c; collective. */
+/* Frees the communicators that libtutti created for c. All ranks of c must call this function. */
 static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL)
@@ -84,8 +84,8 @@ static int hash_of(const char *text)
     return (int)(h & INT_MAX);
 }
 
-/* Determines the place of each rank. If the topology does not contain all ranks, it is not used, and each node is a
- * place. */
+/* Determines the place of each rank in the topology. If the topology does not contain all ranks, it is not used,
+ * and each node counts as one place. */
 static void take_places(MPI_Comm world, const char *host, int size)
 {
     int at = topology_place(host), unknown = 0;
@@ -138,7 +138,8 @@ void comms_end(void)
     PMPI_Group_free(&world_group);
 }
 
-/* Returns the shape of a communicator: its ranks, nodes and orders. members holds the world ranks of its members. */
+/* Returns the shape of a communicator: the numbers of its ranks and nodes, and its orders. members holds the
+ * numbers that its ranks have in the world. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -157,8 +158,8 @@ static shape count_nodes(const int *members, int n)
     return s;
 }
 
-/* Returns the table's row for a collective and shape. In an alltoallv ranks pass different sizes, so the row is only
- * used if it serves every size. */
+/* Returns the table's row for a collective and shape, or NULL. In an alltoallv ranks pass different sizes, so its
+ * row must be valid for every size. */
 static const struct row *row_for(collective what, const shape *s)
 {
     const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
@@ -211,7 +212,7 @@ int *comm_members(MPI_Comm handle, int *n)
     return members;
 }
 
-/* Returns the shape of a communicator and sends no message. Returns NULL for an intercommunicator, and for a
+/* Returns the shape of a communicator without sending a message. Returns NULL for an intercommunicator, and for a
  * communicator with members outside the world. All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
@@ -272,7 +273,7 @@ static MPI_Comm private_new(MPI_Comm handle)
     return made;
 }
 
-/* If the communicator is used often, makes the next call create a duplicate of it. */
+/* If the communicator is used often, makes the next call create a duplicate of it, without waiting for more calls. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -1,5 +1,6 @@
-/* Change detection: finds out whether the times of one algorithm have become longer or shorter. It is a self-starting
- * cumulative sum (CUSUM) of the logarithms of times, which needs neither mean nor deviation beforehand. */
+/* Change detection finds out whether the times of an algorithm have become longer or shorter. It is a
+ * self-starting cumulative sum (CUSUM) of the logarithms of times, which needs neither mean nor deviation
+ * beforehand. */
 #ifndef TUTTI_DETECTOR_H
 #define TUTTI_DETECTOR_H
 
@@ -17,13 +18,13 @@ typedef struct {
 void detector_start(change_detector *d, double run_length);
 void detector_restart(change_detector *d, double run_length); /* keeps the mean and the deviation */
 
-/* Adds a positive time; all times have the same unit. Returns 1 if times have changed. Then the detector must be
- * started or restarted. */
+/* Adds a time, which must be positive; all times have the same unit. Returns 1 if the times have changed. The
+ * detector must then be started or restarted. */
 int detector_add(change_detector *d, double time);
 
 int detector_suspects(const change_detector *d); /* whether the last times may have changed */
 
-/* Returns whether the means of two detectors agree: their difference is small enough to be due to chance. */
+/* Returns whether the means of two detectors agree, so that their difference may be due to chance. */
 int detector_agrees(const change_detector *d, const change_detector *with);
 
 #pragma GCC visibility pop

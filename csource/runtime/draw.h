@@ -6,10 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns a uniform number between 0 and 1, both excluded: a hash of n numbers, equal on every processor. */
+/* Returns a uniformly distributed number between 0 and 1, both excluded. It is a hash of n numbers, and is the
+ * same on every processor. */
 double uniform(const uint64_t *numbers, int n);
 
-/* Returns the first index whose prefix sum is at least u. */
+/* Returns the index of the first of n ascending sums that is at least u. */
 int draw_index(const double *sums, int n, double u);
 
 #pragma GCC visibility pop

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in STAR-MPI, each algorithm is timed a few times, the mean of the faster half of its times counts, and the best
- * algorithm serves until times change. Source: Faraj, Yuan and Lowenthal, STAR-MPI: Self Tuned Adaptive Routines for
- * MPI Collective Operations (ICS 2006). In contrast to STAR-MPI, candidates are timed in rounds, and slow ones are
- * dropped after each round. In the last round the candidates take turns, so that a drift of all times affects them
- * equally. */
+/* As in STAR-MPI, each algorithm is timed a few times, and the mean of the faster half of its times counts. The
+ * best algorithm serves until times change. Source: Faraj, Yuan and Lowenthal, STAR-MPI: Self Tuned Adaptive
+ * Routines for MPI Collective Operations (ICS 2006). In contrast to STAR-MPI, candidates are timed in rounds, and
+ * slow ones are dropped after each round. In the last round the candidates take turns, so that a drift of all
+ * times affects them equally. */
 
 enum { ROUNDS = 3 };
 enum { MOST_TIMES = 16 };  /* largest number of times of a candidate in one round */
@@ -56,8 +56,8 @@ struct elimination {
     candidate candidates[];
 };
 
-/* Draws the order of the candidates without replacement. Each candidate's probability is its weight among the remaining
- * ones. */
+/* Draws the order of the candidates without replacement. A candidate is drawn with a probability that is its
+ * weight divided by the weights of all remaining candidates. */
 static void draw_order(elimination *e, const double *sums, uint64_t seed)
 {
     double *weights = allocate((size_t)e->n + 1, sizeof *weights), all = 1;
@@ -134,9 +134,9 @@ static double expected(const elimination *e, const candidate *c)
     return c->first < slow_first * e->baseline ? c->first : slow_first * e->baseline;
 }
 
-/* Returns a high estimate of the time of a call, which the budget must cover. Before a candidate has times, its limit
- * from earlier jobs counts. A tight limit also counts after the first call, because that one is slow if it creates
- * communicators. */
+/* Returns a cautious estimate of the time of a call, which the budget must cover. As long as a candidate has no
+ * times, its limit from earlier jobs counts. A tight limit also counts after the first call, which is slow if it
+ * creates communicators. */
 static double cautious_time(const elimination *e, const candidate *c)
 {
     if (c == &e->candidates[e->n])
@@ -145,8 +145,8 @@ static double cautious_time(const elimination *e, const candidate *c)
     return by_limit ? c->limit * e->baseline : margin * expected(e, c);
 }
 
-/* Returns the price of a call: the high estimate of its time, plus the time to exchange times, minus the baseline's
- * time. The price is at least 0. */
+/* Returns the price of a call. It is the cautious estimate of the call's time, plus the time to exchange times,
+ * minus the baseline's time. It is at least 0. */
 static double price(const elimination *e, const exploration_budget *b, const candidate *c)
 {
     double beyond = cautious_time(e, c) + b->exchange - e->baseline;
@@ -168,7 +168,7 @@ int elimination_affords(elimination *e, exploration_budget *b, int i)
     return 1;
 }
 
-/* Returns the number of times that a candidate should get in this round. */
+/* Returns how many times a candidate should be timed in this round. */
 static int wanted(const elimination *e, const candidate *c)
 {
     int times = rounds[e->round].times;
@@ -182,9 +182,9 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the next candidate of a round that the budget affords: the one with the fewest requested times, and the
- * fastest of several. A first call counts as RECHECKS requests, because first calls could use up the budget; first
- * calls follow the drawn order. *more says whether any candidate still needs a call. */
+/* Returns the next candidate of a round that the budget affords. It is the candidate with the fewest requested
+ * times, and the fastest of these. A first call counts as RECHECKS requests, because first calls could use up the
+ * budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -212,7 +212,7 @@ static int round_next(elimination *e, exploration_budget *b, int *more)
 
 static void all_known(elimination *e);
 
-/* If all candidates that still need calls had a very slow first call, drops these candidates. The budget does not
+/* Drops the candidates that still need calls, if all of them had a very slow first call. The budget does not
  * afford their calls. */
 static void drop_slow_first(elimination *e)
 {
@@ -237,7 +237,7 @@ static int request(elimination *e, int i)
     return i;
 }
 
-/* Lets the best candidate serve the call. If it is faster than the baseline, the budget is credited with the
+/* Lets the best candidate serve the call. If it is faster than the baseline, the budget gets a credit for the
  * difference. */
 static int serve_best(const elimination *e, exploration_budget *b)
 {
@@ -278,8 +278,8 @@ static void restart(elimination *e)
     e->restarts++;
 }
 
-/* Chooses the fastest candidate whose time is known from this round or an earlier one. Its time must be below the
- * baseline's time multiplied by part. */
+/* Chooses the best candidate: the fastest one whose time is known from this round or an earlier one. Its time must
+ * be below the product of part and the baseline's time. If there is no such candidate, the baseline is the best. */
 static void choose_best(elimination *e, double part)
 {
     double least = part * e->baseline;
@@ -314,7 +314,8 @@ static double least_score(const elimination *e)
     return least;
 }
 
-/* Returns the number of candidates faster than candidate i. Of equally fast candidates the first counts as faster. */
+/* Returns the number of candidates that are faster than candidate i. Of equally fast candidates, the one with the
+ * lower number counts as faster. */
 static int count_faster(const elimination *e, int i)
 {
     int n = 0;
@@ -349,8 +350,8 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck. If the best candidate was dropped, that counts as a change. This happens to a baseline that was
- * dropped in a round and serves now, and to a candidate that was refused. */
+/* Ends a recheck of the best candidate. If this candidate was dropped, that counts as a change. It may be a
+ * baseline that was dropped in a round but serves now, or a candidate that was refused. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];
@@ -371,7 +372,7 @@ static void end_recheck(elimination *e)
     choose_best(e, e->phase == FINISHED ? replaces : promising); /* another candidate may be faster than the new time */
 }
 
-/* Continues the current phase when the times of all requested calls are known. */
+/* Continues the current phase after the times of all requested calls have become known. */
 static void all_known(elimination *e)
 {
     if (e->phase == RECHECK) {

@@ -1,9 +1,9 @@
-/* Successive elimination: finds the fastest algorithm for one class of calls. It times each candidate a few times,
+/* Successive elimination finds the fastest algorithm for one class of calls. It times each candidate a few times,
  * drops the slow ones, and times the others more often. An exploration budget limits the cost.
  *
- * Every rank of a communicator decides by itself, and all must decide the same. They decide by counts of calls and by
- * times that they have exchanged, with additions, multiplications, divisions and comparisons only, which give the same
- * bits on all processors. */
+ * Every rank of a communicator decides by itself, and all must decide the same. Their decisions depend only on
+ * numbers of calls and on times that they have exchanged. They use only additions, multiplications, divisions and
+ * comparisons, which give the same bits on all processors. */
 #ifndef TUTTI_ELIMINATION_H
 #define TUTTI_ELIMINATION_H
 
@@ -14,26 +14,27 @@
 
 typedef struct elimination elimination;
 
-/* Answers of elimination_next other than a candidate. */
+/* The values that elimination_next returns in place of a candidate. */
 enum {
     SERVE_BEST = -1,     /* elimination_best serves the call, which is not timed */
     EXCHANGE_TIMES = -2, /* the ranks must exchange the times of earlier calls, then ask again */
 };
 
-/* Creates an elimination. Candidates 0 to n-1 are the algorithms of a mix; sums are the prefix sums of their weights.
- * Candidate n, the baseline, is the algorithm that the table selects, which is timed first. Each call adds credit times
- * the baseline's time to the budget, in addition to the budget's own share. The order of first calls is drawn by the
- * weights from seed, so that jobs with different seeds begin with different candidates. */
+/* Creates an elimination. Candidates 0 to n-1 are the algorithms of a mix; sums are the prefix sums of their
+ * weights. Candidate n, the baseline, is the algorithm that the table selects. It is timed first. Each call adds
+ * the baseline's time, multiplied by credit, to the budget, in addition to the budget's own share. The order of
+ * first calls is drawn by the weights from seed, so that jobs with different seeds begin with different
+ * candidates. */
 elimination *elimination_new(int n, const double *sums, double credit, uint64_t seed);
 void elimination_free(elimination *e);
 void elimination_exclude(elimination *e, int candidate);              /* the candidate cannot serve these calls */
 void elimination_limit(elimination *e, int candidate, double most); /* most: upper limit of its expected time, in times of the baseline; 0: unknown */
 
-/* Returns the candidate that serves the next call, which must be timed, or one of the answers above. */
+/* Returns the candidate that serves the next call, which must be timed, or one of the values above. */
 int elimination_next(elimination *e, exploration_budget *b);
 
-/* Report the outcome of each call for which elimination_next returned a candidate, in the order of the calls: the time
- * of the call, or that another algorithm served it. */
+/* These functions report the outcome of each call for which elimination_next returned a candidate, in the order of
+ * the calls. Either the candidate served it in a known time, or another algorithm did. */
 void elimination_add_time(elimination *e, exploration_budget *b, int candidate, double seconds);
 void elimination_refuse(elimination *e, exploration_budget *b, int candidate);
 
@@ -45,15 +46,16 @@ int elimination_drops(const elimination *e, double seconds); /* whether a candid
 int elimination_restarts(const elimination *e);                 /* number of times that all candidates were tried again after a change */
 int elimination_state(const elimination *e);                    /* a number that is equal on all ranks that agree */
 
-/* After SERVE_BEST: times the best candidate again. If its time has changed, all candidates are tried again. */
+/* Begins a recheck of the best candidate, after elimination_next returned SERVE_BEST. If the candidate's time has
+ * changed, all candidates are timed again. */
 void elimination_recheck(elimination *e);
 
-/* Must be called at the beginning of each call of the class. Credits the budget with the call's share. */
+/* Must be called at the beginning of each call of the class. It adds the call's credit to the budget. */
 void elimination_credit(const elimination *e, exploration_budget *b);
 
-/* For callers that draw candidates at random instead of using elimination_next. elimination_affords returns whether the
- * budget covers a call of the candidate, and reserves its price. elimination_record reports the time of a call; only
- * times with keep set serve as estimates of later calls. */
+/* These functions are for callers that draw candidates at random and do not use elimination_next.
+ * elimination_affords returns whether the budget covers a call of the candidate, and reserves its price.
+ * elimination_record reports the time of a call. If keep is 1, the time serves as an estimate for later calls. */
 int elimination_affords(elimination *e, exploration_budget *b, int candidate);
 void elimination_record(elimination *e, exploration_budget *b, int candidate, double seconds, int keep);
 
