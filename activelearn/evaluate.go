@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Evaluate evaluates the selection after a round. The parameter failed is the number of failed candidates
+// Evaluate evaluates the selection after a round. The parameter `failed` is the number of failed candidates
 // that will be tried again. ok is false if nothing can be evaluated yet. This is the case, for example, if
 // a single point is measured or each point has only one algorithm.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {

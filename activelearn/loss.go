@@ -107,7 +107,7 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the open choice of one point. The parameter first is the index of the point's
+// addPoint adds the pairs and the open choice of one point. The parameter `first` is the index of the point's
 // first entry.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {

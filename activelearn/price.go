@@ -42,7 +42,7 @@ func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
 }
 
-// pricesOf estimates prices from measurements. The parameter launching holds the candidates whose machine
+// pricesOf estimates prices from measurements. The parameter `launching` holds the candidates whose machine
 // time includes a launch. The price of a launch is the cost of the cheapest of these candidates, as if the
 // executions cost nothing. Each message size has a unit: the median over the measurements of that size.
 func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {

@@ -115,7 +115,7 @@ func (r *regret) stages(want int) []int {
 // sharesLaunches reports whether a single launch can measure several candidates.
 func (r *regret) sharesLaunches() bool { return r.opt.SharedLaunch != nil }
 
-// asSet returns a set of candidates.
+// asSet returns the given candidates as a set.
 func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	out := make(map[coll.Candidate]bool, len(candidates))
 	for _, c := range candidates {

@@ -213,7 +213,7 @@ func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 }
 
 // Weigh returns a copy of opt with the weights of the given points. A point outside the space has the
-// weight 0. The parameter weights holds a weight for each point of the space; nil means equal weights.
+// weight 0. The parameter `weights` holds a weight for each point of the space; nil means equal weights.
 func Weigh(opt metrics.Options, space *coll.Space, weights []float64, points []coll.Point) metrics.Options {
 	if weights == nil {
 		return opt

@@ -136,7 +136,7 @@ func TestElimination(t *testing.T) {
 		if s.servedAt(10000) == 0 && s.detectedAfter(10000, 20) < 0 || s.cost[2] > 0.97 {
 			t.Errorf("seed %d: %+v", seed, s)
 		}
-		// No algorithm is faster than the baseline.
+		// In this case no algorithm is faster than the baseline.
 		s = eliminate(t, program, fmt.Sprintf("%d 3000 0.1 0.5 64 none 1 1.2 1.5 3 8 2 1.1 5 20 2.5", seed))
 		if s.cost[2] > 1.045 {
 			t.Errorf("seed %d: %+v: want a cost of 1.03, and a little more only for algorithms that are much slower than expected", seed, s)

@@ -121,7 +121,7 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 }
 
 // Carries reports whether a candidate that was measured with another release is valid for this release. It
-// is valid if it can run and its name stands for the same algorithm. The parameter measured is the other
+// is valid if it can run and its name stands for the same algorithm. The parameter `measured` is the other
 // release.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))

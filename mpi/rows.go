@@ -10,7 +10,7 @@ import (
 
 // Portable adapts rows that were measured with another release. It keeps the options that this release also
 // has. If the best remaining option of a row is slower than the best measured one by more than maxLoss,
-// only the default remains. The result left is the number of rows with only the default.
+// only the default remains. The result `left` is the number of rows with only the default.
 func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss float64) (out []selection.Row, left int) {
 	if c.Version == measured {
 		return rows, 0

@@ -85,7 +85,7 @@ func parseEntry(row []string) (Entry, error) {
 //   - the first release of its series,
 //   - the last earlier release of any series.
 //
-// If there is none, near is nil. The result series reports whether near is of the same series.
+// If there is none, near is nil. The result `series` reports whether near is of the same series.
 func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true

@@ -69,7 +69,7 @@ type Result struct {
 }
 
 // Learn computes advice for later jobs from the samples of all jobs so far, which are in chronological
-// order. The parameter earlier holds measurements of campaigns or other machines, with one slice for each
+// order. The parameter `earlier` holds measurements of campaigns or other machines, with one slice for each
 // source. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
 // algorithms² · measurements) operations.
 func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {

@@ -29,7 +29,7 @@ type shift struct {
 	factor                float64
 }
 
-// validCalls returns the calls of each class whose times are still valid. The parameter calls must be in
+// validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in
 // the order of jobs.
 //
 // It first subtracts the level of each job, because the nodes of the job may be slower or another job may

@@ -24,7 +24,7 @@ const minHorizon = 200
 // smallest value should be called next. The value is the algorithm's expected time, minus the saving in
 // later calls that is expected if the algorithm is timed once more. The entries of the class in j begin at
 // from. KnowledgeGradient also returns the algorithm with the shortest expected time. The parameter noise
-// is the variance of the logarithm of a call's time. The parameter calls is the number of calls of the
+// is the variance of the logarithm of a call's time. The parameter `calls` is the number of calls of the
 // class so far. The function called reports whether an algorithm was already called in the class.
 //
 // Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of

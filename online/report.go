@@ -85,7 +85,7 @@ const exploreShare = 0.1
 // maxJobs is the largest number of jobs that a report lists.
 const maxJobs = 20
 
-// Report summarizes the result. The parameter updates holds all updates so far; the current one may be its
+// Report summarizes the result. The parameter `updates` holds all updates so far; the current one may be its
 // last element.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
@@ -142,7 +142,7 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 // never is a time that is later than every update.
 var never = time.Unix(1<<40, 0)
 
-// reason says why the selection of a class has changed. The parameter before is the algorithm that was
+// reason says why the selection of a class has changed. The parameter `before` is the algorithm that was
 // selected until now.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]

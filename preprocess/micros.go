@@ -35,7 +35,7 @@ func parseMicros(text string) (float64, error) {
 }
 
 // formatMicros returns the shortest text in microseconds that parseMicros converts back to the same
-// seconds. The parameter seconds must be finite and not negative.
+// seconds. The parameter `seconds` must be finite and not negative.
 func formatMicros(seconds float64) string {
 	const maxZeros = 20 // more are written as an exponent
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")

@@ -205,7 +205,7 @@ const (
 	osuLargeCalls = 110
 )
 
-// osuCost returns the machine time of an OSU micro-benchmark in seconds. The parameter seconds is the time
+// osuCost returns the machine time of an OSU micro-benchmark in seconds. The parameter `seconds` is the time
 // of one call.
 func osuCost(p coll.Point, seconds float64) float64 {
 	if p.MsgBytes <= osuSmallBytes {

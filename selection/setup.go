@@ -154,7 +154,7 @@ func (s Setup) Shell() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Module returns an environment module in Tcl, for Environment Modules and for Lmod. The parameter about is
+// Module returns an environment module in Tcl, for Environment Modules and for Lmod. The parameter `about` is
 // the line that the command "module whatis" prints. If a value is not printable ASCII, the error matches
 // ErrSetup. Module systems would wrap its lines, or print its characters depending on the locale.
 func (s Setup) Module(about string) ([]byte, error) {

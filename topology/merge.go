@@ -166,7 +166,7 @@ func newMerger(trees []Tree) *merger {
 }
 
 // mergeNodes returns each node once. Its children come from the tree that has the most vertices inside the
-// node. The result gaps lists the nodes whose insides differ between trees.
+// node. The result `gaps` lists the nodes whose insides differ between trees.
 func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	at := map[string]int{}
 	for i := range trees {

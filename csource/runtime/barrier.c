@@ -25,8 +25,8 @@ int barrier_linear(const call *c)
     return e;
 }
 
-/* Pairs at distances 1, 2, 4 … exchange messages. Ranks beyond a power of two send a message before that and receive
- * one afterwards. */
+/* Pairs at distances 1, 2, 4 … exchange messages. If the number of ranks is not a power of two,
+ * the ranks beyond the largest power of two send a message before this exchange and receive one after it. */
 int barrier_recursive_doubling(const call *c)
 {
     int power = floor_power_of_two(c->size), e = MPI_SUCCESS;

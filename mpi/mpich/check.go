@@ -16,7 +16,7 @@ func (f files) check(lib libraryTree) error {
 }
 
 // check returns an error for a tree with which MPICH would abort, either when it loads the tree or later.
-// The parameter own is the library's tree that the new tree replaces.
+// The parameter `own` is the library's tree that the new tree replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {

@@ -263,7 +263,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 func asIs(own treeObject) (treeObject, error) { return own, nil }
 
 // ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is
-// always true. Not every release knows comm_avg_ppn=any. The parameter own is the library's subtree for
+// always true. Not every release knows comm_avg_ppn=any. The parameter `own` is the library's subtree for
 // these communicators.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {

@@ -39,8 +39,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// share selects the algorithms between nodes. The result kept holds the rows with the options that run as
-// measured. The result between holds one row for each selected algorithm, with one rank on each node.
+// share selects the algorithms between nodes. The result `kept` holds the rows with the options that run as
+// measured. The result `between` holds one row for each selected algorithm, with one rank on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)
@@ -89,7 +89,7 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the leaf that the library itself reaches between the nodes of a point. The leaf is empty if
+// own returns the leaf that an untuned library reaches between the nodes of a point. The leaf is empty if
 // the collective has no part between nodes there.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) {

@@ -37,7 +37,7 @@ func isLeaf(key string) bool {
 	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }
 
-// errTreeSyntax is matched by errors about text that is not a selection tree.
+// errTreeSyntax is the error for text that is not a selection tree. errors.Is finds it.
 var errTreeSyntax = errors.New("not a selection tree")
 
 // maxTreeDepth is the largest depth of a tree. MPICH's own tree has 15 kB and depth 9.

@@ -33,7 +33,7 @@ type libraryTree struct {
 	Posix     bool   // it has collectives through shared memory within a node
 }
 
-// errNoTree is matched by errors about a file or release without a built-in selection tree.
+// errNoTree is the error for a file or release without a built-in selection tree. errors.Is finds it.
 var errNoTree = errors.New("no built-in selection tree")
 
 //go:embed trees/*.json trees/*.names

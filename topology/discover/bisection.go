@@ -52,7 +52,7 @@ type Cut struct {
 const leastCut = 2
 
 // Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. The first
-// children that together have half of the nodes form one half. The parameter hosts lists the usable nodes.
+// children that together have half of the nodes form one half. The parameter `hosts` lists the usable nodes.
 // Cuts omits switches with fewer than two pairs.
 func Cuts(t *topology.Tree, hosts []string) []Cut {
 	var out []Cut
@@ -106,7 +106,7 @@ type Bisection struct {
 	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Bisections evaluates the measurements of the rounds that CutRounds returned. The parameter first is the
+// Bisections evaluates the measurements of the rounds that CutRounds returned. The parameter `first` is the
 // number of the first such round, and bytes is the message size. Bisections ignores switches without
 // measurements.
 func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {

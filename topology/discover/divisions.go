@@ -136,7 +136,7 @@ func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, uncle
 // misfit measures how much the distances deviate from those in a tree. It returns two standard deviations.
 // Both consider only deviations that both sets of repetitions show.
 //
-// The result rows is the deviation of member-to-group distances, without the effects of the two groups and
+// The result `rows` is the deviation of member-to-group distances, without the effects of the two groups and
 // of the member. The result pairs is the deviation of single distances, without the effect of the two
 // groups.
 func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {

@@ -201,7 +201,7 @@ func (m pairTimes) half(from int) (Matrix, error) {
 	return NewMatrix(rows)
 }
 
-// Tree returns the tree of nodes and switches that the levels describe. The parameter names holds the node
+// Tree returns the tree of nodes and switches that the levels describe. The parameter `names` holds the node
 // name of each member. Every level becomes a level of switches below one top switch. The gaps of the tree
 // list far members and unclear divisions.
 //
@@ -227,7 +227,7 @@ func (r LevelReport) Tree(names []string) (topology.Tree, error) {
 	return t, nil
 }
 
-// Inside returns the tree of one node whose cores are grouped by the levels. The parameter names holds the
+// Inside returns the tree of one node whose cores are grouped by the levels. The parameter `names` holds the
 // core name of each member. Every level becomes a level of groups inside the node.
 //
 // It returns the errors of topology.Build.

@@ -13,7 +13,7 @@ import (
 )
 
 // machine draws the output of a launch with four passes on a machine with the given number of leaf
-// switches. The parameter nodes is the number of nodes on each leaf switch, sockets is the number of
+// switches. The parameter `nodes` is the number of nodes on each leaf switch, sockets is the number of
 // sockets in each node, and cores is the number of cores in each socket.
 func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -17,7 +17,7 @@ type Coordinate struct {
 
 const header = "# rank: group id, switch id, port number"
 
-// WriteMPICH writes the coordinates of all ranks. The parameter nodes holds the node of each rank. Ports
+// WriteMPICH writes the coordinates of all ranks. The parameter `nodes` holds the node of each rank. Ports
 // are numbered in the order of a switch's children. WriteMPICH returns an error if a node is unknown or the
 // tree does not pass Check.
 func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {

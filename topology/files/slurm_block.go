@@ -100,7 +100,7 @@ func last(v topology.Vertex) string {
 // above nodes, and the base size is that of the smallest block.
 //
 // A higher level of switches becomes another block size. All its switches must have the same number of
-// blocks, which is a power of two; the last switch may have fewer. The result gaps lists what the format
+// blocks, which is a power of two; the last switch may have fewer. The result `gaps` lists what the format
 // cannot express. The tree must pass Check.
 func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
 	if err := t.Check(); err != nil {
@@ -120,7 +120,7 @@ func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 	return append(gaps, more...), err
 }
 
-// blocksOf returns the switches that have nodes directly below them. The result gaps lists what the format
+// blocksOf returns the switches that have nodes directly below them. The result `gaps` lists what the format
 // cannot express.
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {

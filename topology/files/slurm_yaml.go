@@ -149,7 +149,7 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	return t, err
 }
 
-// tree reads the tree of a topology. The parameter below is the YAML node under the key of the plugin.
+// tree reads the tree of a topology. The parameter `below` is the YAML node under the key of the plugin.
 func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case TreePlugin:
@@ -234,7 +234,7 @@ func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
 	return out, nil
 }
 
-// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. The result gaps lists what the format
+// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. The result `gaps` lists what the format
 // cannot express, as in WriteSlurmBlocks.
 func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err error) {
 	var b strings.Builder

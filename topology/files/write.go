@@ -35,7 +35,7 @@ type WriteOptions struct {
 	Nodes  []string // for MPICH: the node of each rank
 }
 
-// Write writes a tree, which must pass Check. The result gaps lists what the format cannot express.
+// Write writes a tree, which must pass Check. The result `gaps` lists what the format cannot express.
 func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err error) {
 	if opt.Format != JSON && len(t.Switches()) == 0 {
 		return nil, fmt.Errorf("%w: no switch with nodes to write", topology.ErrTree)
