@@ -39,7 +39,7 @@ type regret struct {
 }
 
 const (
-	// samplePoints is the number of points over which losses are summed. The points are drawn anew in each
+	// samplePoints is the number of points over which losses are summed. New points are drawn in each
 	// round.
 	samplePoints = 300
 	// evenPoints is the number of additional points if points have weights. They are drawn evenly, because

@@ -179,7 +179,7 @@ static void in_phases(plan *p)
 /* A turn is what one rank does in one phase of the schedule. */
 typedef struct {
     int phase, to, from, nwaits, nsignals;
-    int *waits, *signals; /* room for two ranks of each level */
+    int *waits, *signals; /* memory for two ranks of each level */
 } turn;
 
 /* The state while the turns of one rank are created. A link is a level, a group and a direction. last holds the

@@ -27,7 +27,7 @@ const (
 // stale lists patterns that match every file an export may have written, for any release and any layout.
 var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
 
-// errVersion is matched by errors about a rule that the release cannot read.
+// errVersion is the error for a rule that the release cannot read. errors.Is finds it.
 var errVersion = errors.New("no such rules for this release")
 
 // build makes the rules for one release. The rules do not depend on the build of the library.

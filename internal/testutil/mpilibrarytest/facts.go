@@ -18,7 +18,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	if measurable {
 		testNothing(t, m)
 	}
-	if measurable && !f.Preload { // the MPI library beside it is found and started as ever
+	if measurable && !f.Preload { // the MPI library next to it is found and started as without it
 		needed["title of its launcher"] = f.Launcher.Title
 		needed["package of its launcher"] = f.Install.Runtime
 		needed["package of its headers"] = f.Install.Headers
