@@ -26,6 +26,7 @@ type Machine struct {
 	fits            atomic.Bool                          // at least one launch fits the machine
 	nodes           atomic.Int64                         // largest number of nodes that a job could have so far
 	patience        time.Duration                        // how long the scheduler may be unavailable
+	records         records                              // trials of each algorithm
 	needsFirstStart atomic.Bool                          // no program has started yet; see RequireFirstStart
 
 	wired struct { // the scheduler's answer about switches, requested only once

@@ -160,6 +160,7 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 		return r.broken
 	}
 	r.decided[request] = true
+	r.m.records.add(t)
 	r.broken = r.log.Trial(t)
 	return r.broken
 }
@@ -181,6 +182,10 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	var unforced []rejection
 	for _, i := range requests {
 		c := r.batch.Requests[i].Candidate
+		if reason := r.m.records.unusable(c); reason != "" {
+			unforced = append(unforced, rejection{request: i, reason: reason})
+			continue
+		}
 		f, err := r.m.opt.Force(c)
 		if err != nil {
 			unforced = append(unforced, rejection{request: i, reason: err.Error()})

@@ -1,0 +1,61 @@
+package live
+
+import (
+	"fmt"
+	"sync"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// confirmed is the number of failed trials after which an algorithm counts as unusable. A single failure may
+// have its cause in the machine.
+const confirmed = 2
+
+// family holds all candidates of an algorithm: every point and every value of its parameters.
+type family struct {
+	collective coll.Collective
+	name       string
+}
+
+// record counts the trials of an algorithm.
+type record struct {
+	succeeded bool
+	failed    int    // while the program ran
+	reason    string // of the last failure
+}
+
+// records finds algorithms that crash, hang or deliver wrong data wherever they run. Each launch of such an
+// algorithm may cost a job, so the remaining candidates fail without a launch.
+type records struct {
+	sync.Mutex
+	of map[family]record
+}
+
+func (r *records) add(t coll.Trial) {
+	r.Lock()
+	defer r.Unlock()
+	if r.of == nil {
+		r.of = map[family]record{}
+	}
+	key := family{t.Collective, t.Algorithm.Name}
+	seen := r.of[key]
+	switch {
+	case t.State == coll.TrialDone:
+		seen.succeeded = true
+	case t.Phase == benchrunner.PhaseRun:
+		seen.failed, seen.reason = seen.failed+1, t.Error
+	}
+	r.of[key] = seen
+}
+
+// unusable returns why an algorithm is not launched again, or "" for other algorithms.
+func (r *records) unusable(c coll.Candidate) string {
+	r.Lock()
+	defer r.Unlock()
+	seen := r.of[family{c.Collective, c.Algorithm.Name}]
+	if seen.succeeded || seen.failed < confirmed || c.Algorithm.IsDefault() {
+		return ""
+	}
+	return fmt.Sprintf("not launched: %d trials of %s %s failed and none succeeded: %s", seen.failed, c.Collective, c.Algorithm.Name, seen.reason)
+}
