@@ -41,7 +41,7 @@ var (
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
 	// Pair is a program that sums a number over two processes. Its executable contains a text that names
-	// the MPI library whose headers it was compiled with, so the compiler must not remove that text.
+	// the MPI library whose headers it was compiled with.
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
 	// Probe is a program that detects which algorithm an MPI library runs.

@@ -1,10 +1,13 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/mpi/libraries"
 )
 
@@ -60,5 +63,29 @@ func TestLaunchablesUnknown(t *testing.T) {
 	}
 	if left, err := os.ReadDir(m.x.options.Dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestIdentifyLibrary checks that the release comes from the library's file: the headers of the MPI ABI do
+// not name a library, and other headers may lack a suffix.
+func TestIdentifyLibrary(t *testing.T) {
+	const open, mpich = "Open MPI v%d.%d.%d\x006.0.0rc2\x00", "Mon Jan  5 10:00:00 UTC 2026\x005.0.2\x00"
+	for _, tc := range []struct {
+		lib  Library
+		file string
+		want string
+	}{
+		{Library{Family: "other"}, mpich, "mpich 5.0.2, MPICH 5.0.2"},
+		{Library{Family: "other"}, "text\x00", "other , "},
+		{Library{Family: "openmpi", Version: "6.0.0", Name: "Open MPI 6.0.0", family: familyOf("openmpi")}, open, "openmpi 6.0.0rc2, Open MPI 6.0.0rc2"},
+		{Library{Family: "openmpi", Version: "5.0.7", Name: "Open MPI 5.0.7", family: familyOf("openmpi")}, open, "openmpi 5.0.7, Open MPI 5.0.7"},
+		{Library{Family: "mpich", Version: "3.4", Name: "Intel MPI 2021", vendor: "Intel MPI", family: familyOf("mpich")}, mpich, "mpich 3.4, Intel MPI 2021"},
+	} {
+		tc.lib.File.Path = filepath.Join(t.TempDir(), "libmpi_abi.so.1")
+		testutil.NoError(t, os.WriteFile(tc.lib.File.Path, []byte(tc.file), 0o666))
+		testutil.NoError(t, tc.lib.identify())
+		if got := fmt.Sprintf("%s %s, %s", tc.lib.Family, tc.lib.Version, tc.lib.Name); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }

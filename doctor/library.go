@@ -270,22 +270,22 @@ func (x *libraryFinder) compilers(lib *Library) []string {
 // examineBuild examines a library and adds a check with the results.
 func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
+	var err error
+	if lib.File.Path != "" {
+		err = lib.identify()
+	}
 	switch {
 	case lib.family == nil:
 		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer")
 		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: its algorithms are unknown")
+	case err != nil:
+		c = c.with(Warning, "make the file readable")
+		c.Details = append(c.Details, err.Error())
 	case lib.File.Path == "":
 		c = c.with(Warning, "link with the shared library, so that the measured build can be identified")
 		c.Details = append(c.Details, "the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
-	default:
-		file, err := libraries.Identify(lib.File.Path)
-		if err != nil && !errors.Is(err, mpi.ErrNoVersion) {
-			c = c.with(Warning, "make the file readable")
-			c.Details = append(c.Details, err.Error())
-			break
-		}
-		lib.File = file
 	}
+	c.Name = lib.Name
 	if lib.family != nil {
 		x.inspect(ctx, lib, &c)
 	}
@@ -297,6 +297,27 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
 	}
 	x.add(c)
+}
+
+// identify reads the release from the library's file. Headers may lack a suffix such as rc2. The headers of
+// the MPI ABI do not name a library at all.
+func (l *Library) identify() error {
+	file, err := libraries.Identify(l.File.Path)
+	if err != nil && !errors.Is(err, mpi.ErrNoVersion) {
+		return err
+	}
+	l.File = file
+	for _, known := range libraries.All() {
+		family := familyOf(known.Facts().Name)
+		if family == nil || l.vendor != "" {
+			continue
+		}
+		release, ok := strings.CutPrefix(file.Version, family.Facts().Title+" ")
+		if ok && (l.family == nil || l.family == family && mpi.SameRelease(release, l.Version)) {
+			l.family, l.Family, l.Name, l.Version = family, family.Facts().Name, file.Version, release
+		}
+	}
+	return nil
 }
 
 // wrappers returns the names of the compiler wrappers of all libraries. The first name of every library

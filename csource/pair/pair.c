@@ -28,7 +28,7 @@
 #define FAMILY "family=other;version=;"
 #endif
 
-static const char marker[] = "tutti-doctor;" FAMILY VENDOR "end";
+static const volatile char marker[] = "tutti-doctor;" FAMILY VENDOR "end";
 
 int main(int argc, char **argv) {
   int rank, size, mine, sum = 0, len = 0;

@@ -23,7 +23,7 @@ func (library) Facts() mpi.Facts {
 			Srun: true, PMI: []string{"pmi2", "cray_shasta", "pmix"},
 		},
 		Install: mpi.Install{
-			Compilers: []string{"mpicc.mpich", "mpicc"},
+			Compilers: []string{"mpicc.mpich", "mpicc", "mpicc_abi"},
 			Homes:     []string{"MPICH_DIR", "MPICH_HOME", "MPICH_ROOT", "EBROOTMPICH", "EBROOTPSMPI"},
 			Tool:      "mpichversion", Runtime: "mpich", Headers: "libmpich-dev",
 		},

@@ -176,8 +176,8 @@ type releaseFinder struct {
 
 var (
 	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
-	// The format of C's asctime.
-	dateForm = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
+	// The format of C's asctime, or the text of a build outside a release.
+	dateForm = regexp.MustCompile(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
 // See processes the next text.

@@ -31,7 +31,7 @@ func (library) Facts() mpi.Facts {
 			PMI:     []string{"pmix", "pmi2"}, // no Srun: it needs a PMIx that matches
 		},
 		Install: mpi.Install{
-			Compilers: []string{"mpicc.openmpi", "mpicc"},
+			Compilers: []string{"mpicc.openmpi", "mpicc", "mpicc_abi"},
 			Homes:     []string{"OPENMPI_DIR", "OPENMPI_HOME", "OPENMPI_ROOT", "OMPI_DIR", "EBROOTOPENMPI"},
 			Tool:      tool, Runtime: "openmpi-bin", Headers: "libopenmpi-dev",
 		},

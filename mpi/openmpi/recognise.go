@@ -1,39 +1,50 @@
 package openmpi
 
 import (
+	"bytes"
+	"cmp"
 	"regexp"
 
 	"tutti/mpi"
 )
 
-// Recognise implements mpi.Library. The library's file contains the revision of its repository. For a
-// release, this revision is a tag.
+// Recognise implements mpi.Library. The library's file contains the revision of its repository, which is a
+// tag for a release. The file of another build contains the release alone.
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {
-	isOpen  bool
-	release string
+	isOpen     bool
+	tag, plain string // releases
 }
 
-var releaseForm = regexp.MustCompile(`^v([0-9]+\.[0-9]+\.[0-9]+((a|b|rc)[0-9]+)?)(-.*)?$`)
+// banner is the format of the text that MPI_Get_library_version returns.
+const banner = "Open MPI v%d.%d.%d"
+
+var releaseForm = regexp.MustCompile(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
 
 // See implements mpi.Recogniser.
 func (r *recogniser) See(text []byte) {
 	switch {
-	case len(text) > 64:
-	case string(text) == "Open MPI":
+	case string(text) == "Open MPI", bytes.HasPrefix(text, []byte(banner)):
 		r.isOpen = true
-	case r.release == "":
-		if m := releaseForm.FindSubmatch(text); m != nil {
-			r.release = string(m[1])
+	case len(text) > 64:
+	default:
+		m := releaseForm.FindSubmatch(text)
+		switch {
+		case m == nil:
+		case len(m[1]) > 0:
+			r.tag = cmp.Or(r.tag, string(m[2]))
+		case len(m[3]) == 0:
+			r.plain = cmp.Or(r.plain, string(m[2]))
 		}
 	}
 }
 
 // Name implements mpi.Recogniser.
 func (r *recogniser) Name() string {
-	if !r.isOpen || r.release == "" {
+	release := cmp.Or(r.tag, r.plain)
+	if !r.isOpen || release == "" {
 		return ""
 	}
-	return "Open MPI " + r.release
+	return "Open MPI " + release
 }
