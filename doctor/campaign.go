@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tutti/csource"
+	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
 
@@ -93,7 +94,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) 
 	var found *Library
 	for _, lib := range x.libraries.found {
 		fits := lib.Family == want.Name && (want.Path == "" || real(want.Path) == lib.File.Path)
-		if fits && (found == nil || lib.Version == want.Version && found.Version != want.Version) {
+		if fits && (found == nil || mpi.SameRelease(lib.Version, want.Version) && !mpi.SameRelease(found.Version, want.Version)) {
 			found = lib
 		}
 	}
@@ -106,8 +107,8 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) 
 		x.add(need(name, Missing, "fix its path in the campaign file", "no file "+want.Path))
 	case found == nil:
 		x.add(need(name, Missing, "name its installation: --mpi PREFIX"+hint, "no such library was found here"))
-	case found.Version != want.Version && found.Catalogue != want.Version:
-		x.add(need(name, Warning, "version: "+cmp.Or(found.Catalogue, found.Version)+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
+	case !mpi.SameRelease(found.Version, want.Version):
+		x.add(need(name, Missing, "version: "+found.Version+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
 	default:
 		x.add(need(name, OK, "", found.Name, orNoMPI(found.File.Path)))
 	}

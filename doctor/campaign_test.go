@@ -61,7 +61,7 @@ func TestNeeds(t *testing.T) {
 		{"no such library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name = "openmpi" }, "openmpi 4.0.2", Missing, "no such library", "--mpi PREFIX"},
 		{"in a module", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name, n.Modules = "openmpi", []string{"ompi/4"} }, "openmpi 4.0.2", Missing, "no such library", "module load ompi/4"},
 		{"no such file", nil, func(_ *machine, n *Needs) { n.Libraries[0].Path = "/none/libmpich.so" }, "mpich 4.0.2", Missing, "no file /none/libmpich.so", "path"},
-		{"another version", nil, func(_ *machine, n *Needs) { n.Libraries[0].Version = "4.3.2" }, "mpich 4.3.2", Warning, "here is MPICH 4.0.2", "4.0.2 in the campaign file"},
+		{"another version", nil, func(_ *machine, n *Needs) { n.Libraries[0].Version = "4.3.2" }, "mpich 4.3.2", Missing, "here is MPICH 4.0.2", "4.0.2 in the campaign file"},
 		{"no such launcher", nil, func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Warning, "/none/mpiexec is not a program", "nodes"},
 		{"Slurm elsewhere", nil, func(m *machine, n *Needs) {
 			n.Bin = filepath.Join(m.bin, "elsewhere")

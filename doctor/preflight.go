@@ -83,8 +83,8 @@ func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	switch version, same := strings.CutPrefix(loads, title+" "); {
 	case !same && knownTitle(loads):
 		x.add(need(want.Name+" benchmark", Missing, "build it with the compiler of "+title, path+" loads "+loads))
-	case same && version != want.Version:
-		x.add(need(want.Name+" benchmark", Warning, "version: "+version+" in the campaign file, if this version is intended", path+" loads "+loads+", the campaign is for "+want.Version))
+	case same && !mpi.SameRelease(version, want.Version):
+		x.add(need(want.Name+" benchmark", Missing, "version: "+version+" in the campaign file, if this version is intended", path+" loads "+loads+", the campaign is for "+want.Version))
 	}
 }
 
@@ -101,6 +101,24 @@ func Loaded(ctx context.Context, program string, environ []string) mpi.Identity 
 		return mpi.Identity{Path: loads} // the path alone is known
 	}
 	return id
+}
+
+// BenchmarkFiles returns the file of the MPI library that each benchmark program of a campaign loads, in the
+// environment of its jobs. A path is empty if the program loads no MPI library here.
+func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
+	x := &preflight{newSession(opt, "/")}
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, want := range opt.Needs.Libraries {
+		loads := ""
+		if path, fault := x.benchmarkOf(want); fault == "" {
+			loads = x.loadedBy(ctx, path)
+		}
+		out = append(out, loads)
+	}
+	return out, ctx.Err()
 }
 
 // knownTitle reports whether the text loads begins with the name of a supported library.

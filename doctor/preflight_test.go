@@ -55,7 +55,7 @@ func preflightChecks(t *testing.T, m *machine) []Check {
 }
 
 // TestPreflightWrongLibrary checks that a program that loads another MPI library counts as a missing
-// benchmark. Another version must give a warning.
+// benchmark, and so does one of another release.
 func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := filepath.Join(t.TempDir(), "bench")
@@ -67,7 +67,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 	n.Libraries[0].Benchmark = path
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
 	n.Libraries[0] = NeededLibrary{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
-	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Warning, "the campaign is for 5.0.5", "version: 4.1.4")
+	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Missing, "the campaign is for 5.0.5", "version: 4.1.4")
 }
 
 // TestLoadedByLibrary checks that Loaded also works for a shared library, which is not a program.

@@ -31,6 +31,7 @@ func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
 // Catalogue lists the algorithms of one release of one library. It is shared and must not be changed.
 type Catalogue struct {
 	Library, Version string
+	Listed           string // release whose rows of the table list the algorithms
 	entries          map[coll.Collective][]Entry
 	rules            Rules
 }

@@ -27,6 +27,14 @@ func ReleaseNumbers(release string) []int {
 	return out
 }
 
+// SameRelease reports whether two names denote the same release. Suffixes such as rc2 do not count, and the
+// shorter name may stand for a series: 6.0.x denotes 6.0.0, too.
+func SameRelease(a, b string) bool {
+	one, other := ReleaseNumbers(a), ReleaseNumbers(b)
+	n := min(len(one), len(other))
+	return a == b || n >= 2 && slices.Equal(one[:n], other[:n])
+}
+
 // AtLeast reports whether a release is the wanted release or a later one. Missing numbers count as 0.
 func AtLeast(release string, want ...int) bool {
 	have := ReleaseNumbers(release)

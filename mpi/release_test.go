@@ -29,6 +29,18 @@ func TestReleaseNumbers(t *testing.T) {
 	}
 }
 
+func ExampleSameRelease() {
+	for _, names := range [][2]string{{"6.0.0rc2", "6.0.0"}, {"6.0.x", "6.0.0rc2"}, {"4.2.1", "4.2.3"}, {"4", "4.2"}, {"2019", "2019"}} {
+		fmt.Println(names[0], names[1], mpi.SameRelease(names[0], names[1]))
+	}
+	// Output:
+	// 6.0.0rc2 6.0.0 true
+	// 6.0.x 6.0.0rc2 true
+	// 4.2.1 4.2.3 false
+	// 4 4.2 false
+	// 2019 2019 true
+}
+
 func ExampleAtLeast() {
 	for _, release := range []string{"4.1.4", "5.0.6", "5.0.7", "5.1", "6.0.x", "main"} {
 		fmt.Println(release, mpi.AtLeast(release, 5, 0, 7))

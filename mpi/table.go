@@ -38,7 +38,7 @@ func readTable(text string, rules Rules) ([]*Catalogue, error) {
 	var all []*Catalogue
 	for _, row := range rows[1:] {
 		if len(all) == 0 || all[len(all)-1].Library != row[0] || all[len(all)-1].Version != row[1] {
-			all = append(all, &Catalogue{Library: row[0], Version: row[1], entries: map[coll.Collective][]Entry{}, rules: rules})
+			all = append(all, &Catalogue{Library: row[0], Version: row[1], Listed: row[1], entries: map[coll.Collective][]Entry{}, rules: rules})
 		}
 		collective, err := coll.ParseCollective(row[2])
 		if err != nil {

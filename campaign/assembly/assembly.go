@@ -29,6 +29,7 @@ import (
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/surrogate/forest"
@@ -89,6 +90,9 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 		return nil, input(err)
 	}
 	c := &Campaign{Config: cfg, Spec: spec}
+	if err := c.warnOfReleases(); err != nil {
+		return nil, input(err)
+	}
 	if err := c.addProblems(); err != nil {
 		return nil, input(err)
 	}
@@ -135,6 +139,20 @@ func (c *Campaign) Sequential() *Campaign {
 	settings.Runner.Parallel = config.Never
 	other.Config = &settings
 	return &other
+}
+
+// warnOfReleases warns of releases without a catalogue.
+func (c *Campaign) warnOfReleases() error {
+	for _, lib := range c.Config.Libraries {
+		_, cat, err := libraries.Release(lib.Name, lib.Version)
+		if err != nil {
+			return err
+		}
+		if cat.Listed != cat.Version {
+			c.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
+		}
+	}
+	return nil
 }
 
 func (c *Campaign) addProblems() error {

@@ -70,6 +70,9 @@ func (c *Campaign) Connect(id string, environ []string) error {
 		if err != nil {
 			return input(err)
 		}
+		if _, err := port.Open(cat, lib.Path); err != nil {
+			return input(err) // before anything is measured
+		}
 		program, err := c.Program(lib)
 		if err != nil {
 			return err

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -22,12 +24,14 @@ type build struct {
 
 	unverified bool            // no verification has compared the files with the library's default
 	placement  coll.Placements // of the ranks of the measurements
+
+	load func(selection.Setup) error // loads the files once; may be nil
 }
 
 // notVerified is the remark in settings that no verification has tested.
 const notVerified = "Not verified: tutti verify has not compared these settings with the library's default on the machine."
 
-// newBuild returns the build of a library's release. The release must be in tutti's catalogue.
+// newBuild returns the build of a library's release. Its series must be in tutti's catalogue.
 func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	return buildOf(lib, export, port, cat), err
@@ -68,8 +72,35 @@ func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	if err := release.Replay(x, sel, rows); err != nil {
 		return mpi.Export{}, err
 	}
+	if err := b.tryLoading(sel, dir); err != nil {
+		return mpi.Export{}, err
+	}
 	x.Setup.Remarks, x.Setup.Order = append(x.Setup.Remarks, b.remarks()...), b.placement.Order
 	return x, x.Write(dir)
+}
+
+// tryLoading loads the files of a selection once from a temporary folder below dir.
+func (b build) tryLoading(sel selection.Selection, dir string) (err error) {
+	if b.load == nil {
+		return nil
+	}
+	temporary, err := os.MkdirTemp(dir, "files-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	release, err := b.open()
+	if err != nil {
+		return err
+	}
+	x, err := release.Export(sel, temporary)
+	if err != nil {
+		return err
+	}
+	if err := x.Write(temporary); err != nil {
+		return err
+	}
+	return b.load(x.Setup)
 }
 
 // remarks returns the remarks that tutti writes into the settings.

@@ -10,7 +10,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	facts, err := conclusions.Write(dir, program)
+//	facts, err := conclusions.Write(ctx, dir, program)
 package export
 
 import (

@@ -179,7 +179,7 @@ func TestConcludeRevertedCollective(t *testing.T) {
 			t.Errorf("%v has %v", r.Point, alg)
 		}
 	}
-	x, facts, err := conclusions.WriteLibrary(c.Config.Libraries[0], t.TempDir())
+	x, facts, err := conclusions.WriteLibrary(t.Context(), c.Config.Libraries[0], t.TempDir())
 	if err != nil || facts.Replayed != 0 {
 		t.Errorf("%d points were replayed, %v, want none", facts.Replayed, err)
 	}

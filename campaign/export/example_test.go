@@ -48,7 +48,7 @@ func ExampleTrain() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	facts, err := conclusions.Write(dir, export.Program{Version: "v1.2.0"})
+	facts, err := conclusions.Write(context.Background(), dir, export.Program{Version: "v1.2.0"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -215,7 +215,7 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	if lib.Version == measured.Version {
 		lib.Path = cmp.Or(path, measured.Path)
 	}
-	port, cat, err := libraries.Near(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return Release{}, err
 	}

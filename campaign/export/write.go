@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -35,9 +36,10 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// WriteLibrary checks and writes the selection files of one library. It also writes the library's settings
-// as an environment module if a module can contain them.
-func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
+// WriteLibrary checks and writes the selection files of one library. On the machine of a connected campaign,
+// it first runs a program that loads the files. It also writes the library's settings as an environment
+// module if a module can contain them.
+func (c *Conclusions) WriteLibrary(ctx context.Context, lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	b, err := newBuild(lib, c.campaign.Config.Export)
 	if err != nil {
 		return mpi.Export{}, report.LibraryFacts{}, err
@@ -47,6 +49,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 		return mpi.Export{}, report.LibraryFacts{}, err
 	}
 	b.unverified, b.placement = !verified, c.placements(lib.Name)
+	b.load = func(s selection.Setup) error { return c.campaign.CheckLoads(ctx, lib, s) }
 	var rows []selection.Row
 	for _, p := range c.Problems {
 		if p.Library == lib.Name && !p.AllDefault {
@@ -115,13 +118,13 @@ type Program struct {
 
 // Write writes all files of a campaign except the journal into a folder. It returns the facts of the
 // report.
-func (c *Conclusions) Write(dir string, by Program) (report.Facts, error) {
+func (c *Conclusions) Write(ctx context.Context, dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
 	}
 	var libraries []report.LibraryFacts
 	for _, lib := range c.campaign.Config.Libraries {
-		_, facts, err := c.WriteLibrary(lib, dir)
+		_, facts, err := c.WriteLibrary(ctx, lib, dir)
 		if err != nil {
 			return report.Facts{}, err
 		}

@@ -40,7 +40,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func written(t *testing.T, dir, to string) report.Facts {
 	t.Helper()
 	_, conclusions := concluded(t, dir)
-	return testutil.Must(conclusions.Write(to, by))(t)
+	return testutil.Must(conclusions.Write(t.Context(), to, by))(t)
 }
 
 // TestWriteSame checks that the files depend only on the journal, and not on the folder or the number of
@@ -108,7 +108,7 @@ func TestWriteToInvalidFolder(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	_, conclusions := concluded(t, dir)
 	below := filepath.Join(dir, "journal.jsonl", "below")
-	if _, err := conclusions.Write(below, by); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "journal.jsonl") {
+	if _, err := conclusions.Write(t.Context(), below, by); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "journal.jsonl") {
 		t.Errorf("Write: %v, want one that names %s", err, below)
 	}
 }

@@ -64,7 +64,7 @@ func tuneAndVerify(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	facts, err := p.Write(export.Program{Version: "v1.2.0"})
+	facts, err := p.Write(ctx, export.Program{Version: "v1.2.0"})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	if err != nil {
 		return verify.Files{}, err
 	}
-	x, _, err := conclusions.WriteLibrary(s.lib, s.campaign.Config.Output)
+	x, _, err := conclusions.WriteLibrary(ctx, s.lib, s.campaign.Config.Output)
 	if err != nil {
 		return verify.Files{}, err
 	}

@@ -11,7 +11,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	facts, err := v.Write(program) // all files, after the last pass
+//	facts, err := v.Write(ctx, program) // all files, after the last pass
 package verification
 
 import (
@@ -127,10 +127,10 @@ func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 
 // Write writes all files of the campaign's folder except the journal. It returns the facts of the
 // report.
-func (v *Verifier) Write(by export.Program) (report.Facts, error) {
+func (v *Verifier) Write(ctx context.Context, by export.Program) (report.Facts, error) {
 	conclusions, err := v.models.Conclude(v.log.state)
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return conclusions.Write(v.campaign.Config.Output, by)
+	return conclusions.Write(ctx, v.campaign.Config.Output, by)
 }

@@ -85,7 +85,7 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := testutil.Must(p.Write(by))(t)
+	facts := testutil.Must(p.Write(t.Context(), by))(t)
 	testutil.NoError(t, o.journal.Close())
 	return result, facts
 }
@@ -153,7 +153,7 @@ func TestFilesOfPasses(t *testing.T) {
 	}
 	settings := filepath.Join(dir, "openmpi.env")
 	before := campaigntest.Read(t, settings)
-	facts := testutil.Must(p.Write(by))(t)
+	facts := testutil.Must(p.Write(t.Context(), by))(t)
 	after := campaigntest.Read(t, settings)
 	if !bytes.Contains(before, []byte("# Not verified:")) || bytes.Contains(after, []byte("# Not verified:")) || facts.Unverified() != "" {
 		t.Errorf("the settings do not go from unverified to verified: %s\n%s\nreport: %q", before, after, facts.Unverified())

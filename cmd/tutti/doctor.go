@@ -19,6 +19,7 @@ import (
 	"tutti/campaign/pairs"
 	"tutti/doctor"
 	"tutti/internal/config"
+	"tutti/mpi/libraries"
 	"tutti/topology"
 )
 
@@ -142,6 +143,9 @@ func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign
 	if n == nil {
 		return nil
 	}
+	if err := addPaths(ctx, a, c); err != nil {
+		return err
+	}
 	b, err := assembly.New(c)
 	if err != nil {
 		return err
@@ -180,6 +184,25 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 		return errNotReady
 	}
 	return nil
+}
+
+// addPaths adds the path of the MPI library to the libraries of a campaign whose selection files are made
+// from the library's file. It is the file that the benchmark program loads.
+func addPaths(ctx context.Context, a *app, c *config.Campaign) error {
+	needsPath := func(lib config.Library) bool {
+		port, ok := libraries.Named(lib.Name)
+		return ok && lib.Path == "" && port.Facts().FromFile
+	}
+	if !c.Runner.Live() || !slices.ContainsFunc(c.Libraries, needsPath) {
+		return nil
+	}
+	found, err := doctor.BenchmarkFiles(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
+	for i, path := range found {
+		if needsPath(c.Libraries[i]) {
+			c.Libraries[i].Path = path
+		}
+	}
+	return err
 }
 
 // nearestFolder returns the nearest existing folder: the given one or one above it.

@@ -108,7 +108,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	if len(found) > 0 {
 		l := found[0]
 		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, cmp.Or(l.Path, l.Launcher))
-		m.Library = config.Library{Name: l.Library.Family, Version: l.Library.Catalogue, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family}
+		m.Library = config.Library{Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family}
 		if at.Kind != config.SlurmJobs { // jobs use srun
 			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = l.Launcher, l.Path, l.PMI, l.Env
 		}

@@ -226,7 +226,11 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	total := 0
 	for _, by := range []map[string][]string{done, crashed} {
 		for _, starts := range by {
-			total += len(starts)
+			for _, start := range starts {
+				if !strings.Contains(start, "/load-") { // CheckLoads has no trial
+					total++
+				}
+			}
 		}
 	}
 	again := stopped || parted(t, filepath.Join(dir, "out"))

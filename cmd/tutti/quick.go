@@ -180,7 +180,7 @@ func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quic
 	f := quickFile{
 		Name: "quick", Machine: host, Output: ".", Collectives: o.collectives,
 		Libraries: []quickLibrary{{
-			Name: with.Library.Family, Version: with.Library.Catalogue, Path: with.Library.File.Path,
+			Name: with.Library.Family, Version: with.Library.Version, Path: with.Library.File.Path,
 			Benchmark: "tutti-native-" + with.Library.Family,
 			Launcher:  with.Launcher, LauncherPath: with.Path, PMI: with.PMI, Env: with.Env,
 		}},

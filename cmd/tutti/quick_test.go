@@ -44,7 +44,7 @@ func TestQuickFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := doctor.Launchable{
-		Library:  doctor.Library{Family: "openmpi", Catalogue: "4.1.4", File: mpi.Identity{Path: library}},
+		Library:  doctor.Library{Family: "openmpi", Version: "4.1.4", Catalogue: "4.1.4", File: mpi.Identity{Path: library}},
 		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
 	}
 	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}

@@ -66,7 +66,7 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 	if err != nil {
 		return report.Facts{}, err
 	}
-	facts, err := done.Write(dir, program())
+	facts, err := done.Write(ctx, dir, program())
 	return facts, withOutputCode(err)
 }
 

@@ -86,6 +86,9 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 	if c.From, err = assembly.Earlier(o.from); err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
+	if err := addPaths(cmd.Context(), o.app, c); err != nil {
+		return err
+	}
 	if o.dry {
 		return o.dryRun(cmd, c)
 	}

@@ -244,7 +244,7 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 	if err != nil {
 		return err
 	}
-	facts, err := p.Write(program())
+	facts, err := p.Write(ctx, program())
 	if err != nil {
 		return withOutputCode(err)
 	}

@@ -11,11 +11,6 @@ import (
 	"tutti/internal/config"
 )
 
-const (
-	inMpich   = "mpich 4.0.2, mpich 4.1.2, mpich 4.2.3, mpich 4.3.2, mpich 5.0.1"
-	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x, intel 2019, mvapich2 2.3, libtutti 1, libtutti 1+mpich-4.0.2, libtutti 1+openmpi-4.1.4"
-)
-
 // faultsOf loads an invalid file and returns its faults. In the returned texts, paths are relative to the
 // folder of the file.
 func faultsOf(t *testing.T, content string, layers config.Layers) []string {
@@ -115,7 +110,7 @@ func TestFaultsOfLists(t *testing.T) {
 	file := `name: night
 output: out
 libraries:
-  - {name: mpich, version: "4.0.3"}
+  - {name: mpich, version: "3.4.3"}
   - {name: intel, version: "2021"}
   - {name: openmpi, version: "4.1.4"}
   - name: openmpi
@@ -130,8 +125,8 @@ runner:
   data: [a.csv, x.csv, a.csv]
 `
 	want := []string{
-		"c.yaml:4: libraries[0]: mpich 4.0.3: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
-		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
+		"c.yaml:4: libraries[0]: mpich 3.4.3: not in the catalogue: want a release like 4.0.2, 4.1.2, 4.2.3, 4.3.2, 5.0.1",
+		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want a release like 2019",
 		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
 		"c.yaml:9: libraries[4]: version: 4: want text (put it in quotes)",
 		`c.yaml:10: libraries[5]: unknown key "prefix": want one of launcher_args, env, name, version, path, benchmark, launcher, launcher_path, pmi`,

@@ -54,36 +54,25 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Near works like Release, but accepts any version. For an unknown version it returns the catalogue of
-// another release of the same series, with the requested version. Releases of a series have the same first
-// two numbers.
-func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
-	lib, ok := Named(name)
-	if !ok {
-		return Release(name, version) // its error lists the libraries
-	}
-	near, series := mpi.Near(lib.Releases(), version)
-	if !series {
-		var known []string
-		for _, cat := range lib.Releases() {
-			known = append(known, cat.Version)
-		}
-		return nil, nil, fmt.Errorf("nothing is known of %s %s: want a release like %s", name, version, strings.Join(known, ", "))
-	}
-	return lib, near.As(version), nil
-}
-
-// Release returns a library, and the catalogue of the release with the given version. If there is none, the
-// error matches mpi.ErrUnknown and lists the known ones.
+// Release returns a library and the catalogue of one of its releases. A release without a catalogue gets
+// that of the nearest release of its series (first two numbers), see Catalogue.Listed. The error matches
+// mpi.ErrUnknown and lists the releases.
 func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
-		for _, cat := range l.Releases() {
-			if cat.Library == name && cat.Version == version {
-				return l, cat, nil
-			}
-			known = append(known, cat.Library+" "+cat.Version)
+		if l.Facts().Name != name {
+			continue
 		}
+		if near, series := mpi.Near(l.Releases(), version); series {
+			return l, near.As(version), nil
+		}
+		for _, cat := range l.Releases() {
+			known = append(known, cat.Version)
+		}
+		return nil, nil, fmt.Errorf("%s %s: %w: want a release like %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
 	}
-	return nil, nil, fmt.Errorf("%s %s: %w: want one of %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
+	for _, l := range All() {
+		known = append(known, l.Facts().Name)
+	}
+	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(known, ", "))
 }

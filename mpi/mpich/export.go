@@ -38,7 +38,7 @@ func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lib.Version != "" && lib.Version != cat.Version {
+	if lib.Version != "" && !mpi.SameRelease(lib.Version, cat.Version) {
 		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", path, lib.Version, cat.Version)
 	}
 	return build{lib, cat}, nil

@@ -31,7 +31,7 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 			Parts: true,
 		}, nil
 	}
-	lib, err := embeddedTree(cat.Version)
+	lib, err := embeddedTree(cat.Listed)
 	if err != nil {
 		return mpi.Forcing{}, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
 	}
@@ -61,7 +61,7 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 // false if the release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
 func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
-	if _, ok := handsOn(cat, c); !ok || cat.Version == "4.0.2" || !slices.Contains(with, c) {
+	if _, ok := handsOn(cat, c); !ok || !mpi.AtLeast(cat.Version, 4, 1) || !slices.Contains(with, c) {
 		return "", false
 	}
 	return variables(c) + "COMPOSITION", true

@@ -24,7 +24,7 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	switch {
 	case info.version == "" || len(info.tuned) == 0:
 		return unknown(path+" does not tell the algorithms of coll/tuned", "try it by hand: "+path+" --param coll tuned --level 9")
-	case info.version != b.Version:
+	case !mpi.SameRelease(info.version, b.Version):
 		return unknown(fmt.Sprintf("%s is of Open MPI %s: its algorithms are not known", path, info.version), "put the bin folder of Open MPI "+b.Version+" first on the PATH")
 	}
 	cat, _ := mpi.Near(releases(), b.Version)
