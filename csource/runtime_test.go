@@ -160,13 +160,15 @@ func TestLiveTraceMPICH(t *testing.T) {
 	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
 
 	// The application also runs if its trace cannot be written.
+	const threads = "the thread level is MPI_THREAD_MULTIPLE: nothing is traced or selected"
 	refused := []struct{ name, trace, argument, want string }{
 		{"no folder", filepath.Join(t.TempDir(), "none", "trace.csv"), "", "none/trace.csv: No such file or directory: nothing is traced"},
-		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", "the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected"},
+		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", threads},
+		{"many threads by a setting", filepath.Join(t.TempDir(), "trace.csv"), "init", threads},
 	}
 	for _, tc := range refused {
 		t.Run(tc.name, func(t *testing.T) {
-			said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace}, m.Launcher, "-n", "2", sizes, tc.argument)
+			said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace, "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE"}, m.Launcher, "-n", "2", sizes, tc.argument)
 			if strings.Count(said, tc.want) != 1 || !strings.Contains(said, "done") {
 				t.Errorf("%s\nwant one %q, and the program done", said, tc.want)
 			}

@@ -100,10 +100,12 @@ static void know_comms(void)
 }
 
 /* Starts libtutti with the settings in rank 0's environment. If several threads of a rank may call MPI at once,
- * libtutti stays off. */
-static void begin(int threads)
+ * libtutti stays off. Settings of an MPI library can permit that to applications that did not ask for it. */
+static void begin(void)
 {
-    int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[4];
+    int rank, threads, many, wanted[4];
+    PMPI_Query_thread(&threads);
+    many = threads == MPI_THREAD_MULTIPLE;
     PMPI_Comm_dup(MPI_COMM_WORLD, &world);
     PMPI_Comm_rank(world, &rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
@@ -117,7 +119,7 @@ static void begin(int threads)
     PMPI_Bcast(wanted, 4, MPI_INT, 0, world);
     PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
     if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
-        fprintf(stderr, "tutti: the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
+        fprintf(stderr, "tutti: the thread level is MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
     if (wanted[1] && !many_threads)
         selecting = read_and_share(rank, table, use_table, "nothing is selected");
     if (wanted[2] && selecting)
@@ -172,7 +174,7 @@ int MPI_Init(int *argc, char ***argv)
 {
     int error = PMPI_Init(argc, argv);
     if (error == MPI_SUCCESS)
-        begin(MPI_THREAD_SINGLE);
+        begin();
     return error;
 }
 
@@ -180,7 +182,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int error = PMPI_Init_thread(argc, argv, required, provided);
     if (error == MPI_SUCCESS)
-        begin(*provided);
+        begin();
     return error;
 }
 
