@@ -32,12 +32,8 @@ const unlimited = "TUTTI_BUDGET=1e9"
 // application writes samples.
 func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
 	t.Helper()
-	preloaded := []string{library}
-	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
-	}
 	folder = t.TempDir()
-	return append(append(tableEnv(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
+	return append(append(tableEnv(t, m, table, library), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
 // samplesIn returns the lines of the only file in the given folder, which holds samples.

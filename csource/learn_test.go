@@ -14,12 +14,8 @@ import (
 // of bcast and explores others.
 func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
-	preloaded := []string{library}
-	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
-	}
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
-	return append(append(tableEnv(t, m, sealTable(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
+	return append(append(tableEnv(t, m, sealTable(table), library), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
 }
 
 // servedBy parses the output of ServedProgram. It returns the number of calls that each algorithm served,

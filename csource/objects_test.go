@@ -167,9 +167,6 @@ func TestLiveRepository(t *testing.T) {
 			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			program := buildInside(t, m, "check.c")
 			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // because a library is preloaded
-			if m.fortran == "mpif90.mpich" {
-				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary))
-			}
 			requireChecked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
 		})
 	}

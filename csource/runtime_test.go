@@ -306,7 +306,6 @@ func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
 	program := testutil.BuildProgram(t, m.Toolchain, testutil.CollectivesProgram)
-	yield := testutil.BuildProgram(t, m.Toolchain, testutil.YieldLibrary)
 	sends := filepath.Join(t.TempDir(), "sends.so")
 	if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -321,7 +320,7 @@ func TestLiveOrder(t *testing.T) {
 		{"on one node", "cyclic", nil, true},
 	} {
 		table := sealTable("tutti-table 1\nallgather ranks 4-4 ppn 2-4 order " + tc.order + " bytes 0-1048576 ring\n")
-		said := testutil.RunProgram(t, append(tableEnv(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
+		said := testutil.RunProgram(t, append(tableEnv(t, m, table, library, sends), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
 		if got := strings.Contains(said, " messages\n"); got != tc.served {
 			t.Errorf("ranks %s, a rule for %s: served %t, want %t\n%s", tc.name, tc.order, got, tc.served, said)
 		}

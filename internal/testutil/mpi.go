@@ -111,13 +111,18 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 }
 
 // RunProgram launches a program. It returns the program's standard output and standard error in one text,
-// also if the program fails. The test fails if the program runs longer than HangTimeout.
+// also if the program fails. The test fails if the program runs longer than HangTimeout. Below a launcher of
+// MPICH, idle ranks yield the processor.
 func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
 	cmd.Env = append(os.Environ(), env...)
+	if name := filepath.Base(launcher); name == "mpiexec.hydra" || name == "mpirun.mpich" {
+		yield := BuildProgram(t, Toolchain{Compiler: "mpicc.mpich", Launcher: launcher, Install: "mpich"}, YieldLibrary)
+		cmd.Env = append(cmd.Env, "LD_PRELOAD="+lastValue(cmd.Env, "LD_PRELOAD")+" "+yield)
+	}
 	cmd.Dir = t.TempDir()
 	cmd.WaitDelay = time.Second
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -128,6 +133,16 @@ func RunProgram(t *testing.T, env []string, launcher string, args ...string) str
 		t.Fatalf("%s %s: hung: %v\n%s", launcher, strings.Join(args, " "), err, out.String())
 	}
 	return out.String()
+}
+
+// lastValue returns the value of a variable in an environment, where the last one counts.
+func lastValue(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // CheckAllRight fails the test unless the program reports that every call gave the right
