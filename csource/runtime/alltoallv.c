@@ -19,7 +19,7 @@ static int start_get_from(const call *c, int rank, MPI_Request *r)
 
 static int start_put_to(const call *c, int rank, MPI_Request *r)
 {
-    const char *from = c->send + (MPI_Aint)c->sends.starts[rank] * c->sends.extent;
+    const char *from = moved(c->send, (MPI_Aint)c->sends.starts[rank] * c->sends.extent);
     return PMPI_Isend(from, c->sends.counts[rank], c->sends.type, rank, TAG, c->comm, r);
 }
 
@@ -40,7 +40,7 @@ static int replace(const call *c)
 int alltoallv_linear(const call *c)
 {
     int n = 0, e = MPI_SUCCESS;
-    if (c->send == NULL)
+    if (c->sends.in_place)
         return replace(c);
     MPI_Request *all = malloc(2 * (size_t)c->size * sizeof *all);
     if (all == NULL)
@@ -59,7 +59,7 @@ int alltoallv_linear(const call *c)
 int alltoallv_pairwise(const call *c)
 {
     int e = MPI_SUCCESS;
-    if (c->send == NULL)
+    if (c->sends.in_place)
         return replace(c);
     for (int k = 0; e == MPI_SUCCESS && k < c->size; k++) {
         MPI_Request both[2];

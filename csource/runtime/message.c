@@ -111,13 +111,13 @@ int copy(const call *c, char *to, const char *from, int n)
 char *scratch(const call *c, int n)
 {
     char *base = malloc((size_t)(c->span + c->extent * n) + 1);
-    return base == NULL ? NULL : base - c->lower;
+    return base == NULL ? NULL : moved(base, -c->lower);
 }
 
 void scratch_free(const call *c, char *p)
 {
     if (p != NULL)
-        free(p + c->lower);
+        free(moved(p, c->lower));
 }
 
 int combine(const call *c, char *own, char *other, int n, int other_first)

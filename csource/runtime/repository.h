@@ -14,8 +14,8 @@
  *   allreduce   count elements: the rank's own vector, then the result
  *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
  *   alltoall    size blocks of count, received; send holds the blocks to send
- *   alltoallv   blocks of counts at starts, received; sends describes the blocks to send, which are in send. If send is
- *               NULL, the blocks in data are sent before they are replaced
+ *   alltoallv   blocks of counts at starts, received; sends describes the blocks to send, which are in send. In place,
+ *               the blocks in data are sent before they are replaced
  *   bcast       count elements; before, at the root
  *   exscan      count elements: the rank's own vector, then the result, except on rank 0
  *   gather      at the root size blocks of count, before the call only its own; on other ranks the rank's own block
@@ -30,6 +30,7 @@ typedef struct {
     int count;
     const int *counts, *starts; /* of each rank; starts of reduce_scatter are prefix sums */
     struct {
+        int in_place;
         const int *counts, *starts;
         MPI_Datatype type;
         MPI_Aint extent;
@@ -158,7 +159,10 @@ call by_position(const call *c); /* the call with ranks numbered in depth-first 
 
 static inline int rank_of(const call *c, int number) { return c->map == NULL ? number : c->map[number]; }
 
-static inline char *at(const call *c, const char *p, int i) { return (char *)p + (MPI_Aint)i * c->extent; }
+/* Returns an address at a distance from another one, which may be MPI_BOTTOM. */
+static inline char *moved(const void *p, MPI_Aint bytes) { return (char *)((MPI_Aint)p + bytes); }
+
+static inline char *at(const call *c, const char *p, int i) { return moved(p, (MPI_Aint)i * c->extent); }
 
 /* Returns the rank that follows another rank in a ring at distance i. */
 static inline int after(const call *c, int rank, int i)

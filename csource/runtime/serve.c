@@ -9,7 +9,8 @@ typedef struct {
     call c;
     size_t bytes;          /* of a block, or of the message */
     char *packed[2];       /* bytes received, and sent */
-    void *unpack_to;       /* NULL: the result is in its place already */
+    int unpacks;           /* the result is unpacked from packed[0] */
+    void *unpack_to;
     int unpack_count;
     size_t unpack_bytes;
     char *vector;          /* elements of a reduction */
@@ -39,16 +40,24 @@ static char *buffer_of(stage *s, int which, size_t bytes)
     return s->packed[which];
 }
 
+/* Copies elements to elements of another type by a message of the rank to itself. MPICH's MPI_Pack and MPI_Unpack do
+ * not accept MPI_BOTTOM. */
+static void convert(stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
+{
+    const call *c = &s->c;
+    if (s->error == MPI_SUCCESS)
+        s->error = PMPI_Sendrecv(from, n, type, c->rank, TAG, to, m, as, c->rank, TAG, c->comm, MPI_STATUS_IGNORE);
+}
+
 /* Packs elements into contiguous bytes. */
 static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
 {
-    int at = 0;
     if (s->error != MPI_SUCCESS || bytes == 0)
         return;
     if (is_plain(type))
         memmove(to, from, bytes);
     else
-        s->error = PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm);
+        convert(s, from, count, type, to, (int)bytes, MPI_BYTE);
 }
 
 /* Returns the content of a buffer as contiguous bytes: the buffer itself, or a packed copy. */
@@ -67,6 +76,7 @@ static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t 
 {
     if (is_plain(type))
         return buf;
+    s->unpacks = 1;
     s->unpack_to = buf;
     s->unpack_count = count;
     s->unpack_bytes = bytes;
@@ -77,7 +87,7 @@ static char *element(void *buf, int i, MPI_Datatype type)
 {
     MPI_Aint lower, extent;
     PMPI_Type_get_extent(type, &lower, &extent);
-    return (char *)buf + i * extent;
+    return moved(buf, i * extent);
 }
 
 /* Copies the rank's own block to the place that it has among the gathered blocks. */
@@ -87,7 +97,7 @@ static void own_block(stage *s, const arguments *a)
     int rank = s->c.rank;
     if (a->send != MPI_IN_PLACE)
         pack(s, s->c.data + (size_t)rank * n, n, a->send, a->scount, a->stype);
-    else if (s->unpack_to != NULL)
+    else if (s->unpacks)
         pack(s, s->c.data + (size_t)rank * n, n, element(a->recv, rank * a->rcount, a->rtype), a->rcount, a->rtype);
 }
 
@@ -129,7 +139,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
     s->c.data = plain ? a->recv : buffer_of(s, 0, all);
     if (s->error != MPI_SUCCESS)
         return;
-    s->unpack_to = plain ? NULL : a->recv;
+    s->unpacks = !plain;
     if (a->send != MPI_IN_PLACE)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], a->send, a->scount, a->stype);
     else if (!plain)
@@ -146,7 +156,8 @@ static void prepare_alltoallv(stage *s, const arguments *a)
     c->starts = a->displs;
     c->type = a->rtype;
     PMPI_Type_get_extent(a->rtype, &lower, &c->extent);
-    if (a->send == MPI_IN_PLACE)
+    c->sends.in_place = a->send == MPI_IN_PLACE;
+    if (c->sends.in_place)
         return;
     c->send = a->send;
     c->sends.counts = a->scounts;
@@ -172,9 +183,9 @@ static void prepare_bcast(stage *s, const arguments *a)
     s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
     if (s->c.rank != a->root)
         return;
-    if (s->unpack_to != NULL)
+    if (s->unpacks)
         pack(s, s->c.data, s->bytes, a->recv, a->rcount, a->rtype);
-    s->unpack_to = NULL;
+    s->unpacks = 0;
 }
 
 static void prepare_gather(stage *s, const arguments *a)
@@ -230,9 +241,10 @@ static void prepare_reduction(stage *s, const arguments *a)
     int aside = scattered || (a->what == REDUCE && c->rank != a->root) ||
                 (a->what == EXSCAN && c->rank == 0 && a->send != MPI_IN_PLACE);
     c->data = a->recv;
-    if (s->error == MPI_SUCCESS && aside)
-        c->data = s->vector = scratch(c, c->count);
-    if (c->data == NULL && aside)
+    if (s->error != MPI_SUCCESS || !aside)
+        return;
+    c->data = s->vector = scratch(c, c->count);
+    if (s->vector == NULL)
         s->error = MPI_ERR_NO_MEM;
 }
 
@@ -271,22 +283,20 @@ static void prepare(stage *s, const arguments *a)
 
 static void unpack_blocks(stage *s, const arguments *a)
 {
-    for (int r = 0; s->error == MPI_SUCCESS && r < s->c.size; r++) {
-        int at = 0;
+    for (int r = 0; r < s->c.size; r++)
         if (s->counts[r] > 0)
-            s->error = PMPI_Unpack(s->c.data + s->starts[r], s->counts[r], &at, element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype, s->c.comm);
-    }
+            convert(s, s->c.data + s->starts[r], s->counts[r], MPI_BYTE, element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype);
 }
 
 static void finish(stage *s, const arguments *a)
 {
-    int at = 0, scattered = s->starts != NULL && a->what != ALLGATHERV;
-    if (a->what == ALLGATHERV && s->unpack_to != NULL)
+    int scattered = s->starts != NULL && a->what != ALLGATHERV;
+    if (a->what == ALLGATHERV && s->unpacks)
         unpack_blocks(s, a);
-    else if (s->error == MPI_SUCCESS && s->unpack_to != NULL)
-        s->error = PMPI_Unpack(s->packed[0], (int)s->unpack_bytes, &at, s->unpack_to, s->unpack_count, a->rtype, s->c.comm);
+    else if (s->unpacks)
+        convert(s, s->packed[0], (int)s->unpack_bytes, MPI_BYTE, s->unpack_to, s->unpack_count, a->rtype);
     if (s->error == MPI_SUCCESS && scattered)
-        s->error = copy(&s->c, a->recv, s->c.data + s->starts[s->c.rank] * s->c.extent, s->counts[s->c.rank]);
+        s->error = copy(&s->c, a->recv, at(&s->c, s->c.data, s->starts[s->c.rank]), s->counts[s->c.rank]);
 }
 
 static void clear(stage *s)

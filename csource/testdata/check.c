@@ -9,16 +9,17 @@
 #include <string.h>
 
 /* Forms of a call. MIXED: ranks describe the same ints by different types; in a reduction the type has a hole. ORDERED:
- * the operation does not commute. */
-enum { PLAIN, IN_PLACE, MIXED, ORDERED, FORMS };
-static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered"};
+ * the operation does not commute. BOTTOM: every second rank passes MPI_BOTTOM with types of absolute addresses, and the
+ * others pass NULL where they send or receive nothing; reductions, and calls with an odd root, are in place. */
+enum { PLAIN, IN_PLACE, MIXED, ORDERED, BOTTOM, FORMS };
+static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered", "MPI_BOTTOM"};
 
 enum { LAYOUTS = 3 };
 
 static int rank, size, root, count, capacity; /* capacity: ints of a buffer */
 static MPI_Comm ours;
 static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints and a hole */
-static MPI_Op compose;
+static MPI_Op compose, add;
 static layout *layouts[LAYOUTS];
 static const char *without = "";
 static int *sent, *want, *got, *counts, *displs, *scounts, *sdispls;
@@ -35,11 +36,22 @@ static void compose_maps(void *in, void *inout, int *n, MPI_Datatype *type)
     }
 }
 
+/* Adds ints. The type may have absolute addresses. */
+static void add_ints(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    MPI_Aint begin, length;
+    PMPI_Type_get_true_extent(*type, &begin, &length);
+    for (int i = 0; i < *n; i++)
+        ((int *)(void *)moved(inout, begin))[i] += ((int *)(void *)moved(in, begin))[i];
+}
+
 static int is_reduction(collective what)
 {
     return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK ||
            what == SCAN;
 }
+
+static int in_place(collective what, int form) { return form == IN_PLACE || (form == BOTTOM && (root % 2 != 0 || is_reduction(what))); }
 
 static int possible(collective what, int form)
 {
@@ -67,7 +79,7 @@ static void take_counts(const arguments *a, int form)
 {
     int at = 0, to = 0;
     for (int r = 0; r < size; r++) {
-        counts[r] = a->what == ALLTOALLV && form == IN_PLACE ? block_in_place(r, rank) : a->what == ALLTOALLV ? block_to(r, rank) : count + r % 3 - (count > 0);
+        counts[r] = a->what == ALLTOALLV && in_place(ALLTOALLV, form) ? block_in_place(r, rank) : a->what == ALLTOALLV ? block_to(r, rank) : count + r % 3 - (count > 0);
         scounts[r] = block_to(rank, r);
         displs[r] = at;
         sdispls[r] = to + 1;
@@ -85,9 +97,9 @@ static arguments arguments_of(collective what, int form)
     take_counts(&a, form);
     if (what == ALLGATHERV)
         a.scount = counts[rank];
-    if (form == IN_PLACE && what == SCATTER)
+    if (in_place(what, form) && what == SCATTER)
         a.recv = is_root ? MPI_IN_PLACE : got;
-    else if (form == IN_PLACE && (is_root || (what != GATHER && what != REDUCE)))
+    else if (in_place(what, form) && (is_root || (what != GATHER && what != REDUCE)))
         a.send = MPI_IN_PLACE;
     return a;
 }
@@ -98,7 +110,7 @@ static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 /* Returns int i of a rank's contribution, counted from element `from` of its buffer. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
-    int placed = form == IN_PLACE && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
+    int placed = in_place(a->what, form) && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
     long step = type_of(a->what, form, r, a->what == BCAST) == spread ? 2 : 1;
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
@@ -114,16 +126,16 @@ static void place_ints(const arguments *a, int form, int r, long from, long to, 
 /* Writes the expected blocks of rank r. */
 static void expect_block(const arguments *a, int form, int r)
 {
-    int in_place = form == IN_PLACE;
+    int placed = in_place(a->what, form);
     long before = 1;
     switch (a->what) {
-    case ALLGATHER: place_ints(a, form, r, in_place ? (long)r * count : 0, (long)r * count, count); break;
-    case ALLGATHERV: place_ints(a, form, r, in_place ? displs[r] : 0, displs[r], counts[r]); break;
+    case ALLGATHER: place_ints(a, form, r, placed ? (long)r * count : 0, (long)r * count, count); break;
+    case ALLGATHERV: place_ints(a, form, r, placed ? displs[r] : 0, displs[r], counts[r]); break;
     case ALLTOALL: place_ints(a, form, r, (long)rank * count, (long)r * count, count); break;
     case ALLTOALLV:
         for (int k = 0; k < rank; k++)
-            before += in_place ? block_in_place(k, r) + k % 2 : block_to(r, k) + 1;
-        place_ints(a, form, r, before - in_place, displs[r], counts[r]);
+            before += placed ? block_in_place(k, r) + k % 2 : block_to(r, k) + 1;
+        place_ints(a, form, r, before - placed, displs[r], counts[r]);
         break;
     case BCAST:
         if (r == root)
@@ -131,7 +143,7 @@ static void expect_block(const arguments *a, int form, int r)
         break;
     case GATHER:
         if (rank == root)
-            place_ints(a, form, r, in_place && r == root ? (long)r * count : 0, (long)r * count, count);
+            place_ints(a, form, r, placed && r == root ? (long)r * count : 0, (long)r * count, count);
         break;
     case SCATTER:
         if (r == root && a->recv != MPI_IN_PLACE)
@@ -164,7 +176,7 @@ static void expect_reduction(const arguments *a, int form)
         end = rank + (a->what == SCAN);
     int *sum = allocate((size_t)(n * ints) + 1, sizeof *sum), *next = allocate((size_t)(n * ints) + 1, sizeof *next);
     for (int r = end; r-- > 0; none = 0) {
-        int placed = form == IN_PLACE && (a->what != REDUCE || r == root);
+        int placed = in_place(a->what, form) && (a->what != REDUCE || r == root);
         for (long i = 0; i < n * ints; i++)
             next[i] = raw(r, first + i) + placed;
         if (none)
@@ -173,7 +185,7 @@ static void expect_reduction(const arguments *a, int form)
             PMPI_Reduce_local(next, sum, n, a->rtype, a->op);
     }
     for (int i = 0; !none && i < n; i++)
-        memcpy(want + i * ints, sum + i * ints, (form == PLAIN || form == IN_PLACE ? 1 : 2) * sizeof *sum);
+        memcpy(want + i * ints, sum + i * ints, (a->rtype == MPI_INT ? 1 : 2) * sizeof *sum);
     free(sum);
     free(next);
 }
@@ -200,6 +212,36 @@ static uint64_t bytes_as_traced(const arguments *a)
     return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
 }
 
+/* Replaces a buffer by MPI_BOTTOM. */
+static void *to_bottom(const void *buf, MPI_Datatype *type)
+{
+    MPI_Aint address, lower, extent;
+    int one = 1;
+    PMPI_Get_address(buf, &address);
+    PMPI_Type_get_extent(*type, &lower, &extent);
+    PMPI_Type_create_hindexed(1, &one, &address, *type, type);
+    PMPI_Type_create_resized(*type, 0, extent, type);
+    PMPI_Type_commit(type);
+    return MPI_BOTTOM;
+}
+
+/* Returns the arguments of form BOTTOM. */
+static arguments with_bottom(arguments a)
+{
+    int sends = a.what == ALLTOALLV ? 0 : a.scount, receives = a.what == ALLTOALLV ? 0 : 1, reduces = is_reduction(a.what);
+    for (int r = 0; a.what == ALLTOALLV && r < size; r++) {
+        sends += scounts[r];
+        receives += counts[r];
+    }
+    if (reduces)
+        a.op = add;
+    if (a.send != MPI_IN_PLACE)
+        a.send = (rank + root) % 2 == 0 ? to_bottom(a.send, reduces ? &a.rtype : &a.stype) : sends == 0 ? NULL : a.send;
+    if (a.recv != MPI_IN_PLACE && !(reduces && a.send != MPI_IN_PLACE))
+        a.recv = (rank + root) % 2 == 0 ? to_bottom(a.recv, &a.rtype) : receives == 0 ? NULL : a.recv;
+    return a;
+}
+
 static void check(const algorithm *what, int form, int parameter, int where, int cases[2])
 {
     arguments a = arguments_of(what->what, form);
@@ -214,7 +256,8 @@ static void check(const algorithm *what, int form, int parameter, int where, int
     hears = hears && !(what->needs & SIGNALS);
     if (hears)
         flag_carry(cases[0] % (size + 1) == rank); /* one rank raises the flag, in turn, or none */
-    int served = serve(&a, &p, &on, bytes_as_traced(&a));
+    arguments passed = form == BOTTOM ? with_bottom(a) : a;
+    int served = serve(&passed, &p, &on, bytes_as_traced(&a));
     int heard = hears ? flag_received() : 0;
     if (!served)
         return;
@@ -222,7 +265,7 @@ static void check(const algorithm *what, int form, int parameter, int where, int
         expect_reduction(&a, form);
     for (int r = 0; r < size; r++)
         expect_block(&a, form, r);
-    bad = a.error != MPI_SUCCESS || (hears && heard != (cases[0] % (size + 1) < size)) || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
+    bad = passed.error != MPI_SUCCESS || (hears && heard != (cases[0] % (size + 1) < size)) || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
     PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, ours);
     cases[0]++;
     cases[1] += any > 0;
@@ -305,6 +348,7 @@ int main(int argc, char **argv)
     PMPI_Type_commit(&pair);
     PMPI_Type_commit(&holed);
     PMPI_Op_create(compose_maps, 0, &compose);
+    PMPI_Op_create(add_ints, 1, &add);
     capacity = everybody;
     counts = ints();
     displs = ints();

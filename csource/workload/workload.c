@@ -76,7 +76,7 @@ static int allocate(workload *w, char *why)
 /* Returns the number of items in the block that this rank exchanges with another rank. */
 static int share(const workload *w, int other)
 {
-    int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && (w->rank + other) % 3 == 1) ||
+    int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && ((w->rank + other) % 3 == 1 || w->rank % 3 == 2 || other % 3 == 2)) ||
                (w->what == REDUCE_SCATTER && other % 2 == 1);
     return w->form.uneven && none ? 0 : w->items;
 }
@@ -117,8 +117,8 @@ static void set_arguments(workload *w)
     }
     if (scatters ? here : gathers && !root) {
         w->args.to = here ? MPI_IN_PLACE : NULL;
-        w->args.to_count = 0;
-        w->args.to_type = MPI_DATATYPE_NULL;
+        w->args.to_count = w->what == REDUCE ? w->items : 0;
+        w->args.to_type = w->what == REDUCE ? w->item.type : MPI_DATATYPE_NULL;
     }
 }
 
@@ -174,8 +174,8 @@ long workload_moved(const workload *w)
 
 int workload_call(const workload *w)
 {
-    const int n = w->items, root = w->form.root, send = w->args.from_count, recv = w->args.to_count;
-    const MPI_Datatype t = w->item.type, from_type = w->args.from_type, to_type = w->args.to_type;
+    const int root = w->form.root, send = w->args.from_count, n = w->args.to_count;
+    const MPI_Datatype from_type = w->args.from_type, t = w->args.to_type;
     const void *from = w->args.from;
     void *to = w->args.to;
     switch (w->what) {
@@ -188,12 +188,12 @@ int workload_call(const workload *w)
     case BARRIER: return MPI_Barrier(w->comm);
     case BCAST: return MPI_Bcast(to, n, t, root, w->comm);
     case EXSCAN: return MPI_Exscan(from, to, n, t, w->op, w->comm);
-    case GATHER: return MPI_Gather(from, send, from_type, to, recv, to_type, root, w->comm);
+    case GATHER: return MPI_Gather(from, send, from_type, to, n, t, root, w->comm);
     case REDUCE: return MPI_Reduce(from, to, n, t, w->op, root, w->comm);
     case REDUCE_SCATTER: return MPI_Reduce_scatter(from, to, w->counts, t, w->op, w->comm);
     case REDUCE_SCATTER_BLOCK: return MPI_Reduce_scatter_block(from, to, n, t, w->op, w->comm);
     case SCAN: return MPI_Scan(from, to, n, t, w->op, w->comm);
-    case SCATTER: return MPI_Scatter(from, send, from_type, to, recv, to_type, root, w->comm);
+    case SCATTER: return MPI_Scatter(from, send, from_type, to, n, t, root, w->comm);
     case COLLECTIVES: break;
     }
     return MPI_ERR_INTERN;

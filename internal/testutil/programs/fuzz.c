@@ -102,14 +102,89 @@ static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
     return 0;
 }
 
-static void attempt(MPI_Comm comm, collective what, form f, int count, int salt)
+/* Replaces a buffer by MPI_BOTTOM and its type by one of absolute addresses. */
+static void to_bottom(const void **buf, MPI_Datatype *type)
+{
+    MPI_Datatype placed;
+    MPI_Aint address, lower, extent;
+    int one = 1;
+    MPI_Get_address(*buf, &address);
+    MPI_Type_get_extent(*type, &lower, &extent);
+    MPI_Type_create_hindexed(1, &one, &address, *type, &placed);
+    MPI_Type_create_resized(placed, 0, extent, type);
+    MPI_Type_free(&placed);
+    MPI_Type_commit(type);
+    *buf = MPI_BOTTOM;
+}
+
+/* Shifts the displacements of all blocks to negative ones. */
+static void shift(workload *w, int by)
+{
+    size_t bytes = (size_t)by * item_bytes(&w->item, w->what);
+    for (int r = 0; r < w->size; r++)
+        w->displs[r] -= by;
+    w->args.to = (char *)w->args.to + bytes;
+    if (w->what == ALLTOALLV && w->args.from != MPI_IN_PLACE && w->args.from != NULL)
+        w->args.from = (const char *)w->args.from + bytes;
+}
+
+/* Passes NULL for the buffers that hold nothing. */
+static void drop_empty(workload *w)
+{
+    int all = 0, own = w->counts[w->rank];
+    for (int r = 0; r < w->size; r++)
+        all += w->counts[r];
+    if (w->args.from != MPI_IN_PLACE && (w->what == ALLGATHERV ? own : all) == 0)
+        w->args.from = NULL;
+    if (w->args.to != MPI_IN_PLACE && (w->what == REDUCE_SCATTER && !workload_in_place(w) ? own : all) == 0)
+        w->args.to = NULL;
+}
+
+/* Lets this rank describe its buffers in other ways that the standard permits. made holds the types, which replace those of
+ * the arguments. */
+static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
+{
+    int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_reduces(w->what);
+    number = mix(number + (uint64_t)rank);
+    made[0] = made[1] = MPI_DATATYPE_NULL;
+    if (w->items == 0 && !vectors && !reduces && (number & 1)) { /* elements of size zero */
+        MPI_Type_contiguous(0, MPI_INT, &made[0]);
+        MPI_Type_commit(&made[0]);
+        w->args.from_type = w->args.to_type = made[0];
+        w->args.from_count = w->args.to_count = 3;
+    }
+    if (vectors && (number & 2))
+        shift(w, 1 + (int)(number >> 16) % 5);
+    if (number & 4)
+        drop_empty(w);
+    if (w->items == 0 || w->what == BARRIER)
+        return;
+    if (w->args.from != MPI_IN_PLACE && w->args.from != NULL && w->args.from_type != MPI_DATATYPE_NULL && !reduces && (number & 8)) {
+        to_bottom(&w->args.from, &w->args.from_type);
+        made[0] = w->args.from_type;
+    }
+    int placed = !reduces || (w->args.from == MPI_IN_PLACE && w->form.op != BUILTIN);
+    if (w->args.to != MPI_IN_PLACE && w->args.to != NULL && placed && (number & 16)) {
+        const void *to = w->args.to;
+        to_bottom(&to, &w->args.to_type);
+        w->args.to = MPI_BOTTOM;
+        made[1] = w->args.to_type;
+    }
+}
+
+static void attempt(MPI_Comm comm, collective what, form f, int count, int salt, uint64_t number)
 {
     workload w;
+    MPI_Datatype made[2];
     char name[WHY], why[WHY] = "";
     if (workload_make(&w, what, f, count, comm, why) == 0) {
         int length;
         workload_fill(&w, salt);
+        disguise(&w, number, made);
         int error = workload_call(&w);
+        for (int i = 0; i < 2; i++)
+            if (made[i] != MPI_DATATYPE_NULL)
+                MPI_Type_free(&made[i]);
         if (error == MPI_SUCCESS)
             workload_right(&w, salt, why);
         else
@@ -139,7 +214,7 @@ static void call(void)
     if (!form_exists(f, what) || faulty(comm, what, f, count, n))
         return;
     for (int i = 0; i < repeat; i++)
-        attempt(comm, what, f, count, step + i);
+        attempt(comm, what, f, count, step + i, number);
 }
 
 /* Replaces the communicator of a slot by a part of the world, the world in another order, a copy of another
