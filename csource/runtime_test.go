@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tutti/csource"
 	"tutti/internal/testutil"
@@ -58,7 +61,7 @@ alltoallv,1,4,12,0.25
 alltoallv,1,4,16,0.25
 barrier,1,4,0,1
 bcast,1,4,0,1
-bcast,1,4,400,2
+bcast,1,4,400,7
 exscan,1,4,8,1
 gather,1,4,4,1
 reduce,1,4,20,1
@@ -75,7 +78,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 	env = append(append(env, m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", ranks, program)
 	text, err := os.ReadFile(path)
-	if err != nil {
+	if err != nil || strings.Contains(said, "wrong") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	var b strings.Builder
@@ -99,7 +102,7 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	return filepath.Join(dir, "calls")
 }
 
-// TestLiveTrace checks that calls from C and from the three Fortran bindings give the same trace.
+// TestLiveTrace checks that calls from C and from the three Fortran bindings give the same trace. A table serves them.
 func TestLiveTrace(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -115,7 +118,7 @@ func TestLiveTrace(t *testing.T) {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {
-					if got := traceOf(t, m, library, "4", build(t)); got != callsTraced {
+					if got := traceOf(t, m, library, "4", build(t), tableEnv(t, m, fullTable())...); got != callsTraced {
 						t.Errorf("trace\n%swant\n%s", got, callsTraced)
 					}
 				})
@@ -259,6 +262,13 @@ func TestLiveTable(t *testing.T) {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
 			})
+			if m.Compiler == "mpicc.mpich" { // it has 2046 communicators
+				said := testutil.RunProgram(t, tableEnv(t, m, fullTable(), library), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, testutil.BriefProgram), "keep")
+				var right int
+				if _, err := fmt.Sscanf(said, "%d right", &right); err != nil || right < 6*1900 {
+					t.Errorf("%v: want six sums on each of 1900 communicators:\n%s", err, said)
+				}
+			}
 			for _, tc := range tests {
 				t.Run(tc.name, func(t *testing.T) {
 					// libtutti's algorithm serves from the fourth call of a communicator on.
@@ -275,6 +285,40 @@ func TestLiveTable(t *testing.T) {
 						t.Errorf("%d ranks exchanged messages of algorithms, want %d:\n%s", got, want, said)
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestLiveWrongCalls checks that wrong calls end as without the runtime library: with the same class of error, and one
+// call of the error handler with the communicator of the application.
+func TestLiveWrongCalls(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, testutil.WrongProgram)
+			const alltoallv = "alltoallv ranks 1-64 ppn 1-64 bytes 0-4611686018427387904 linear\n"
+			rules, _, _ := strings.Cut(fullTable(), "end ")
+			tables := []string{
+				sealTable(rules + alltoallv),
+				sealTable("tutti-table 1\n" + mixed[m.Compiler].table),
+				sealTable("tutti-table 1\nbcast ranks 1-64 ppn 1-64 bytes 0-1000 binomial\nreduce ranks 1-64 ppn 1-64 bytes 0-1000 linear\n"),
+			}
+			for _, how := range [][]string{{"user", "late"}, {"return", "early"}, {"user", "early"}, {"return", "late"}}[:cases(4)] {
+				run := func(env []string) string {
+					said := strings.Split(testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "3", program}, how...)...), "\n")
+					said = slices.DeleteFunc(said, func(line string) bool { return !strings.HasPrefix(line, "call ") })
+					slices.Sort(said)
+					return strings.Join(said, "\n")
+				}
+				want := run(m.env)
+				if n := strings.Count(want, "\n"); n != 3*21-1 {
+					t.Fatalf("%v: %d lines:\n%s", how, n+1, want)
+				}
+				for i, table := range tables[:cases(len(tables))] {
+					if d := cmp.Diff(want, run(append(tableEnv(t, m, table, library), mixed[m.Compiler].env...))); d != "" {
+						t.Errorf("%v, table %d (-without +with the library):\n%s", how, i, d)
+					}
+				}
 			}
 		})
 	}

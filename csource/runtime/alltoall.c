@@ -162,9 +162,9 @@ int alltoall_mesh(const call *c)
 }
 
 /* Tells another rank that the links for its next message are free. */
-static int signal_to(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, SIGNAL, c->comm); }
+static int signal_to(const call *c, int to) { return noted(PMPI_Send(NULL, 0, MPI_BYTE, to, SIGNAL, c->comm)); }
 
-static int await_signal(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE); }
+static int await_signal(const call *c, int from) { return noted(PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE)); }
 
 /* Performs one turn of a schedule and moves *p to the next turn. */
 static int take_turn(const call *c, const int **p, int words)

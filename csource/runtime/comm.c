@@ -19,10 +19,15 @@ typedef struct switched {
     struct switched *next;
 } switched;
 
+/* Communicators for messages that exist at a time: a sixteenth of the 2046 that an application of MPICH can create. */
+enum { MOST_PRIVATE = 128 };
+
 static comm no_comm = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
 comm *last_comm = &no_comm;
+MPI_Comm comm_alone = MPI_COMM_NULL;
 
 static comm *slots[SLOTS];
+static int privates; /* communicators for messages that exist */
 static comm *oldest, *newest; /* in the order of their first calls */
 static shape *shapes;
 static int keyval;
@@ -44,8 +49,10 @@ static unsigned slot_of(MPI_Comm handle)
 /* Frees the communicators that libtutti created for c. All ranks of c must call this function. */
 static void free_own(comm *c)
 {
-    if (c->private != MPI_COMM_NULL)
+    if (c->private != MPI_COMM_NULL) {
         PMPI_Comm_free(&c->private);
+        privates--;
+    }
     while (c->switched != NULL) {
         switched *s = c->switched;
         c->switched = s->next;
@@ -124,6 +131,8 @@ void comms_start(MPI_Comm world)
     ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
     take_places(world, host, size);
+    PMPI_Comm_dup(MPI_COMM_SELF, &comm_alone);
+    PMPI_Comm_set_errhandler(comm_alone, MPI_ERRORS_RETURN);
     PMPI_Comm_group(world, &world_group);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
@@ -134,6 +143,7 @@ void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)
         free_own(c);
+    PMPI_Comm_free(&comm_alone);
     PMPI_Comm_free_keyval(&keyval);
     PMPI_Group_free(&world_group);
 }
@@ -254,21 +264,23 @@ comm *comm_find(MPI_Comm handle)
     return last_comm = c != NULL ? c : comm_new(handle);
 }
 
-/* Duplicates a communicator. Returns MPI_COMM_NULL on all ranks if that fails. */
-static MPI_Comm private_new(MPI_Comm handle)
+/* Duplicates a communicator. Returns MPI_COMM_NULL on all ranks if that fails, or if a rank does not want it. */
+static MPI_Comm private_new(MPI_Comm handle, int wanted)
 {
+    int all_want = 0;
     MPI_Errhandler handler;
     MPI_Group group;
     MPI_Comm made = MPI_COMM_NULL;
     PMPI_Comm_get_errhandler(handle, &handler);
     PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
     PMPI_Comm_group(handle, &group);
-    if (PMPI_Comm_create(handle, group, &made) != MPI_SUCCESS)
+    if (PMPI_Allreduce(&wanted, &all_want, 1, MPI_INT, MPI_MIN, handle) != MPI_SUCCESS || !all_want ||
+        PMPI_Comm_create(handle, group, &made) != MPI_SUCCESS)
         made = MPI_COMM_NULL;
     PMPI_Group_free(&group);
     PMPI_Comm_set_errhandler(handle, handler);
     if (made != MPI_COMM_NULL)
-        PMPI_Comm_set_errhandler(made, handler);
+        PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     PMPI_Errhandler_free(&handler);
     return made;
 }
@@ -283,8 +295,10 @@ static void prepare_duplicate(const comm *c, int *served)
 MPI_Comm comm_private(comm *c)
 {
     prepare_duplicate(c, &c->served);
-    if (c->private == MPI_COMM_NULL && (forcing || (c->served < LASTING && ++c->served == LASTING)))
-        c->private = private_new(c->handle);
+    if (c->private == MPI_COMM_NULL && (forcing || (c->served < LASTING && ++c->served == LASTING))) {
+        c->private = private_new(c->handle, privates < MOST_PRIVATE);
+        privates += c->private != MPI_COMM_NULL;
+    }
     return c->private;
 }
 
@@ -303,7 +317,7 @@ MPI_Comm comm_switched(comm *c, const library_algorithm *by)
     prepare_duplicate(c, &s->served);
     if (s->served < LASTING && ++s->served == LASTING) {
         library_set(by, 1);
-        s->comm = private_new(c->handle);
+        s->comm = private_new(c->handle, 1);
         library_set(by, 0);
     }
     return s->comm;

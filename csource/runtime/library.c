@@ -313,6 +313,8 @@ int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
     if (!t->fresh)
         library_set(t, 1);
     a->error = pass_on(a, on);
+    if (t->fresh && a->error != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(c->handle, a->error);
     if (!t->fresh)
         library_set(t, 0);
     return 1;

@@ -116,6 +116,12 @@ enum { TAG = 1, SIGNAL, FLAGGED };
 void flag_carry(int raised);
 int flag_received(void);
 
+/* After an error, such as a message longer than its buffer, a rank goes on with the algorithm, because other ranks wait
+ * for its messages. So the functions for messages note their errors and return MPI_SUCCESS. noted does that for a result
+ * of MPI. noted_error returns the first error since the last time. */
+int noted(int error);
+int noted_error(void);
+
 int send_to(const call *c, const char *from, int n, int to);
 int receive_from(const call *c, char *into, int n, int from);
 int start_send(const call *c, const char *from, int n, int to, MPI_Request *r);

@@ -40,24 +40,37 @@ static char *buffer_of(stage *s, int which, size_t bytes)
     return s->packed[which];
 }
 
-/* Copies elements to elements of another type by a message of the rank to itself. MPICH's MPI_Pack and MPI_Unpack do
- * not accept MPI_BOTTOM. */
-static void convert(stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
+/* Copies elements to elements of another type by a message of the rank to itself. That is slower than MPI_Pack and
+ * MPI_Unpack, but MPICH's do not accept MPI_BOTTOM. */
+static void convert(const stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
 {
     const call *c = &s->c;
-    if (s->error == MPI_SUCCESS)
-        s->error = PMPI_Sendrecv(from, n, type, c->rank, TAG, to, m, as, c->rank, TAG, c->comm, MPI_STATUS_IGNORE);
+    noted(PMPI_Sendrecv(from, n, type, c->rank, TAG, to, m, as, c->rank, TAG, c->comm, MPI_STATUS_IGNORE));
 }
 
 /* Packs elements into contiguous bytes. */
 static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
 {
+    int at = 0;
     if (s->error != MPI_SUCCESS || bytes == 0)
         return;
     if (is_plain(type))
         memmove(to, from, bytes);
-    else
+    else if (from == MPI_BOTTOM)
         convert(s, from, count, type, to, (int)bytes, MPI_BYTE);
+    else
+        noted(PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm));
+}
+
+static void unpack(stage *s, const char *from, int bytes, void *to, int count, MPI_Datatype type)
+{
+    int at = 0;
+    if (s->error != MPI_SUCCESS)
+        return;
+    if (to == MPI_BOTTOM)
+        convert(s, from, bytes, MPI_BYTE, to, count, type);
+    else
+        noted(PMPI_Unpack(from, bytes, &at, to, count, type, s->c.comm));
 }
 
 /* Returns the content of a buffer as contiguous bytes: the buffer itself, or a packed copy. */
@@ -257,12 +270,6 @@ static void start_reduction(stage *s, const arguments *a)
         s->error = copy(&s->c, s->c.data, from, s->c.count);
 }
 
-static int reduces(collective what)
-{
-    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER ||
-           what == REDUCE_SCATTER_BLOCK || what == SCAN;
-}
-
 static void prepare(stage *s, const arguments *a)
 {
     s->c.type = MPI_BYTE;
@@ -285,7 +292,7 @@ static void unpack_blocks(stage *s, const arguments *a)
 {
     for (int r = 0; r < s->c.size; r++)
         if (s->counts[r] > 0)
-            convert(s, s->c.data + s->starts[r], s->counts[r], MPI_BYTE, element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype);
+            unpack(s, s->c.data + s->starts[r], s->counts[r], element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype);
 }
 
 static void finish(stage *s, const arguments *a)
@@ -294,7 +301,7 @@ static void finish(stage *s, const arguments *a)
     if (a->what == ALLGATHERV && s->unpacks)
         unpack_blocks(s, a);
     else if (s->unpacks)
-        convert(s, s->packed[0], (int)s->unpack_bytes, MPI_BYTE, s->unpack_to, s->unpack_count, a->rtype);
+        unpack(s, s->packed[0], (int)s->unpack_bytes, s->unpack_to, s->unpack_count, a->rtype);
     if (s->error == MPI_SUCCESS && scattered)
         s->error = copy(&s->c, a->recv, at(&s->c, s->c.data, s->starts[s->c.rank]), s->counts[s->c.rank]);
 }
@@ -335,15 +342,14 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
         return 0;
     prepare(&s, a);
     int can = s.error != MPI_SUCCESS || ((c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c));
-    if (can && reduces(a->what))
+    if (can && is_reduction(a->what))
         start_reduction(&s, a);
     if (can && s.error == MPI_SUCCESS)
         s.error = p->algorithm->run(c);
     if (can)
         finish(&s, a);
     clear(&s);
-    if (s.error == MPI_ERR_NO_MEM)
-        PMPI_Comm_call_errhandler(on->comm, s.error);
-    a->error = s.error;
+    noted(s.error);
+    a->error = noted_error();
     return can;
 }

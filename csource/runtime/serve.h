@@ -24,6 +24,16 @@ typedef struct {
     int error; /* that the call returns */
 } arguments;
 
+static inline int is_reduction(collective what)
+{
+    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK ||
+           what == SCAN;
+}
+
+/* arguments.c: returns whether the arguments of a call are valid on this rank. Other calls are left to the MPI library,
+ * which raises the error. */
+int arguments_valid(const arguments *a, int rank, int size);
+
 /* The communicator on which an algorithm runs, with its layout. */
 typedef struct {
     MPI_Comm comm; /* of libtutti, for its messages */

@@ -103,6 +103,8 @@ typedef struct comm {
     struct comm *next, *older, *newer;
 } comm;
 
+extern MPI_Comm comm_alone; /* of this rank only, without messages; its errors are returned */
+
 extern comm *last_comm; /* of the last call; never NULL */
 
 void comms_start(MPI_Comm world); /* collective */
@@ -111,7 +113,8 @@ comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* select the rows of all shapes from the current table */
 
 /* Returns the communicator for messages of libtutti. One of the first calls that need the communicator creates it;
- * all ranks must make this call. The result is MPI_COMM_NULL before its creation, and if the creation failed. */
+ * all ranks must make this call. The result is MPI_COMM_NULL before its creation, and if the creation failed or a rank
+ * has too many. Errors on it are returned, whatever the application's error handler is. */
 MPI_Comm comm_private(comm *c);
 
 int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */

@@ -63,7 +63,7 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 {
     ran = NULL;
     if (is_library(v->pick->algorithm)) {
-        if (!library_serve(a, v->pick->algorithm, v->comm, v->bytes))
+        if (!arguments_valid(a, v->comm->rank, v->comm->shape->ranks) || !library_serve(a, v->pick->algorithm, v->comm, v->bytes))
             return 0;
         ran = v->pick->text;
         return 1;
@@ -73,10 +73,12 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
     place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL};
     if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & LAYOUT))
         on.layout = comm_layout(v->comm);
-    int served = on.comm != MPI_COMM_NULL && serve(a, v->pick, &on, v->bytes);
-    if (served)
-        ran = v->pick->text;
-    return served;
+    if (on.comm == MPI_COMM_NULL || !arguments_valid(a, on.rank, on.size) || !serve(a, v->pick, &on, v->bytes))
+        return 0;
+    ran = v->pick->text;
+    if (a->error != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(v->comm->handle, a->error);
+    return 1;
 }
 
 static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }

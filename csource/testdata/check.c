@@ -45,12 +45,6 @@ static void add_ints(void *in, void *inout, int *n, MPI_Datatype *type)
         ((int *)(void *)moved(inout, begin))[i] += ((int *)(void *)moved(in, begin))[i];
 }
 
-static int is_reduction(collective what)
-{
-    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK ||
-           what == SCAN;
-}
-
 static int in_place(collective what, int form) { return form == IN_PLACE || (form == BOTTOM && (root % 2 != 0 || is_reduction(what))); }
 
 static int possible(collective what, int form)

@@ -28,6 +28,7 @@ var (
 	LoopProgram        = program("loop")                          // repeats the same calls
 	FuzzProgram        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
 	OSUProgram         = program("osu_bcast")                     // prints the output of OSU's program
+	WrongProgram       = program("wrong")                         // makes wrong calls and prints their errors
 	WorldProgram       = program("world")                         // prints its rank, hangs or fails
 )
 

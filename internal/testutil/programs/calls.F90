@@ -1,4 +1,5 @@
-! calls: the calls of calls.c, by mpif.h, by module mpi (-DMODULE) or by module mpi_f08 (-DF08).
+! calls: the calls of calls.c, by mpif.h, by module mpi (-DMODULE) or by module mpi_f08 (-DF08). Prints "wrong" after a broadcast
+! with MPI_BOTTOM that gave wrong data.
 program calls
 #if defined(F08)
   use mpi_f08
@@ -11,12 +12,14 @@ program calls
 #endif
 #ifdef F08
   type(MPI_Comm) :: world, half, both
-  type(MPI_Datatype) :: every_second
+  type(MPI_Datatype) :: every_second, ints, placed
 #else
-  integer :: world, half, both, every_second
+  integer :: world, half, both, every_second, ints, placed
 #endif
   integer :: rank, i, error, counts(4), displs(4), mine(4), steps(4), a(4096), b(4096)
   double precision :: x(1), y(1)
+  integer(MPI_ADDRESS_KIND) :: address(1)
+  asynchronous :: a
 
   call MPI_Init(error)
   world = MPI_COMM_WORLD
@@ -58,8 +61,16 @@ program calls
   call MPI_Type_vector(100, 1, 2, MPI_INTEGER, every_second, error)
   call MPI_Type_commit(every_second, error)
   call MPI_Bcast(a, 1, every_second, 0, world, error)
-  call MPI_Bcast(a, 100, MPI_INTEGER, 0, world, error)
   call MPI_Type_free(every_second, error)
+  call MPI_Get_address(a, address(1), error)
+  call MPI_Type_contiguous(100, MPI_INTEGER, ints, error)
+  call MPI_Type_create_hindexed(1, [1], address, ints, placed, error)
+  call MPI_Type_commit(placed, error)
+  do i = 1, 6
+    a = merge(i, 0, rank == 0)
+    call MPI_Bcast(MPI_BOTTOM, 1, placed, 0, world, error)
+    if (any(a(1:100) /= i)) print *, 'wrong'
+  end do
 
   do i = 1, 2
     call MPI_Comm_split(world, mod(rank, 2), rank, half, error)

@@ -128,7 +128,7 @@ static void shift(workload *w, int by)
         w->args.from = (const char *)w->args.from + bytes;
 }
 
-/* Passes NULL for the buffers that hold nothing. */
+/* Passes NULL for a buffer that holds nothing. MPICH takes two NULL for one buffer. */
 static void drop_empty(workload *w)
 {
     int all = 0, own = w->counts[w->rank];
@@ -136,7 +136,7 @@ static void drop_empty(workload *w)
         all += w->counts[r];
     if (w->args.from != MPI_IN_PLACE && (w->what == ALLGATHERV ? own : all) == 0)
         w->args.from = NULL;
-    if (w->args.to != MPI_IN_PLACE && (w->what == REDUCE_SCATTER && !workload_in_place(w) ? own : all) == 0)
+    else if (w->args.to != MPI_IN_PLACE && (w->what == REDUCE_SCATTER && !workload_in_place(w) ? own : all) == 0)
         w->args.to = NULL;
 }
 
@@ -145,25 +145,27 @@ static void drop_empty(workload *w)
 static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
 {
     int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_reduces(w->what);
-    number = mix(number + (uint64_t)rank);
     made[0] = made[1] = MPI_DATATYPE_NULL;
-    if (w->items == 0 && !vectors && !reduces && (number & 1)) { /* elements of size zero */
+    if (w->items == 0 && !vectors && !reduces && (mix(number) & 1)) { /* elements of size zero, on all ranks */
         MPI_Type_contiguous(0, MPI_INT, &made[0]);
         MPI_Type_commit(&made[0]);
         w->args.from_type = w->args.to_type = made[0];
         w->args.from_count = w->args.to_count = 3;
     }
-    if (vectors && (number & 2))
+    number = mix(number + (uint64_t)rank);
+    if (vectors && (number & 2) && w->size > 1) /* alone, MPICH ignores displacements */
         shift(w, 1 + (int)(number >> 16) % 5);
     if (number & 4)
         drop_empty(w);
     if (w->items == 0 || w->what == BARRIER)
         return;
+    /* With MPI_BOTTOM as receive buffer in place, Open MPI reduces and MPICH gathers wrongly. */
     if (w->args.from != MPI_IN_PLACE && w->args.from != NULL && w->args.from_type != MPI_DATATYPE_NULL && !reduces && (number & 8)) {
         to_bottom(&w->args.from, &w->args.from_type);
         made[0] = w->args.from_type;
     }
-    int placed = !reduces || (w->args.from == MPI_IN_PLACE && w->form.op != BUILTIN);
+    int in_place = w->args.from == MPI_IN_PLACE;
+    int placed = reduces ? !openmpi && in_place && w->form.op != BUILTIN : !mpich40 || w->what != GATHER || !in_place;
     if (w->args.to != MPI_IN_PLACE && w->args.to != NULL && placed && (number & 16)) {
         const void *to = w->args.to;
         to_bottom(&to, &w->args.to_type);
