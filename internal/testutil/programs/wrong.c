@@ -79,6 +79,10 @@ int main(int argc, char **argv)
     if (strcmp(argv[2], "late") == 0)
         set_handler(argv[1]);
     for (int i = 0; i < CALLS; i++) {
+#ifdef OPEN_MPI
+        if (i == 13 || i == 17)
+            continue; /* Open MPI itself waits forever in one and crashes in the other */
+#endif
         int class = MPI_SUCCESS;
         called = elsewhere = 0;
         MPI_Error_class(attempt(i, rank, size), &class);
