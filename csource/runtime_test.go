@@ -311,7 +311,7 @@ func TestLiveWrongCalls(t *testing.T) {
 					return strings.Join(said, "\n")
 				}
 				want := run(m.env)
-				if n := strings.Count(want, "\n"); n < 3*19-1 {
+				if n := strings.Count(want, "\n"); n < 3*17-1 {
 					t.Fatalf("%v: %d lines:\n%s", how, n+1, want)
 				}
 				for i, table := range tables[:cases(len(tables))] {

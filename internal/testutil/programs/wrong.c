@@ -80,8 +80,8 @@ int main(int argc, char **argv)
         set_handler(argv[1]);
     for (int i = 0; i < CALLS; i++) {
 #ifdef OPEN_MPI
-        if (i == 13 || i == 17)
-            continue; /* Open MPI itself waits forever in one and crashes in the other */
+        if (i == 13 || i == 17 || i > 18)
+            continue; /* Open MPI itself waits forever or crashes */
 #endif
         int class = MPI_SUCCESS;
         called = elsewhere = 0;
