@@ -205,7 +205,7 @@ func TestParseHost(t *testing.T) {
 
 // TestNames checks that names that only one library uses come before names that several libraries share.
 func TestNames(t *testing.T) {
-	if diff := cmp.Diff([]string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}, wrappers()); diff != "" {
+	if diff := cmp.Diff([]string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpicc_abi", "mpiicx", "mpiicc"}, wrappers()); diff != "" {
 		t.Errorf("wrappers (-want +got):\n%s", diff)
 	}
 	want := []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"}

@@ -2,7 +2,10 @@ package mpich
 
 import (
 	_ "embed"
+	"encoding/csv"
 	"fmt"
+	"strings"
+	"sync"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -16,23 +19,25 @@ import (
 //go:embed algorithms.csv
 var table string
 
-// leftOut lists leaves that are not in the table, because they are wrong for valid calls and no condition
-// excludes these calls:
+// faults lists algorithms that crash or deliver wrong data in some releases, with the calls and the evidence.
 //
-//   - alpha of reduce in 4.0 and 4.1: a root that reduces in place, and is not the first
-//     rank of its node, reads from address MPI_IN_PLACE and crashes. Only the root
-//     knows that it reduces in place, so a condition would lead the ranks to
-//     different algorithms. Fixed after 4.1.1, github.com/pmodels/mpich/pull/6543.
-//   - noncommutative of reduce_scatter and reduce_scatter_block: it places elements by
-//     the true extent of their type. Types with gaps give wrong results, and the algorithm
-//     writes beyond its buffers. No condition knows the type. Later sources do the same.
-//
-// The library's own trees run both. TestLiveStock records the wrong results.
-var leftOut = []string{
-	"MPIDI_Reduce_intra_composition_alpha",
-	"MPIR_Reduce_scatter_intra_noncommutative",
-	"MPIR_Reduce_scatter_block_intra_noncommutative",
-}
+//go:embed faults.csv
+var faults string
+
+// leftOut returns the leaves in faults.
+var leftOut = sync.OnceValue(func() []string {
+	r := csv.NewReader(strings.NewReader(faults))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic("mpich: faults.csv: " + err.Error()) // the file is embedded
+	}
+	var out []string
+	for _, row := range rows[1:] {
+		out = append(out, row[0])
+	}
+	return out
+})
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
@@ -61,7 +66,7 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):
-		return mpi.Variants(e, valuesOf(cat, e))
+		return mpi.Variants(e, valuesOf(cat))
 	case e.Has(mpi.Hierarchical) && !(c == coll.Bcast && e.Name == "beta"):
 		return mpi.Variants(e, map[string][]string{interPart: partNames(cat, c)})
 	}
@@ -71,18 +76,14 @@ func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorit
 // valuesOf returns the values to measure for each parameter, the library's own value first. Radices are 2,
 // and pipelined trees send segments of 8 KiB. Other values are the defaults of the variables
 // (src/mpi/coll/cvars.txt, 4.1 to 4.3).
-func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
+func valuesOf(cat *mpi.Catalogue) map[string][]string {
 	values := map[string][]string{
 		"k":                 {"2", "4", "8"},
 		"chunk_size":        {"8192", "65536"},
 		"is_non_blocking":   {"1"},
 		"recv_pre_posted":   {"0"},
 		"single_phase_recv": {"0"},
-		"buffer_per_child":  {"0"},
 		"tree_type":         {"0", "1"},
-	}
-	if e.Name == "tree" { // shipped uncut
-		values["chunk_size"] = []string{"0", "65536"}
 	}
 	if namesTrees(cat.Version) {
 		values["tree_type"] = []string{"kary", "knomial_1"}

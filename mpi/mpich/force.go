@@ -106,9 +106,7 @@ func knobOf(algorithm, param string) (knob, bool) {
 	case "tree_type":
 		return knob{name: "TREE_TYPE", isText: true}, true
 	case "chunk_size":
-		return knob{name: "TREE_PIPELINE_CHUNK_SIZE", shipped: chunkShipped(algorithm)}, true
-	case "buffer_per_child":
-		return knob{name: "TREE_BUFFER_PER_CHILD"}, true
+		return knob{name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192}, true
 	case "is_non_blocking":
 		return knob{name: "IS_NON_BLOCKING", shipped: 1}, true
 	case "recv_pre_posted":
@@ -120,15 +118,6 @@ func knobOf(algorithm, param string) (knob, bool) {
 		return knob{name: name, shipped: 2}, ok
 	}
 	return knob{}, false
-}
-
-// chunkShipped returns MPICH's default segment size in bytes. By default, the pipelined broadcast splits
-// messages, and the tree of allreduce does not.
-func chunkShipped(algorithm string) int {
-	if algorithm == "pipelined_tree" {
-		return 8192
-	}
-	return 0
 }
 
 var radices = map[string]string{

@@ -42,14 +42,12 @@ func TestForce(t *testing.T) {
 				cvar + "BCAST_TREE_KVAL=2", cvar + "BCAST_IS_NON_BLOCKING=1", cvar + "BCAST_TREE_PIPELINE_CHUNK_SIZE=8192", cvar + "BCAST_RECV_PRE_POST=0"},
 		},
 		{
-			Name: "kind of tree, before 4.3 a number", Release: "4.1.2", Collective: coll.Allreduce,
-			Algorithm: "tree(buffer_per_child=1,chunk_size=4096,k=3,tree_type=1)",
-			Env: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "ALLREDUCE_DEVICE_COLLECTIVE=0", cvar + "ALLREDUCE_INTRA_ALGORITHM=tree",
-				cvar + "ALLREDUCE_TREE_BUFFER_PER_CHILD=1", cvar + "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE=4096", cvar + "ALLREDUCE_TREE_KVAL=3", cvar + "ALLREDUCE_TREE_TYPE=knomial_1"},
-			Base: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "ALLREDUCE_TREE_TYPE=knomial_1"},
-			Switches: []string{cvar + "COLLECTIVE_FALLBACK=0", cvar + "ALLREDUCE_DEVICE_COLLECTIVE=0", cvar + "ALLREDUCE_INTRA_ALGORITHM=5", cvar + "ALLREDUCE_COMPOSITION=0",
-				cvar + "ALLREDUCE_TREE_BUFFER_PER_CHILD=1", cvar + "ALLREDUCE_TREE_KVAL=3", cvar + "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE=4096",
-				cvar + "ALLREDUCE_RECEXCH_KVAL=2", cvar + "ALLREDUCE_RECEXCH_SINGLE_PHASE_RECV=0"},
+			Name: "kind of tree, before 4.3 a number", Release: "4.1.2", Collective: coll.Bcast, Algorithm: "tree(is_non_blocking=0,k=3,tree_type=1)",
+			Env: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "BCAST_DEVICE_COLLECTIVE=0", cvar + "BCAST_INTRA_ALGORITHM=tree",
+				cvar + "BCAST_IS_NON_BLOCKING=0", cvar + "BCAST_TREE_KVAL=3", cvar + "BCAST_TREE_TYPE=knomial_1"},
+			Base: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "BCAST_TREE_TYPE=knomial_1"},
+			Switches: []string{cvar + "COLLECTIVE_FALLBACK=0", cvar + "BCAST_DEVICE_COLLECTIVE=0", cvar + "BCAST_INTRA_ALGORITHM=7", cvar + "BCAST_COMPOSITION=0",
+				cvar + "BCAST_TREE_KVAL=3", cvar + "BCAST_IS_NON_BLOCKING=0", cvar + "BCAST_TREE_PIPELINE_CHUNK_SIZE=8192", cvar + "BCAST_RECV_PRE_POST=0"},
 		},
 	})
 }
@@ -59,6 +57,6 @@ func TestForceRefuses(t *testing.T) {
 4.0.2 bcast 2x1 8 ring unknown want one of binomial
 4.0.2 bcast 2x1 8 smp cannot needs parent
 4.1.2 bcast 2x1 8 tree(is_non_blocking=1,k=2,tree_type=7) cannot tree_type: "7": want 0, 1, 2 or one of kary
-4.1.2 alltoall 2x1 8 k_brucks(k=two) cannot parameter k=two: want a whole number
+4.1.2 allgather 2x1 8 k_brucks(k=two) cannot parameter k=two: want a whole number
 `)
 }

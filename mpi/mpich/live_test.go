@@ -173,7 +173,7 @@ func last(names []string) string {
 
 // TestLiveStock checks that the library without files is correct for every call, except for known faults.
 // If a call with a known fault is correct, a release has fixed the fault. Then the program's list of faults
-// and leftOut may be too long.
+// and faults.csv may be too long.
 func TestLiveStock(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	l := coll.Layout{Nodes: 2, PPN: 2}
