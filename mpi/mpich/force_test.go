@@ -1,10 +1,14 @@
 package mpich
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
+	"tutti/mpi"
 )
 
 func TestForce(t *testing.T) {
@@ -59,4 +63,25 @@ func TestForceRefuses(t *testing.T) {
 4.1.2 bcast 2x1 8 tree(is_non_blocking=1,k=2,tree_type=7) cannot tree_type: "7": want 0, 1, 2 or one of kary
 4.1.2 allgather 2x1 8 k_brucks(k=two) cannot parameter k=two: want a whole number
 `)
+}
+
+// TestCheckAlgorithm checks that a stack without the name of an algorithm, as that of 4.2, does not contradict
+// the requested one.
+func TestCheckAlgorithm(t *testing.T) {
+	alg := testutil.Must(coll.ParseAlgorithm("tree(is_non_blocking=1,k=2,tree_type=0)"))(t)
+	c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}, Algorithm: alg}
+	const stack = "PMPI_Bcast MPID_Bcast MPIDI_Bcast_allcomm_composition_json "
+	for _, tc := range []struct {
+		stack, want string
+		other       bool
+	}{
+		{stack + "MPIDI_Bcast_intra_composition_gamma", "names no algorithm", false},
+		{stack + "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomial instead of MPIR_Bcast_intra_tree", true},
+		{stack + "MPIDI_Bcast_intra_composition_alpha", "alpha instead of MPIR_Bcast_intra_tree", true},
+	} {
+		err := Library.CheckAlgorithm(release(t, "4.2.3"), c, [][]string{strings.Fields(tc.stack)})
+		if err == nil || !strings.Contains(err.Error(), tc.want) || errors.Is(err, mpi.ErrOtherAlgorithm) != tc.other {
+			t.Errorf("%s: %v, want %q", tc.stack, err, tc.want)
+		}
+	}
 }

@@ -30,7 +30,7 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 		return fmt.Errorf("%s was entered, perhaps for a part of the communicator only: the device does not name its composition", want)
 	case entered && !found.split(cat, c.Collective):
 		return nil
-	case len(found.algorithms) == 0 && len(found.compositions) == 0:
+	case len(found.algorithms) == 0 && (len(found.compositions) == 0 || !composes(e) && !found.split(cat, c.Collective)):
 		return errors.New("the error names no algorithm")
 	}
 	return mpi.OtherAlgorithm(slices.Concat(found.compositions, found.algorithms), want)
@@ -69,7 +69,9 @@ func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })
 }
 
-// isAlgorithm reports whether a function implements an algorithm. Other functions select one.
+// isAlgorithm reports whether a function implements an algorithm. Other functions select one, such as
+// MPIR_Bcast_allcomm_auto and MPIDI_Bcast_allcomm_composition_json.
 func isAlgorithm(name string) bool {
-	return (strings.Contains(name, "_intra_") || strings.Contains(name, "_allcomm_")) && !strings.HasSuffix(name, "_auto")
+	return (strings.Contains(name, "_intra_") || strings.Contains(name, "_allcomm_")) &&
+		!strings.HasSuffix(name, "_auto") && !strings.HasSuffix(name, "_composition_json")
 }
