@@ -3,6 +3,7 @@ package activelearn
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -75,11 +76,14 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// measuredAll evaluates a space in which every candidate was measured. The selection has the algorithm with
-// the fastest measurement at each point, which may be wrong because of noise. The upper ends of the
-// intervals assume that the errors of different points are independent. It reports false if no point of
-// positive weight was measured.
+// measuredAll evaluates the selection in a space in which every candidate was measured. Because of noise the
+// selection may be a wrong choice. The upper ends assume that the errors of different points are independent.
+// It reports false if no point of positive weight was measured.
 func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
+	choose, err := r.Selected()
+	if err != nil {
+		return false, err
+	}
 	noise := preprocess.NoiseOf(r.ledger.Replicates())
 	at := map[coll.Point][]coll.Measurement{}
 	for _, m := range r.ledger.Measurements() {
@@ -88,9 +92,8 @@ func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	var points []coll.Point
 	var risks []learner.Risk
 	for _, p := range r.points {
-		if len(at[p]) > 0 {
-			points = append(points, p)
-			risks = append(risks, riskOfFastest(at[p], noise, r.opt.Metrics))
+		if risk, ok := measuredRisk(at[p], choose(p), noise, r.opt.Metrics); ok {
+			points, risks = append(points, p), append(risks, risk)
 		}
 	}
 	opt := r.weigh(points)
@@ -110,24 +113,23 @@ func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 // upper end with a probability of 95 %.
 const normalUpper = 1.645
 
-// riskOfFastest returns the risk of selecting the algorithm with the fastest measurement at a point.
-func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Options) learner.Risk {
-	best := 0
-	for i, m := range ms {
-		if m.Seconds < ms[best].Seconds {
-			best = i
-		}
+// measuredRisk returns the risk of a choice at a point, compared with the other measurements there. It
+// returns false if the choice was not measured.
+func measuredRisk(ms []coll.Measurement, choice coll.Algorithm, noise preprocess.Noise, opt metrics.Options) (learner.Risk, bool) {
+	own := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Algorithm == choice })
+	if own < 0 {
+		return learner.Risk{}, false
 	}
 	var rivals []learner.Rival
 	for i, m := range ms {
-		if i != best {
+		if i != own {
 			rivals = append(rivals, learner.Rival{
-				Gap: math.Log10(m.Seconds / ms[best].Seconds),
-				SD:  math.Sqrt(noise.Of(m) + noise.Of(ms[best])),
+				Gap: math.Log10(m.Seconds / ms[own].Seconds),
+				SD:  math.Sqrt(noise.Of(m) + noise.Of(ms[own])),
 			})
 		}
 	}
-	return learner.RiskOf(rivals, opt)
+	return learner.RiskOf(rivals, opt), true
 }
 
 // averageRisk returns the average of risks over points. In the summary, P95 and Worst are those of the

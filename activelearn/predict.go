@@ -62,9 +62,26 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// predictable returns the points at which the posterior can predict the selected algorithm, and the
-// selected algorithm at each of these points. The posterior cannot predict a default that was never
-// measured.
+// Expected returns the expected quality of a selection at points of the space. It returns false if the
+// Gaussian process does not know the selection at one of the points.
+func (a Alternatives) Expected(points []coll.Point, choose Choice, opt metrics.Options) (metrics.Summary, bool, error) {
+	at, choices := (&snapshot{gaussian: a.models, alternatives: a}).predictable(points, choose)
+	if len(at) < len(points) {
+		return metrics.Summary{}, false, nil
+	}
+	risks, err := a.models.Risks(learner.RiskQuery{
+		Points: points, Choices: choices, Measured: a.times(), Scale: func(coll.Point) float64 { return 1 }, Metrics: opt,
+		Open: func(i int) []coll.Algorithm { return a.selectable(points[i]) },
+	})
+	if err != nil {
+		return metrics.Summary{}, false, err
+	}
+	sum, err := averageRisk(risks, opt)
+	return sum, err == nil, ignoreEmpty(err)
+}
+
+// predictable returns the points at which the posterior has the selected algorithm, and that algorithm
+// for each point. The posterior lacks a default without measurements.
 func (s *snapshot) predictable(points []coll.Point, choose Choice) (at []coll.Point, choices []coll.Algorithm) {
 	for _, p := range points {
 		alg := choose(p)

@@ -5,6 +5,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/metrics"
 	"tutti/selection"
 	"tutti/surrogate/learner"
 )
@@ -75,6 +76,30 @@ func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Exclu
 // to be significantly faster.
 func (c Conclusion) Tie(p coll.Point) bool {
 	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
+}
+
+// maxPosteriorWork is the maximum cost of a posterior over the whole grid: points times algorithms times the
+// squared number of measurements. This maximum takes about ten seconds.
+const maxPosteriorWork = 2e10
+
+// HasPosterior reports whether the models have a posterior over the whole grid that is quick enough for a
+// report.
+func (c Conclusion) HasPosterior() bool {
+	work, n := 0.0, float64(len(c.Data.Measurements))
+	for _, row := range c.Rows {
+		work += float64(len(row.Options)) * n * n
+	}
+	return c.Learner.Model == learner.GaussianProcess && work <= maxPosteriorWork
+}
+
+// ExpectedDefault returns the expected quality of the library's default at all points of the grid. It
+// returns false without a posterior, or if the default is unknown at a point.
+func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
+	points := c.problem.Space.Points()
+	if !c.HasPosterior() {
+		return metrics.Summary{}, false, nil
+	}
+	return c.alternatives.Expected(points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, points))
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two alternatives. See

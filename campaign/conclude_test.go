@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"tutti/activelearn"
@@ -72,7 +73,8 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 		name  string
 		width float64
 		stays bool
-	}{{"clear", 0.01, false}, {"within noise", 0.03, true}} {
+		stop  activelearn.StopReason // a default that is 5 % slower does not meet the criteria
+	}{{"clear", 0.01, false, activelearn.Converged}, {"within noise", 0.03, true, activelearn.SpaceExhausted}} {
 		t.Run(tc.name, func(t *testing.T) {
 			var truth []coll.Measurement
 			for _, m := range testutil.SyntheticMeasurements(grid(t)) {
@@ -90,10 +92,17 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 			s := spec("uncertainty")
 			s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.CrossValidated, 1<<20
 			res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-			if err != nil || res.Stop != activelearn.Converged {
-				t.Fatalf("Run: stop %q, %v, want a whole grid to converge", res.Stop, err)
+			if err != nil || res.Stop != tc.stop {
+				t.Fatalf("Run: stop %q, %v, want %q", res.Stop, err, tc.stop)
 			}
 			f := facts(t, s, p, res)
+			last := res.Evaluations[len(res.Evaluations)-1]
+			if tuned := f.Scores[0]; tuned.Source != "measured" || tuned.Slowdown != last.Slowdown || tuned.Mistakes != last.Mistakes {
+				t.Errorf("score %+v, want the figures of the last evaluation %+v", tuned, last)
+			}
+			if ties := fmt.Sprintf("%d points are ties", len(f.Cells)); strings.Contains(f.NotConverged(), ties) != tc.stays {
+				t.Errorf("stop %q, ties: %t", f.NotConverged(), tc.stays)
+			}
 			for _, cell := range f.Cells {
 				if stays := cell.Algorithm == coll.Default.String(); stays != tc.stays || cell.DefaultKept != tc.stays {
 					t.Errorf("%dx%d %d B: %s is selected, default kept: %t", cell.Nodes, cell.PPN, cell.MsgBytes, cell.Algorithm, cell.DefaultKept)

@@ -177,18 +177,19 @@ type CurvePoint struct {
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
-// Score says how good the tuned selection or the default is, over the points at which this is known.
+// Score is the quality of the tuned selection or of the default, at the same points. The choices are compared
+// with the fastest algorithm of those that the campaign may select.
 type Score struct {
 	Name         string   `json:"name"`   // "tuned" or "default"
-	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
+	Source       string   `json:"source"` // see SourceText
 	Points       int      `json:"points"`
 	Slowdown     float64  `json:"slowdown"`
-	SlowdownLow  float64  `json:"slowdown_low"` // 95 % bootstrap interval
-	SlowdownHigh float64  `json:"slowdown_high"`
+	SlowdownLow  float64  `json:"slowdown_low,omitzero"` // 95 % interval; the high ends are zero when unknown
+	SlowdownHigh float64  `json:"slowdown_high,omitzero"`
 	Accuracy     float64  `json:"accuracy"`
 	Mistakes     float64  `json:"mistakes"`
-	MistakesLow  float64  `json:"mistakes_low"`
-	MistakesHigh float64  `json:"mistakes_high"`
+	MistakesLow  float64  `json:"mistakes_low,omitzero"`
+	MistakesHigh float64  `json:"mistakes_high,omitzero"`
 	P95          float64  `json:"p95_slowdown"`
 	Worst        float64  `json:"worst_slowdown"`
 	Slower       *int     `json:"slower_than_default,omitempty"` // points where the choice is slower than the default beyond noise; null when unknown

@@ -27,8 +27,8 @@ var (
 
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		"interval": formatInterval,
-		"share":    formatShare,
-		"slowdown": formatSlowdown,
+		"share":    FormatShare,
+		"slowdown": FormatSlowdown,
 		"seconds":  formatSeconds,
 		"bytes":    coll.FormatBytes,
 		"stop":     stopText,
@@ -225,7 +225,7 @@ func totals(f Facts) []field {
 	}
 	if known && len(f.Problems) > 0 {
 		fields = append(fields, field{"to measure everything", formatSeconds(sum.ExhaustiveSeconds) +
-			" (" + formatShare(sum.MachineSeconds/sum.ExhaustiveSeconds) + " spent)"})
+			" (" + FormatShare(sum.MachineSeconds/sum.ExhaustiveSeconds) + " spent)"})
 	}
 	return fields
 }
@@ -252,8 +252,8 @@ func newVerification(f VerificationFacts) verificationView {
 		{"measurements", strconv.Itoa(f.Trials)},
 		{"failed", strconv.Itoa(f.Failed)},
 		{"machine time", formatSeconds(f.MachineSeconds)},
-		{"slower means by more than", formatShare(f.Tolerance)},
-		{"probability of a false alarm", "at most " + formatShare(f.Alpha)},
+		{"slower means by more than", FormatShare(f.Tolerance)},
+		{"probability of a false alarm", "at most " + FormatShare(f.Alpha)},
 	}}
 	for _, c := range f.Collectives {
 		v.Collectives = append(v.Collectives, verifiedView{

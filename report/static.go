@@ -126,7 +126,7 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 		return nil, err
 	}
 	mistakes, err := convergencePlot("mistakes", p.Curve, leastMistakes,
-		func(e CurvePoint) float64 { return e.Mistakes }, c.Mistakes, byDefault.Mistakes, formatShare)
+		func(e CurvePoint) float64 { return e.Mistakes }, c.Mistakes, byDefault.Mistakes, FormatShare)
 	if err != nil {
 		return nil, err
 	}

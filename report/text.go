@@ -23,9 +23,39 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
+// Sources returns a text for each source of a score, in the order of the problems.
+func (f Facts) Sources() []string {
+	var sources []string
+	for _, p := range f.Problems {
+		for _, s := range p.Scores {
+			sources = append(sources, s.Source)
+		}
+	}
+	return SourceTexts(sources)
+}
+
+// sourceMeanings says how the slowdowns and mistakes of each source are obtained.
+var sourceMeanings = map[string]string{
+	"recorded":        "recorded time of the choice over that of the fastest allowed algorithm",
+	"reference":       "recorded time of the model's choice over that of the fastest algorithm",
+	"predicted":       "expected by the model, from the measurements and their noise",
+	"measured":        "expected from the times of all candidates and their noise",
+	"cross-validated": "of the model's choices at measured points that it did not see",
+}
+
+// SourceTexts explains the distinct sources of slowdowns and mistakes: "figures predicted: expected by ...".
+func SourceTexts(sources []string) (texts []string) {
+	for _, s := range sources {
+		if text := "figures " + s + ": " + sourceMeanings[s]; sourceMeanings[s] != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // WriteSummary writes a text table without colours. It has a row for each problem, in the order of f. The
-// column measured is the fraction of the candidates that were measured. The columns tuned and default are
-// average slowdowns. The column mistakes is the proportion of mistakes in the tuned selection.
+// column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
+// The column mistakes is the share of mistakes of the tuned selection. Lines below explain their sources.
 //
 // It returns an error that names the field if a number is NaN or infinite.
 func WriteSummary(w io.Writer, f Facts) error {
@@ -40,12 +70,13 @@ func WriteSummary(w io.Writer, f Facts) error {
 		}
 		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
 		t.AppendRow(table.Row{
-			p.Library, p.Collective, cmp.Or(p.Stop, "running"), formatShare(measured), formatSeconds(p.MachineSeconds),
+			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), formatSeconds(p.MachineSeconds),
 			scoreText(tuned, Score.slowdownText), scoreText(byDefault, Score.slowdownText),
 			scoreText(tuned, Score.mistakesText),
 		})
 	}
-	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
+	lines := append([]string{t.Render()}, f.Sources()...)
+	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
 		return fmt.Errorf("report as text: %w", err)
 	}
 	return nil
@@ -58,8 +89,8 @@ func scoreText(s *Score, part func(Score) string) string {
 	return part(*s)
 }
 
-func (s Score) slowdownText() string { return formatSlowdown(s.Slowdown) }
-func (s Score) mistakesText() string { return formatShare(s.Mistakes) }
+func (s Score) slowdownText() string { return FormatSlowdown(s.Slowdown) }
+func (s Score) mistakesText() string { return FormatShare(s.Mistakes) }
 
 // WriteVerification writes the results of verifications as a text table without colours. It has a row for
 // each library and collective. It writes nothing if there is no verification.
@@ -138,7 +169,7 @@ func (r *Range) text() string {
 	if r == nil {
 		return absent
 	}
-	return formatInterval(formatSlowdown(r.Value), formatSlowdown(r.Low), formatSlowdown(r.High))
+	return formatInterval(FormatSlowdown(r.Value), FormatSlowdown(r.Low), FormatSlowdown(r.High))
 }
 
 func revertedText(c VerifiedCollective) string {
@@ -171,7 +202,7 @@ func machineTimes(f Facts) []machineTimeView {
 			if m.NodeSeconds() == 0 {
 				return formatNodeSeconds(nodeSeconds)
 			}
-			return formatNodeSeconds(nodeSeconds) + " (" + strings.ReplaceAll(formatShare(nodeSeconds/m.NodeSeconds()), " ", "") + ")"
+			return formatNodeSeconds(nodeSeconds) + " (" + strings.ReplaceAll(FormatShare(nodeSeconds/m.NodeSeconds()), " ", "") + ")"
 		}
 		out = append(out, machineTimeView{
 			Library: m.Library, Problem: problem, Jobs: m.Jobs, Queue: formatSeconds(m.Queue),
@@ -229,16 +260,16 @@ func timeUnit(s float64) unit {
 	return unit{"h", 3600}
 }
 
-// formatSlowdown formats a ratio with three decimals. From 10 on it has one decimal.
-func formatSlowdown(x float64) string {
+// FormatSlowdown writes a ratio with three decimals, or one decimal from 10 on.
+func FormatSlowdown(x float64) string {
 	if math.Abs(x) >= 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
-// formatShare formats a proportion as a percentage. Only the number zero becomes "0 %".
-func formatShare(x float64) string {
+// FormatShare writes a proportion as a percentage. Only a true zero is "0 %".
+func FormatShare(x float64) string {
 	if x > 0 && x < 0.0005 {
 		return "<0.1 %"
 	}
@@ -250,7 +281,7 @@ func formatOf(n, total int) string {
 	if total <= 0 {
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d of %d (%s)", n, total, formatShare(float64(n)/float64(total)))
+	return fmt.Sprintf("%d of %d (%s)", n, total, FormatShare(float64(n)/float64(total)))
 }
 
 // formatInterval formats a value, followed by its interval in brackets.
@@ -275,5 +306,19 @@ func stopText(stop string) string {
 	return "NOT CONVERGED: " + stop
 }
 
-// converged is the stop reason of a problem that met its criteria.
+// NotConverged returns why a problem stopped without meeting its criteria, and how many points are ties.
+func (p ProblemFacts) NotConverged() string {
+	ties := 0
+	for _, c := range p.Cells {
+		if c.Tie || c.DefaultKept {
+			ties++
+		}
+	}
+	if ties == 0 {
+		return p.Stop
+	}
+	return fmt.Sprintf("%s; %d of %d points are ties within the noise of the measurements", p.Stop, ties, len(p.Cells))
+}
+
+// converged is the stop reason of a problem that meets its criteria.
 const converged = "converged"

@@ -64,7 +64,7 @@ func (l *traceLine) finish(calls, seconds float64) {
 	}
 	l.Gain.finish(l.seconds)
 	l.Calls = fmt.Sprintf("%.6g", l.calls)
-	l.Share, l.Width = formatShare(share), template.CSS(fmt.Sprintf("width:%.1f%%", 100*share))
+	l.Share, l.Width = FormatShare(share), template.CSS(fmt.Sprintf("width:%.1f%%", 100*share))
 	if seconds <= 0 || l.calls <= 0 {
 		l.Seconds, l.Mean = absent, absent
 	} else {
@@ -274,7 +274,7 @@ func (n *gain) add(g *Gains, c preprocess.Calls) {
 func (n *gain) finish(seconds float64) {
 	n.Saving = absent
 	if n.covered > 0 {
-		n.Saving = formatShare(n.saved / seconds)
+		n.Saving = FormatShare(n.saved / seconds)
 	}
 	if n.Selected == "" {
 		n.Selected = absent
@@ -288,5 +288,5 @@ func (n gain) sentence(g *Gains, seconds float64) string {
 		return ""
 	}
 	return fmt.Sprintf("Campaign %s predicts that its files save %s of the time in collectives, %s of %s. The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.",
-		g.Name, formatShare(n.saved/seconds), formatSeconds(n.saved), formatSeconds(seconds), formatShare(n.covered/seconds))
+		g.Name, FormatShare(n.saved/seconds), formatSeconds(n.saved), formatSeconds(seconds), FormatShare(n.covered/seconds))
 }

@@ -46,7 +46,7 @@ func TestWriteTraceWithoutTimes(t *testing.T) {
 	}
 	var b strings.Builder
 	testutil.NoError(t, WriteTrace(&b, calls, nil, 9))
-	if !strings.Contains(b.String(), formatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
+	if !strings.Contains(b.String(), FormatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
 		t.Errorf("want shares of calls:\n%s", b.String())
 	}
 }
@@ -94,7 +94,7 @@ func TestGains(t *testing.T) {
 	// The selection saves one of the two seconds of bcast with 1 KiB. No tuned point is near bcast with 8
 	// B, and barrier was not tuned.
 	for _, out := range []string{table.String(), page.String()} {
-		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + formatShare(0.25), formatShare(1.0 / 3), "Calls with " + formatShare(0.5)} {
+		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + FormatShare(0.25), FormatShare(1.0 / 3), "Calls with " + FormatShare(0.5)} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}

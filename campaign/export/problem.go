@@ -53,13 +53,10 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 			f.DefaultKept++
 		}
 	}
-	if f.Scores, err = scores(p, known, c, validation); err != nil {
+	if f.Scores, err = scores(p, res.Evaluations, known, c); err != nil {
 		return f, err
 	}
-	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
-		f.Scores = append([]report.Score{s}, slices.DeleteFunc(f.Scores, func(o report.Score) bool { return o.Name == s.Name })...)
-	}
-	return f, addTies(&f, c, len(l.Measurements()))
+	return f, addTies(&f, c)
 }
 
 // crossValidate compares predictions with held-out measurements. The result is empty if only one point
@@ -154,21 +151,10 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// tieWork is the maximum cost of computing ties: the product of the numbers of points and algorithms and
-// the squared number of measurements. A computation of this cost takes about ten seconds.
-const tieWork = 2e10
-
-// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c must
-// have the order of the cells. It does nothing for models without a posterior.
-func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
-	if f.Model != string(learner.GaussianProcess) {
-		return nil
-	}
-	work := 0.0
-	for _, row := range c.Rows {
-		work += float64(len(row.Options)) * float64(measurements*measurements)
-	}
-	if work > tieWork {
+// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c
+// have the order of the cells. Models without a posterior give no ties.
+func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
+	if !c.HasPosterior() {
 		return nil
 	}
 	uncertainties, err := c.Uncertainties()

@@ -71,7 +71,7 @@ func TestScoresOfTruth(t *testing.T) {
 		slowdown float64
 	}{{"tuned", tuned / n}, {"default", byDefault / n}} {
 		s := f.Scores[i]
-		if s.Name != want.name || s.Source != "measured" || s.Points != len(shortest) || math.Abs(s.Slowdown-want.slowdown) > 1e-9 {
+		if s.Name != want.name || s.Source != "recorded" || s.Points != len(shortest) || math.Abs(s.Slowdown-want.slowdown) > 1e-9 {
 			t.Errorf("score %+v, want %s %g at %d points", s, want.name, want.slowdown, len(shortest))
 		}
 		if s.SlowdownLow > s.Slowdown || s.SlowdownHigh < s.Slowdown || s.MistakesLow > s.Mistakes || s.MistakesHigh < s.Mistakes {
@@ -93,8 +93,8 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
-// TestScoresOfMeasurements checks a problem whose true times are unknown. Its scores are cross-validated,
-// and each point of the report has a predicted slowdown.
+// TestScoresOfMeasurements checks that the score is that of the last evaluation if the true times are unknown,
+// and that each point of the report has a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
@@ -104,6 +104,14 @@ func TestScoresOfMeasurements(t *testing.T) {
 		if c.Best != "" || c.Slowdown == nil || *c.Slowdown < 1 {
 			t.Errorf("cell %+v, want a predicted slowdown and no best", c)
 		}
+	}
+}
+
+// TestScoreOfDefault checks that the model's score of the default has all points and is near its recorded times.
+func TestScoreOfDefault(t *testing.T) {
+	f := factsOf(t, madeFirst(t, removeTruth, "strategy.name=regret", "model.kind=gp", "stop.criteria_from=predicted"))
+	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {
+		t.Errorf("scores %+v, want a default of 1.3 at 63 points", s)
 	}
 }
 

@@ -8,30 +8,28 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/report"
-	"tutti/surrogate/learner"
 )
 
-// scores returns the scores of the tuned selection and of the default. They compare both with the recorded
-// truth. Without a truth, the tuned selection is cross-validated, and the default is compared at the
-// measured points.
-func scores(p campaign.Problem, k knownTimes, c campaign.Conclusion, validation learner.Validation) ([]report.Score, error) {
-	points, choose := p.Space.Points(), c.Selection.Choose
-	tuned := scored{"tuned", string(activelearn.CrossValidated), validation.Points, validation.Slowdowns}
-	if k.complete {
-		tuned.source = "measured"
-		tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
+// scores returns the scores of the tuned selection and of the default, both at the same points. They are
+// compared with the recorded truth. Without a truth the score of the tuned selection is the last
+// evaluation. A default whose figures are unknown at some of the points has no score.
+func scores(p campaign.Problem, evaluations []activelearn.Evaluation, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
+	if p.Truth == nil {
+		return estimates(p, evaluations, c)
 	}
-	byDefault := scored{name: "default", source: "measured"}
+	points, choose := p.Space.Points(), c.Selection.Choose
+	tuned, byDefault := scored{name: "tuned"}, scored{name: "default"}
+	tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
 	byDefault.points, byDefault.slowdowns = k.slowdowns(points, func(coll.Point) coll.Algorithm { return coll.Default })
 	var out []report.Score
 	for _, one := range []scored{tuned, byDefault} {
 		s, err := one.score(p, c.Spec)
 		switch {
-		case errors.Is(err, metrics.ErrEmpty): // no point has a weight
+		case errors.Is(err, metrics.ErrEmpty) || len(one.points) < len(tuned.points): // no point has a weight
 			continue
 		case err != nil:
 			return nil, err
-		case one.name == tuned.name && k.complete:
+		case one.name == tuned.name:
 			s.Slower, s.SlowerWorst = k.slower(points, choose)
 		}
 		out = append(out, s)
@@ -39,18 +37,28 @@ func scores(p campaign.Problem, k knownTimes, c campaign.Conclusion, validation 
 	return out, nil
 }
 
-// predictedScore returns the figures of the last evaluation as a score. It returns false if they are not
-// predicted. Predictions have only upper ends, so the lower ends are the best possible values.
-func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
+// estimates returns the score of the last evaluation, none without an evaluation. It adds the score that the
+// same models expect of the default if they know it at every point of the grid.
+func estimates(p campaign.Problem, evaluations []activelearn.Evaluation, c campaign.Conclusion) ([]report.Score, error) {
 	if len(evaluations) == 0 {
-		return report.Score{}, false
+		return nil, nil
 	}
 	e := evaluations[len(evaluations)-1]
-	return report.Score{
+	tuned := report.Score{
 		Name: "tuned", Source: string(e.Source), Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
-		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
-	}, e.Source == activelearn.Predicted
+		Slowdown: e.Slowdown, SlowdownHigh: e.SlowdownUpper, Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
+	}
+	if e.SlowdownUpper > 0 {
+		tuned.SlowdownLow = 1 // only upper ends are estimated
+	}
+	sum, ok, err := c.ExpectedDefault()
+	if err != nil || !ok {
+		return []report.Score{tuned}, err
+	}
+	return []report.Score{tuned, {
+		Name: "default", Source: string(e.Source), Points: sum.Points,
+		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
+	}}, nil
 }
 
 // bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % has 25 of them.
@@ -58,9 +66,9 @@ const bootstrapResamples = 1000
 
 // scored is a selection with its slowdowns, as far as they are known.
 type scored struct {
-	name, source string
-	points       []coll.Point
-	slowdowns    []float64
+	name      string
+	points    []coll.Point
+	slowdowns []float64
 }
 
 // score summarizes the slowdowns as a score with intervals. The error matches metrics.ErrEmpty if no point
@@ -72,7 +80,7 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 		return report.Score{}, err
 	}
 	s := report.Score{
-		Name: w.name, Source: w.source, Points: sum.Points,
+		Name: w.name, Source: "recorded", Points: sum.Points,
 		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
 	}
 	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {

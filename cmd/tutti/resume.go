@@ -192,7 +192,7 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 			fmt.Fprintf(a.stdout, "warning: %s %s: %s%s\n", p.Library, p.Collective, p.Warnings[0], more)
 		}
 		if !activelearn.StopReason(p.Stop).Good() {
-			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.Stop)
+			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.NotConverged())
 		}
 	}
 	if names := f.Unverified(); names != "" {

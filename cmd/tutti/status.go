@@ -13,6 +13,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/report"
 )
 
 // problemStatus is the progress of one problem.
@@ -26,7 +27,8 @@ type problemStatus struct {
 	MachineSeconds float64 `json:"machine_seconds"`
 	Slowdown       float64 `json:"slowdown"` // slowdown and mistakes are 0 before the first evaluation
 	Mistakes       float64 `json:"mistakes"`
-	Stop           string  `json:"stop"` // "" while not stopped
+	Source         string  `json:"source"` // of slowdown and mistakes, as in report.json
+	Stop           string  `json:"stop"`   // "" while not stopped
 }
 
 // campaignStatus is the JSON output of tutti status.
@@ -121,7 +123,7 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 			p.MachineSeconds += t.CostSeconds
 		}
 		if e := r.Evaluation; e != nil {
-			p.CandidateShare, p.Slowdown, p.Mistakes = e.CandidateShare, e.Slowdown, e.Mistakes
+			p.CandidateShare, p.Slowdown, p.Mistakes, p.Source = e.CandidateShare, e.Slowdown, e.Mistakes, string(e.Source)
 		}
 	}
 	return p
@@ -130,16 +132,21 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 func printStatus(a *app, s campaignStatus) {
 	fmt.Fprintf(a.stdout, "campaign %s, started %s, %d records\n", s.Campaign, s.Created, s.Records)
 	var rows []table.Row
+	var sources []string
 	for _, p := range s.Problems {
+		sources = append(sources, p.Source)
 		stop, slowdown, mistakes := cmp.Or(p.Stop, "not yet"), "–", "–"
 		if p.Slowdown > 0 { // after the first evaluation
-			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
+			slowdown, mistakes = report.FormatSlowdown(p.Slowdown), report.FormatShare(p.Mistakes)
 		}
 		rows = append(rows, table.Row{
-			p.Library, p.Collective, p.Trials, fmt.Sprintf("%.1f %%", 100*p.CandidateShare), formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
+			p.Library, p.Collective, p.Trials, report.FormatShare(p.CandidateShare), formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
-	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "slowdown", "mistakes", "stop"}, rows)
+	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "tuned", "mistakes", "stop"}, rows)
+	for _, text := range report.SourceTexts(sources) {
+		fmt.Fprintln(a.stdout, text)
+	}
 	for _, p := range s.Problems {
 		if p.Failed > 0 {
 			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed\n", p.Library, p.Collective, p.Failed, p.Trials)
