@@ -63,6 +63,10 @@ type Problem struct {
 	// Truth is a complete set of measurements without noise, nil if there is none. The report compares the
 	// selection with these.
 	Truth []coll.Measurement
+	// Unsafe lists algorithms that could run but are wrong for some valid calls. They are not candidates.
+	// UnsafeTruth has their recorded times, nil on a real machine.
+	Unsafe      []string
+	UnsafeTruth []coll.Measurement
 	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
 	ExhaustiveSeconds float64
 	// Weights has the weights of the space's points, with mean 1; nil means equal weights.

@@ -104,6 +104,15 @@ type ProblemFacts struct {
 	Weights     *WeightFacts    `json:"weights,omitempty"`      // null when all points count the same
 	Reasons     []RoundReasons  `json:"reasons,omitempty"`      // by round
 	Compared    []ComparedFacts `json:"compared,omitempty"`     // by earlier campaign
+	Unsafe      *UnsafeFacts    `json:"unsafe,omitempty"`       // null when no algorithm is left out
+}
+
+// UnsafeFacts describes the algorithms that export.op_safe leaves out. The figures compare the tuned
+// selection with the fastest of all algorithms; they are null where the times are unknown.
+type UnsafeFacts struct {
+	Algorithms []string `json:"algorithms"`
+	Slowdown   *float64 `json:"slowdown"`
+	Mistakes   *float64 `json:"mistakes"`
 }
 
 // WeightFacts describes the weights that points have in averages. The mean weight is 1.

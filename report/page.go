@@ -200,7 +200,6 @@ func packList(list []any) any {
 // totals returns the sums over all problems, for the top of the page.
 func totals(f Facts) []field {
 	var sum ProblemFacts
-	known := true // every problem has ExhaustiveSeconds
 	for _, p := range f.Problems {
 		sum.Points += p.Points
 		sum.PointsMeasured += p.PointsMeasured
@@ -211,7 +210,6 @@ func totals(f Facts) []field {
 		sum.MachineSeconds += p.MachineSeconds
 		sum.NodeSeconds += p.NodeSeconds
 		sum.ExhaustiveSeconds += p.ExhaustiveSeconds
-		known = known && p.ExhaustiveSeconds > 0
 	}
 	fields := []field{
 		{"points measured", formatOf(sum.PointsMeasured, sum.Points)},
@@ -223,9 +221,8 @@ func totals(f Facts) []field {
 		{"machine time", formatSeconds(sum.MachineSeconds)},
 		{"node time", formatNodeSeconds(sum.NodeSeconds)},
 	}
-	if known && len(f.Problems) > 0 {
-		fields = append(fields, field{"to measure everything", formatSeconds(sum.ExhaustiveSeconds) +
-			" (" + FormatShare(sum.MachineSeconds/sum.ExhaustiveSeconds) + " spent)"})
+	if share, ok := f.medianTimeShare(); ok {
+		fields = append(fields, field{"to measure everything", formatSeconds(sum.ExhaustiveSeconds) + " (" + FormatShare(share) + " spent in the median problem)"})
 	}
 	return fields
 }

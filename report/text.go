@@ -11,6 +11,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"tutti/metrics"
 )
 
 // scoreOf returns a copy of the score with the given name, or nil if there is none.
@@ -23,15 +25,45 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// Sources returns a text for each source of a score, in the order of the problems.
-func (f Facts) Sources() []string {
-	var sources []string
+// Notes explains the sources of the scores, the share of machine time, and what leaving out unsafe algorithms
+// costs.
+func (f Facts) Notes() []string {
+	var sources, unsafe []string
 	for _, p := range f.Problems {
 		for _, s := range p.Scores {
 			sources = append(sources, s.Source)
 		}
+		if u := p.Unsafe; u != nil {
+			text := fmt.Sprintf("%s %s: without %s (export.op_safe: wrong for some valid calls); ", p.Library, p.Collective, strings.Join(u.Algorithms, ", "))
+			if u.Slowdown == nil {
+				text += "their times are not measured"
+			} else {
+				text += fmt.Sprintf("compared with them, too: tuned %s, mistakes %s", FormatSlowdown(*u.Slowdown), FormatShare(*u.Mistakes))
+			}
+			unsafe = append(unsafe, text)
+		}
 	}
-	return SourceTexts(sources)
+	notes := SourceTexts(sources)
+	if share, ok := f.medianTimeShare(); ok {
+		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything, median of the problems", FormatShare(share)))
+	}
+	return append(notes, unsafe...)
+}
+
+// medianTimeShare returns the median over the problems of the machine time over that of measuring everything.
+// It returns false if a problem's time of measuring everything is unknown.
+func (f Facts) medianTimeShare() (float64, bool) {
+	var shares []float64
+	for _, p := range f.Problems {
+		if !(p.ExhaustiveSeconds > 0) {
+			return 0, false
+		}
+		shares = append(shares, p.MachineSeconds/p.ExhaustiveSeconds)
+	}
+	if len(shares) == 0 {
+		return 0, false
+	}
+	return metrics.Median(shares), true
 }
 
 // sourceMeanings says how the slowdowns and mistakes of each source are obtained.
@@ -55,7 +87,7 @@ func SourceTexts(sources []string) (texts []string) {
 
 // WriteSummary writes a text table without colours. It has a row for each problem, in the order of f. The
 // column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
-// The column mistakes is the share of mistakes of the tuned selection. Lines below explain their sources.
+// The column mistakes is the share of mistakes of the tuned selection. Lines below are those of Notes.
 //
 // It returns an error that names the field if a number is NaN or infinite.
 func WriteSummary(w io.Writer, f Facts) error {
@@ -75,7 +107,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 			scoreText(tuned, Score.mistakesText),
 		})
 	}
-	lines := append([]string{t.Render()}, f.Sources()...)
+	lines := append([]string{t.Render()}, f.Notes()...)
 	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
 		return fmt.Errorf("report as text: %w", err)
 	}

@@ -75,7 +75,10 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 	return nil
 }
 
-var errOutside = errors.New("outside the grid")
+var (
+	errOutside = errors.New("outside the grid")
+	errUnsafe  = errors.New("wrong for some valid calls, and rules cannot guard it")
+)
 
 // translateNames returns the recorded data with the names that a library gives to the algorithms.
 func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
@@ -138,7 +141,7 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 		}
 		if safe && !cand.Algorithm.IsDefault() {
 			if e, err := cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
-				return errors.New("wrong for some valid calls, and rules cannot guard it")
+				return errUnsafe
 			}
 		}
 		return nil
@@ -156,6 +159,10 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
+	unsafe, err := replay.New(left.unsafe, replay.Options{})
+	if err != nil {
+		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
+	}
 	sp := machine.Space()
 	if sp.Size() == 0 {
 		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
@@ -164,7 +171,17 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	return campaign.Problem{
 		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
+		Unsafe:            algorithmsOf(left.unsafe), UnsafeTruth: unsafe.Truths(),
 	}, nil
+}
+
+// algorithmsOf returns the distinct algorithms of measurements, sorted, without their parameters.
+func algorithmsOf(ms []coll.Measurement) (names []string) {
+	for _, m := range ms {
+		names = append(names, m.Algorithm.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // usableRows returns the measurements of a collective that a problem can use, and the numbers of those that
@@ -226,6 +243,7 @@ func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measure
 type leftOut struct {
 	outside, infeasible, unknown int
 	algorithms                   []string // unknown algorithms, sorted
+	unsafe                       []coll.Measurement
 }
 
 func (l *leftOut) add(m coll.Measurement, err error) {
@@ -238,6 +256,8 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 		if at, found := slices.BinarySearch(l.algorithms, name); !found {
 			l.algorithms = slices.Insert(l.algorithms, at, name)
 		}
+	case errors.Is(err, errUnsafe):
+		l.unsafe = append(l.unsafe, m)
 	default:
 		l.infeasible++
 	}
@@ -246,12 +266,15 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 // String returns a text such as "72 rows outside the grid, 0 that cannot run there, 144 of algorithms it
 // does not have (NTSB, NTSL)".
 func (l *leftOut) String() string {
-	if l.outside+l.infeasible+l.unknown == 0 {
+	if l.outside+l.infeasible+l.unknown+len(l.unsafe) == 0 {
 		return "no row is about this collective"
 	}
 	text := fmt.Sprintf("%d rows outside the grid, %d that cannot run there, %d of algorithms it does not have", l.outside, l.infeasible, l.unknown)
 	if len(l.algorithms) > 0 {
 		text += " (" + strings.Join(l.algorithms, ", ") + ")"
+	}
+	if len(l.unsafe) > 0 {
+		text += fmt.Sprintf(", %d that export.op_safe excludes (%s)", len(l.unsafe), strings.Join(algorithmsOf(l.unsafe), ", "))
 	}
 	return text
 }

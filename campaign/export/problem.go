@@ -56,6 +56,9 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	if f.Scores, err = scores(p, res.Evaluations, known, c); err != nil {
 		return f, err
 	}
+	if f.Unsafe, err = unsafeFacts(p, res, c); err != nil {
+		return f, err
+	}
 	return f, addTies(&f, c)
 }
 

@@ -93,6 +93,24 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
+// TestUnsafeFacts checks that the facts about unsafe algorithms compare the selection with these, too.
+func TestUnsafeFacts(t *testing.T) {
+	f := factsOf(t, madeFirst(t, func(c *assembly.Campaign) {
+		p := &c.Problems[0]
+		p.Unsafe = []string{"fast"}
+		for _, m := range p.Truth {
+			m.Algorithm, m.Seconds = coll.Algorithm{Name: "fast"}, m.Seconds/1e6
+			p.UnsafeTruth = append(p.UnsafeTruth, m)
+		}
+	}))
+	if u := f.Unsafe; u == nil || *u.Mistakes != 1 || *u.Slowdown < 1e5 || f.Scores[0].Mistakes > 0.1 {
+		t.Errorf("unsafe %+v of the scores %+v", u, f.Scores)
+	}
+	if f := factsOf(t, madeFirst(t, nil)); f.Unsafe != nil {
+		t.Errorf("%+v without unsafe algorithms", f.Unsafe)
+	}
+}
+
 // TestScoresOfMeasurements checks that the score is that of the last evaluation if the true times are unknown,
 // and that each point of the report has a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {

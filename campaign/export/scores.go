@@ -2,6 +2,7 @@ package export
 
 import (
 	"errors"
+	"slices"
 
 	"tutti/activelearn"
 	"tutti/campaign"
@@ -35,6 +36,25 @@ func scores(p campaign.Problem, evaluations []activelearn.Evaluation, k knownTim
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// unsafeFacts returns the facts of the algorithms that are left out because they are unsafe, nil for none.
+func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (*report.UnsafeFacts, error) {
+	if len(p.Unsafe) == 0 {
+		return nil, nil
+	}
+	f := &report.UnsafeFacts{Algorithms: p.Unsafe}
+	if p.UnsafeTruth == nil {
+		return f, nil
+	}
+	p.Truth = slices.Concat(p.Truth, p.UnsafeTruth)
+	points, slowdowns := knownTimesOf(p, res).slowdowns(p.Space.Points(), c.Selection.Choose)
+	sum, err := metrics.Average(slowdowns, p.Weigh(c.Spec.Metrics, points))
+	if errors.Is(err, metrics.ErrEmpty) {
+		return f, nil
+	}
+	f.Slowdown, f.Mistakes = &sum.Slowdown, &sum.Mistakes
+	return f, err
 }
 
 // estimates returns the score of the last evaluation, none without an evaluation. It adds the score that the
