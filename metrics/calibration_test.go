@@ -25,7 +25,7 @@ func TestMistakeCalibration(t *testing.T) {
 		t.Errorf("factor %g, upper end %g where a tenth was found", mean, upper)
 	}
 	if got := fewer.Upper(); got < 0.1 || got > 0.6 {
-		t.Errorf("upper end %g where a tenth was found, want it between 0.1 and 0.5", got)
+		t.Errorf("upper end %g where a tenth was found, want it between 0.1 and 0.6", got)
 	}
 	if fewer.Expected != 8 || math.Abs(fewer.Found-0.8) > 1e-9 {
 		t.Errorf("%g expected and %g found are remembered, want 8 and 0.8", fewer.Expected, fewer.Found)

@@ -148,6 +148,10 @@ type measurer struct {
 	machine  benchrunner.Runner
 	attempts map[coll.Candidate]int
 	next     int // round
+
+	// Machine seconds and wall time of a trial in the block before, 0 before the first.
+	trialSeconds float64
+	trialTime    time.Duration
 }
 
 // roundRecord contains the trials and jobs of one round that are in the journal.
@@ -229,9 +233,10 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	if left == 0 {
 		return times, nil
 	}
-	if err := m.checkBudget(); err != nil {
+	if err := m.checkBudget(left); err != nil {
 		return nil, err
 	}
+	began, spent := time.Now(), m.spent
 	if m.opt.Observe != nil {
 		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
 		m.opt.Observe(at)
@@ -245,16 +250,19 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 			return nil, fmt.Errorf("%s: block %d: the runner has no trial of %v", m.opt.Library, round, r.Candidate)
 		}
 	}
+	m.trialSeconds = (m.spent - spent) / float64(left)
+	m.trialTime = time.Since(began) / time.Duration(left)
 	m.round = max(m.round, round)
 	return times, nil
 }
 
-// checkBudget returns an error matching ErrBudget when a limit is reached.
-func (m *measurer) checkBudget() error {
-	if most := m.opt.MachineTime; most > 0 && m.spent >= most.Seconds() {
+// checkBudget returns an error matching ErrBudget if a block with the given number of trials would exceed a
+// limit, at the cost of the trials of the block before.
+func (m *measurer) checkBudget(trials int) error {
+	if most := m.opt.MachineTime.Seconds(); most > 0 && (m.spent >= most || m.spent+m.trialSeconds*float64(trials) > most) {
 		return fmt.Errorf("%w: %.0f s of machine time", ErrBudget, m.spent)
 	}
-	if most := m.opt.WallTime; most > 0 && time.Since(m.began) >= most {
+	if most, took := m.opt.WallTime, time.Since(m.began); most > 0 && (took >= most || took+m.trialTime*time.Duration(trials) > most) {
 		return fmt.Errorf("%w: %v", ErrBudget, most)
 	}
 	return nil

@@ -34,11 +34,10 @@ type Log interface {
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime is the largest cost of a session's trials. Once it is reached, the session ends before
-	// the next block; zero for no limit.
+	// MachineTime is the largest cost of a session's trials. The session ends before a block that would
+	// exceed it, judged by the block before; zero for no limit.
 	MachineTime time.Duration
-	// WallTime is the largest duration of a session. Once it has passed, the session ends before the next
-	// block; zero for no limit.
+	// WallTime is the largest duration of a session, in the same way; zero for no limit.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
 	Observe  func(Event) // called before each block; may be nil

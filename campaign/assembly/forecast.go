@@ -45,7 +45,9 @@ func (l LeftOut) String() string {
 
 // Hours is the cost of a campaign in node-hours.
 type Hours struct {
-	Most     float64 // the budget, or the time limits of all jobs if every candidate is measured once
+	// Most is the sum of the time limits of all jobs if every candidate is measured once. A budget lowers it,
+	// but not below the first round, because budgets are checked between rounds.
+	Most     float64
 	Expected float64 // estimate
 	LeftOut  []LeftOut
 }
@@ -61,26 +63,36 @@ type Forecast struct {
 
 // Forecast returns the jobs of the first round of a connected campaign, and the cost of the campaign.
 func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
-	f := Forecast{Jobs: []PlannedJob{}}
-	for i, p := range c.Problems {
-		batch, err := campaign.FirstBatch(c.Spec, p)
-		if err != nil {
-			return f, err
-		}
-		jobs, err := c.machineOf(i).Plan(ctx, batch)
-		if err != nil {
-			return f, fmt.Errorf("%s: %w", p.Problem, err)
-		}
-		for _, j := range jobs {
-			job := plannedJob(p, batch, j)
-			f.Jobs = append(f.Jobs, job)
-			f.RoundNodeHours += job.NodeHours
-		}
+	f := Forecast{}
+	var err error
+	if f.Jobs, f.RoundNodeHours, err = c.firstRound(ctx); err != nil {
+		return f, err
 	}
 	hours, err := c.Hours(ctx)
 	f.NodeHours, f.Expected = hours.Most, hours.Expected
 	f.LeftOut = append([]LeftOut{}, hours.LeftOut...)
 	return f, err
+}
+
+// firstRound returns the jobs of the first round and their maximum cost in node-hours.
+func (c *Campaign) firstRound(ctx context.Context) (jobs []PlannedJob, nodeHours float64, err error) {
+	jobs = []PlannedJob{}
+	for i, p := range c.Problems {
+		batch, err := campaign.FirstBatch(c.Spec, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		planned, err := c.machineOf(i).Plan(ctx, batch)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", p.Problem, err)
+		}
+		for _, j := range planned {
+			job := plannedJob(p, batch, j)
+			jobs = append(jobs, job)
+			nodeHours += job.NodeHours
+		}
+	}
+	return jobs, nodeHours, nil
 }
 
 // plannedJob returns the description of a planned job of a problem's batch.
@@ -136,6 +148,8 @@ func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	if stop.MachineTime > 0 {
 		h.Most = min(h.Most, stop.MachineTime.Hours()*float64(slices.Max(c.Config.Grid.Nodes)))
 	}
+	_, first, err := c.firstRound(ctx)
+	h.Most = max(h.Most, first)
 	h.Expected = min(h.Expected, h.Most)
-	return h, nil
+	return h, err
 }

@@ -38,17 +38,19 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestHours checks that a budget limits the maximum cost. The budget is in node-hours, or in machine time
-// of the largest number of nodes in the grid.
+// TestHours checks that a budget limits the maximum cost, but not below that of the first round. The budget is
+// in node-hours, or in machine time of the largest number of nodes in the grid.
 func TestHours(t *testing.T) {
 	all := testutil.Must(connected(t).Hours(t.Context()))(t)
+	first := testutil.Must(connected(t).Forecast(t.Context()))(t).RoundNodeHours
 	for _, tc := range []struct {
 		set  string
 		want float64
 	}{
-		{"stop.node_hours=0.25", 0.25},
+		{"stop.node_hours=1", 1},
+		{"stop.node_hours=0.25", first},
 		{"stop.node_hours=1e6", all.Most},
-		{"stop.machine_time=6m", 0.1},
+		{"stop.machine_time=1h", 1},
 	} {
 		if got, err := connected(t, tc.set).Hours(t.Context()); err != nil || math.Abs(got.Most-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.Most {
 			t.Errorf("%s: %+v, %v, want %g of %g at most", tc.set, got, err, tc.want, all.Most)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,20 +18,26 @@ import (
 	"tutti/journal"
 )
 
-// Run tunes the problems, up to Workers of them at the same time. The first error cancels the other
-// problems. past is the state of the journal. The results are in the order of Problems.
+// Run tunes the problems, up to Workers of them at the same time. They share the wall time of the campaign:
+// each that starts gets an equal part of the remaining time. The first error cancels the other problems. past
+// is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.requireFirstStart(past)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Workers())
-	for _, i := range c.startOrder() {
-		p := c.Problems[i]
+	began := time.Now()
+	for turn, i := range c.startOrder() {
+		p, spec := c.Problems[i], c.Spec
 		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			results[i], err = campaign.Run(ctx, c.Spec, p, past.Problem(p.Problem), log, observe)
+			if spec.Limits.Wall > 0 {
+				turns := (len(c.Problems) - turn + c.Workers() - 1) / c.Workers() // this problem's and those after it
+				spec.Limits.Wall = max(1, (spec.Limits.Wall-time.Since(began))/time.Duration(turns))
+			}
+			results[i], err = campaign.Run(ctx, spec, p, past.Problem(p.Problem), log, observe)
 			return err
 		})
 	}

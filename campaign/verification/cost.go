@@ -23,6 +23,7 @@ type Estimate struct {
 	Seconds     float64 `json:"machine_seconds"`
 	NodeSeconds float64 `json:"node_seconds"`
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
+	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks that can prove anything; 0 after the first block
 }
 
 // Estimate returns the expected cost of verifying a library. It uses the times of launches and measurements
@@ -53,6 +54,9 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 		seconds := e.Blocks * usages.of(nodes).seconds(n)
 		e.Seconds += seconds
 		e.NodeSeconds += seconds * float64(nodes)
+	}
+	if session.MachineSeconds() == 0 {
+		e.Least = e.Seconds / e.Blocks * float64(v.opt.Rules.MinBlocks)
 	}
 	if share := e.Budget / e.Seconds; share < 1 {
 		e.Seconds, e.NodeSeconds = e.Budget, e.NodeSeconds*share

@@ -287,8 +287,8 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 		return false, errCancelled
 	case errors.Is(err, verify.ErrBudget):
 		spent := time.Duration(result.MachineSeconds * float64(time.Second))
-		if budget := p.Budget(lib); budget > 0 && spent >= budget {
-			folder += fmt.Sprintf(" --machine-time %v", (2*spent).Round(time.Second)+time.Second)
+		if budget := p.Budget(lib); budget > 0 && 2*spent >= budget {
+			folder += fmt.Sprintf(" --machine-time %v", (2*budget).Round(time.Second)+time.Second)
 		}
 		fmt.Fprintf(a.stderr, "tutti: %v; resume with: tutti verify %s\n", err, folder)
 	case errors.Is(err, benchrunner.ErrUnavailable):
@@ -388,7 +388,8 @@ func measureDrift(ctx context.Context, a *app, folder string, candidates int, fo
 	return nil
 }
 
-// estimateCosts returns the expected cost of verifying each library that can be measured.
+// estimateCosts returns the expected cost of verifying each library that can be measured. It returns an error
+// if a budget is too small to prove anything.
 func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verification.Estimate, error) {
 	var out []verification.Estimate
 	for _, lib := range chosen {
@@ -398,6 +399,10 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verific
 		}
 		if err != nil {
 			return nil, err
+		}
+		if e.Budget < e.Least {
+			return nil, withCode(codeUsage, fmt.Errorf("%s: %s of machine time can prove nothing: the fewest blocks take about %s; give --machine-time %[3]s or more, or fewer points (--set points=N)",
+				e.Library, formatSeconds(e.Budget), formatSeconds(e.Least)))
 		}
 		out = append(out, e)
 	}

@@ -110,7 +110,7 @@ func fields() []field {
 		{"stop.patience", "number of consecutive rounds in which both criteria hold", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
 		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.MachineTime })},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
-		{"stop.wall_time", "time limit of one problem, waiting included; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
+		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
 
 		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 100, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
 
