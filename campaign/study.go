@@ -26,10 +26,12 @@ type Study struct {
 // worse than that.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.Learner.Model != learner.Forest || len(s.Trials) >= r.spec.HPO || r.result.Ledger.PointsMeasured() < 2 {
+	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	r.report(PhaseStudy)
+	if len(s.Trials) < r.spec.HPO {
+		r.report(PhaseStudy)
+	}
 	_, err = hpo.Forest(ctx, hpo.Spec{
 		Trials:  r.spec.HPO,
 		Seed:    r.spec.Seed,
