@@ -28,10 +28,13 @@ func scoreOf(p ProblemFacts, name string) *Score {
 // Notes explains the sources of the scores, the share of machine time, and what leaving out unsafe algorithms
 // costs.
 func (f Facts) Notes() []string {
-	var sources, unsafe []string
+	var sources, details []string
 	for _, p := range f.Problems {
 		for _, s := range p.Scores {
 			sources = append(sources, s.Source)
+		}
+		if len(p.Scores) > 0 && p.Scores[0].Source == "recorded" && p.Scores[0].Points < p.Points {
+			details = append(details, fmt.Sprintf("%s %s: figures of the %d of %d points with a recorded default", p.Library, p.Collective, p.Scores[0].Points, p.Points))
 		}
 		if u := p.Unsafe; u != nil {
 			text := fmt.Sprintf("%s %s: without %s (export.op_safe: wrong for some valid calls); ", p.Library, p.Collective, strings.Join(u.Algorithms, ", "))
@@ -40,14 +43,14 @@ func (f Facts) Notes() []string {
 			} else {
 				text += fmt.Sprintf("compared with them, too: tuned %s, mistakes %s", FormatSlowdown(*u.Slowdown), FormatShare(*u.Mistakes))
 			}
-			unsafe = append(unsafe, text)
+			details = append(details, text)
 		}
 	}
 	notes := SourceTexts(sources)
 	if share, ok := f.medianTimeShare(); ok {
 		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything, median of the problems", FormatShare(share)))
 	}
-	return append(notes, unsafe...)
+	return append(notes, details...)
 }
 
 // medianTimeShare returns the median over the problems of the machine time over that of measuring everything.

@@ -24,7 +24,7 @@ campaign() { # PROGRAM BENCHMARK
 	collectives: [allgather, alltoall]
 	grid: {nodes: [1, 2, 4], ppn: [1, 2], sizes: [8, 64, 512, 4KiB, 32KiB, 128KiB]}
 	runner: {kind: slurm, launch_allowance: 20s, settle: 10s}
-	benchmark: {program: $1, slice: 300ms}
+	benchmark: {program: $1, slice: 300ms, noise_limit: 0}
 	slurm: {exclusive: false, jobs: 1}
 	strategy: {name: uncertainty, initial: 1, batch: 1000}
 	hpo: {trials: 0}

@@ -121,7 +121,7 @@ campaign() {
 		collectives: [$collectives]
 		grid: {nodes: [1], ppn: [$ranks], sizes: [8, 64, 1KiB, 16KiB], trace: trace.csv}
 		runner: {kind: local, ppn: $ranks, launch_allowance: 30s, settle: 10s}
-		benchmark: {program: native, slice: 50ms, max_samples: 100}
+		benchmark: {program: native, slice: 50ms, max_samples: 100, noise_limit: 0}
 		stop: {wall_time: 60s}
 	END
 	rm -rf tuned

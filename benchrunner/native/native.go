@@ -25,6 +25,7 @@ type Options struct {
 	MaxSamples  int           // largest number of timed calls
 	Precision   float64       // relative half width of the 95 % interval of the median at which a case ends
 	Slice       time.Duration // longest time for one case, with its check and warm-up
+	NoiseLimit  float64       // largest width of the 95 % interval, as a share of the median; 0: any
 	AbortFactor float64       // a case is aborted if it is this many times slower than the best of its collective and size; 0: never
 	Check       bool          // check the data that collectives deliver
 }
@@ -46,6 +47,8 @@ func New(opt Options) (*Program, error) {
 		return nil, fmt.Errorf("native: precision %g: want a share from 0.000001 to 1", opt.Precision)
 	case opt.Slice < time.Millisecond || opt.Slice > 24*time.Hour:
 		return nil, fmt.Errorf("native: slice %v: want 1ms to 24h", opt.Slice)
+	case !(opt.NoiseLimit >= 0):
+		return nil, fmt.Errorf("native: noise limit %g: want a share, or 0 for none", opt.NoiseLimit)
 	case opt.AbortFactor != 0 && !(opt.AbortFactor > 1 && opt.AbortFactor < 1e9):
 		return nil, fmt.Errorf("native: abort factor %g: want a factor above 1, or 0 for never", opt.AbortFactor)
 	}

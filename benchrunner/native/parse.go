@@ -47,10 +47,14 @@ type event struct {
 	Wall     float64  `json:"wall"`
 	At       float64  `json:"at"`
 
-	Step  string `json:"step"`
-	Why   string `json:"why"`
-	Rank  int    `json:"rank"`
-	Cases int    `json:"cases"`
+	Step      string  `json:"step"`
+	Why       string  `json:"why"`
+	Rank      int     `json:"rank"`
+	Cases     int     `json:"cases"`
+	Measured  float64 `json:"measured"`  // seconds from the first case to the end
+	Preempted float64 `json:"preempted"` // involuntary context switches of a rank, the largest number
+	Stolen    float64 `json:"stolen"`    // share of a node's processor time that went to other virtual machines, the largest
+
 	Error string `json:"error"` // the program's own report that the line is wrong
 }
 
@@ -79,7 +83,7 @@ type listing struct {
 	errors  []string
 	cases   []caseOutput
 	hung    bool
-	ended   bool
+	end     *event   // nil until the program ended
 	damaged []string // lines that look like the program's but cannot be read
 }
 
@@ -132,7 +136,7 @@ func (l *listing) add(e event, last *int) error {
 	case "hang":
 		l.hung = true
 	case "end":
-		l.ended = true
+		l.end = &e
 		l.pass(last, len(l.cases))
 	case "begin", "check", "result", "refused":
 		if e.Case == nil || *e.Case < 0 || *e.Case >= len(l.cases) {

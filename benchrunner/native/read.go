@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tutti/benchrunner"
@@ -11,7 +12,7 @@ import (
 // Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
-	r := benchrunner.Reading{Warnings: append(l.warnings(), l.starts()...)}
+	r := benchrunner.Reading{Warnings: slices.Concat(l.warnings(), l.starts(), p.disturbances(l))}
 	if len(l.hellos) > 0 {
 		r.Library = l.hellos[0].Library
 	}
@@ -28,7 +29,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	}
 	r.Outcomes = benchrunner.Outcomes(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		i++ // Outcomes calls the function for the cases in order
-		o, ok := outcome(l.cases[i], c, &r)
+		o, ok := p.outcome(l.cases[i], c, &r)
 		if ok && o.State == benchrunner.OutcomeDone && l.cases[i].results[0].Verified == verifiedNot && !c.Algorithm.IsDefault() {
 			unverified++
 		}
@@ -42,7 +43,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 }
 
 // outcome returns the outcome of one case. It returns false if the program printed none.
-func outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
+func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
 	}
@@ -62,6 +63,11 @@ func outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benc
 	}
 	if text := e.contradicts(asked); text != "" {
 		o.State, o.Phase, o.Error = benchrunner.OutcomeFailed, benchrunner.PhaseRun, text
+		return o, true
+	}
+	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && e.High-e.Low > limit**e.Median {
+		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseRun
+		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, e.Low, e.High, limit)
 		return o, true
 	}
 	o.Seconds, o.Low, o.High, o.Samples = *e.Median, e.Low, e.High, e.Samples
@@ -104,6 +110,25 @@ func (l listing) starts() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
+}
+
+// timeSlice is the time for which another program runs after it preempted a rank: base_slice_ns of Linux's
+// scheduler, 0.7 ms times 1 + log2 of the number of processors, of which it counts 8 at most.
+const timeSlice = 0.0028
+
+// disturbances returns a warning if other programs or virtual machines took a larger share of the ranks' time
+// than the precision of the measurements.
+func (p *Program) disturbances(l listing) (out []string) {
+	if l.end == nil || !(l.end.Measured > 0) {
+		return nil
+	}
+	if lost := l.end.Preempted * timeSlice / l.end.Measured; lost > p.opt.Precision {
+		out = append(out, fmt.Sprintf("native: a rank was preempted %.0f times in %.3g s: other programs run on its node, or it has fewer cores than ranks", l.end.Preempted, l.end.Measured))
+	}
+	if l.end.Stolen > p.opt.Precision {
+		out = append(out, fmt.Sprintf("native: other virtual machines took %.0f %% of a node's processor time", 100*l.end.Stolen))
+	}
+	return out
 }
 
 // warnings returns the problems that a launch reported but that do not change the outcome of a case.

@@ -266,3 +266,25 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestReadNoise checks that a time with an interval wider than the limit is a failure, except for an aborted
+// case. It checks the warnings about a disturbed machine.
+func TestReadNoise(t *testing.T) {
+	opt := options()
+	opt.NoiseLimit, opt.Precision = 0.9, 0.02
+	out := hello + begin(0) + result(0, `,"high":2.5e-6`) + whole(1) + begin(2) + result(2, `,"stop":"abort_factor"`) +
+		`{"event":"end","cases":3,"at":1,"measured":2,"preempted":100,"stolen":0.3}` + "\n"
+	r := program(t, opt).Read(three(), benchrunner.Output{Stdout: []byte(out), Ended: true})
+	const want = "done 2e-06 1e-06-2.5e-06 10 cost 0.03\n" +
+		"failed run: too noisy: the interval of the median, 2e-06 s, is 1e-06 to 3e-06 s, wider than benchmark.noise_limit, 0.9, allows cost 0.03\n" +
+		"done 2e-06 1e-06-3e-06 10 cost 0.03\n"
+	if got := outcomesText(r.Outcomes); got != want {
+		t.Errorf("outcomes\n%swant\n%s", got, want)
+	}
+	text := strings.Join(r.Warnings, "\n")
+	for _, want := range []string{"a rank was preempted 100 times in 2 s", "other virtual machines took 30 % of a node's processor time"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}

@@ -133,10 +133,10 @@ func (c *Campaign) In(dir string) *Campaign {
 }
 
 // Sequential returns a copy of the campaign that runs one program at a time, so that programs do not
-// disturb each other. The copy has the same scheduler.
+// disturb each other. It accepts noisy times, which its callers repeat. The copy has the same scheduler.
 func (c *Campaign) Sequential() *Campaign {
 	other, settings := *c, *c.Config
-	settings.Runner.Parallel = config.Never
+	settings.Runner.Parallel, settings.Benchmark.NoiseLimit = config.Never, 0
 	other.Config = &settings
 	return &other
 }

@@ -189,7 +189,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	}
 	return native.New(native.Options{
 		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,
-		Precision: m.Precision, Slice: m.Slice, AbortFactor: m.AbortFactor, Check: m.Check,
+		Precision: m.Precision, Slice: m.Slice, NoiseLimit: m.NoiseLimit, AbortFactor: m.AbortFactor, Check: m.Check,
 	})
 }
 

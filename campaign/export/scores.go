@@ -12,21 +12,25 @@ import (
 )
 
 // scores returns the scores of the tuned selection and of the default, both at the same points. They are
-// compared with the recorded truth. Without a truth the score of the tuned selection is the last
-// evaluation. A default whose figures are unknown at some of the points has no score.
+// compared with the recorded truth, at the points at which the default was recorded, or at all points if it
+// never was. Without a truth the score of the tuned selection is the last evaluation.
 func scores(p campaign.Problem, evaluations []activelearn.Evaluation, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if p.Truth == nil {
 		return estimates(p, evaluations, c)
 	}
 	points, choose := p.Space.Points(), c.Selection.Choose
+	ofDefault := func(coll.Point) coll.Algorithm { return coll.Default }
 	tuned, byDefault := scored{name: "tuned"}, scored{name: "default"}
+	if known, _ := k.slowdowns(points, ofDefault); len(known) > 0 {
+		points = known
+	}
 	tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
-	byDefault.points, byDefault.slowdowns = k.slowdowns(points, func(coll.Point) coll.Algorithm { return coll.Default })
+	byDefault.points, byDefault.slowdowns = k.slowdowns(tuned.points, ofDefault)
 	var out []report.Score
 	for _, one := range []scored{tuned, byDefault} {
 		s, err := one.score(p, c.Spec)
 		switch {
-		case errors.Is(err, metrics.ErrEmpty) || len(one.points) < len(tuned.points): // no point has a weight
+		case errors.Is(err, metrics.ErrEmpty): // no point has a weight
 			continue
 		case err != nil:
 			return nil, err

@@ -132,7 +132,7 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		return nil, withOutputCode(err)
 	}
-	c, err := config.Load(file, config.Layers{})
+	c, err := config.Load(file, config.Layers{Environ: a.environ})
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}

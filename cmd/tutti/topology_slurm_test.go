@@ -38,7 +38,7 @@ libraries: [{name: mpich, version: "4.0.2", benchmark: tutti-native, launcher: s
 collectives: [bcast]
 grid: {nodes: [8], ppn: [1], sizes: [8, 1KiB]}
 runner: {kind: KIND, launch_allowance: 20s, settle: 10s, parallel: switch}
-benchmark: {program: native, slice: 50ms, max_samples: 100}
+benchmark: {program: native, slice: 50ms, max_samples: 100, noise_limit: 0}
 `)
 	if kind == "slurm" {
 		text += "slurm: {exclusive: false, jobs: 1}\n"

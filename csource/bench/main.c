@@ -183,11 +183,18 @@ static void measure_cases(session *s)
 static void tell_end(const session *s)
 {
     line l;
+    load now;
+    load_read(&now);
+    double most[2] = {now.preempted - s->load.preempted, now.all > s->load.all ? (now.stolen - s->load.stolen) / (now.all - s->load.all) : 0};
+    control_max(&s->ctl, most, 2);
     if (s->ctl.rank != 0)
         return;
     line_begin(&l, "end");
     line_integer(&l, "cases", s->plan.ncases);
     line_number(&l, "at", seconds() - s->origin);
+    line_number(&l, "measured", seconds() - s->origin - s->began);
+    line_number(&l, "preempted", most[0]);
+    line_number(&l, "stolen", most[1]);
     line_end(&l);
 }
 
@@ -207,6 +214,8 @@ static int measure(session *s, const char *path)
         return WRONG_WORLD;
     speaks = s->ctl.rank == 0;
     signal(SIGALRM, hung);
+    s->began = seconds() - s->origin;
+    load_read(&s->load);
     if (of_pairs)
         pairs_measure(s, &pairs);
     else

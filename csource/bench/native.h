@@ -125,6 +125,15 @@ void summarise(const double *samples, int n, double *scratch, summary *out);
 int probe_possible(collective what, const char *library);
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);
 
+/* load.c: what else the nodes do. */
+
+typedef struct {
+    double preempted;   /* involuntary context switches of this rank */
+    double stolen, all; /* processor time of the node in ticks: given to other virtual machines, and all */
+} load;
+
+void load_read(load *l);
+
 /* measure.c: measures one case. */
 
 typedef struct {
@@ -136,6 +145,8 @@ typedef struct {
     MPI_Comm current;  /* for calls of cases that need no new one */
     double latency;    /* seconds of a barrier */
     double origin;     /* seconds() at the start */
+    double began;      /* seconds after origin at which the first case began */
+    load load;         /* at that time */
     int no_clock;      /* cases in a row that used barriers because of late starts */
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     struct best *best;

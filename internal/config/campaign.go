@@ -113,6 +113,7 @@ type Benchmark struct {
 	MaxSamples  int           `json:"max_samples,omitempty"`
 	Precision   float64       `json:"precision,omitempty"`
 	Slice       time.Duration `json:"slice,omitempty"`
+	NoiseLimit  float64       `json:"noise_limit,omitempty"`
 	AbortFactor float64       `json:"abort_factor,omitempty"`
 	Check       bool          `json:"check,omitempty"`
 }

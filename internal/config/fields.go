@@ -75,6 +75,7 @@ func fields() []field {
 		{"benchmark.max_samples", "native: maximum number of timed calls", 1000, whole(func(c *Campaign) *int { return &c.Benchmark.MaxSamples }, 6, 1<<24)},
 		{"benchmark.precision", "native: sufficient half width of the 95 % interval of the median, as a share of it", 0.02, number(func(c *Campaign) *float64 { return &c.Benchmark.Precision }, 0.0001, 1)},
 		{"benchmark.slice", "native: time limit of one benchmark", "1s", duration(func(c *Campaign) *time.Duration { return &c.Benchmark.Slice })},
+		{"benchmark.noise_limit", "native: a time whose 95 % interval is wider than this share of it is too noisy: the trial fails and is repeated; 0: any is accepted", 1.0, number(func(c *Campaign) *float64 { return &c.Benchmark.NoiseLimit }, 0, 1e6)},
 		{"benchmark.abort_factor", "native: stop a benchmark that is this many times slower than the fastest at its point; 0: never", 10.0, number(func(c *Campaign) *float64 { return &c.Benchmark.AbortFactor }, 0, 1e6)},
 		{"benchmark.check", "native: check the data that collectives deliver: true or false", true, boolean(func(c *Campaign) *bool { return &c.Benchmark.Check })},
 

@@ -17,7 +17,7 @@ func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
 	c.Runner.RankAllowance, c.Runner.Parallel, c.Runner.Order = 5*time.Millisecond, config.Never, "block"
 	c.Benchmark = config.Benchmark{
-		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, AbortFactor: 10, Check: true,
+		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, NoiseLimit: 1, AbortFactor: 10, Check: true,
 	}
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
@@ -92,7 +92,7 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 		Parallel: config.Switch, ParallelNodes: 6, Switches: []string{"n[1-4]", "n[5-8]"}, Order: "cyclic",
 	}
 	wantBenchmark := config.Benchmark{
-		Program: "osu", Version: "7.4", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, Slice: 3 * time.Second,
+		Program: "osu", Version: "7.4", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, NoiseLimit: 1, Slice: 3 * time.Second,
 	}
 	wantSlurm := config.Slurm{
 		Partition: "main", Account: "hpc", QOS: "high", Reservation: "night", Constraint: "skylake&ib",
