@@ -24,6 +24,5 @@ int PMPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, M
 int PMPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm on);
 int PMPI_Comm_rank(MPI_Comm on, int *rank);
 int PMPI_Get_processor_name(char *name, int *length);
-int PMPI_Pcontrol(const int level, ...);
 
 #endif

@@ -95,12 +95,6 @@ int PMPI_Abort(MPI_Comm on, int code)
     exit(code);
 }
 
-int PMPI_Pcontrol(const int level, ...)
-{
-    (void)level;
-    return MPI_SUCCESS;
-}
-
 int PMPI_Get_processor_name(char *name, int *length)
 {
     *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "simulated");

@@ -13,7 +13,6 @@
 
 enum { MOST_EXPLORED = 1000 };              /* calls of a class in mode explore; as many of the selected algorithm are timed */
 enum { FIRST_BATCH = 8, MOST_PENDING = 64 }; /* calls whose times ranks exchange at once; a batch grows from the first to the second */
-enum { FIRST_SITE = 3 };                    /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
 enum { UNTIMED = -1 };                      /* the selected algorithm serves without being timed */
 
 enum { DRAW_SHARE, DRAW_ALGORITHM }; /* last number of a draw, so that the draws of one call differ */
@@ -394,13 +393,6 @@ void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const cha
 }
 
 void tutti_site(int number) { site = settings.learn ? number : 0; }
-
-int MPI_Pcontrol(const int level, ...)
-{
-    if (level == 1 || level >= FIRST_SITE)
-        tutti_site(level == 1 ? 0 : level);
-    return PMPI_Pcontrol(level);
-}
 
 /* Reads a number from 0 to most from the environment variable, if that is set. If the variable holds anything
  * else, the function returns 0, with the reason in why. */

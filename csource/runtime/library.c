@@ -1,4 +1,5 @@
 #include "library.h"
+#include "next.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -217,19 +218,23 @@ int library_open(char *why)
     return 0;
 }
 
-/* Returns the library's version as single words with one blank between them, like the banners in tables. The
- * library itself may also use line ends and tabs. */
+void one_line(char *text)
+{
+    size_t n = 0;
+    for (const char *c = text; *c; c++)
+        if (!isspace((unsigned char)*c))
+            text[n++] = *c;
+        else if (n > 0 && text[n - 1] != ' ')
+            text[n++] = ' ';
+    text[n] = 0;
+}
+
 void library_version(char *says)
 {
-    int length, n = 0;
+    int length;
     PMPI_Get_library_version(says, &length);
     says[length] = 0;
-    for (int i = 0; i < length; i++)
-        if (!isspace((unsigned char)says[i]))
-            says[n++] = says[i];
-        else if (n > 0 && says[n - 1] != ' ')
-            says[n++] = ' ';
-    says[n] = 0;
+    one_line(says);
 }
 
 int library_matches(const char *banner, char *why)
@@ -280,21 +285,21 @@ static int can(unsigned bits, const arguments *a, const shape *s)
     return !(bits & COUNT_POWER_OF_TWO) || a->rcount >= floor_power_of_two(s->ranks);
 }
 
-static int pass_on(const arguments *a, MPI_Comm on)
+static int pass_on(const arguments *a, const functions *to, MPI_Comm on)
 {
     switch (a->what) {
-    case ALLGATHER: return PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
-    case ALLREDUCE: return PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case ALLTOALL: return PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
-    case BARRIER: return PMPI_Barrier(on);
-    case BCAST: return PMPI_Bcast(a->recv, a->rcount, a->rtype, a->root, on);
-    case EXSCAN: return PMPI_Exscan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case GATHER: return PMPI_Gather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
-    case REDUCE: return PMPI_Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, a->root, on);
-    case REDUCE_SCATTER: return PMPI_Reduce_scatter(a->send, a->recv, a->counts, a->rtype, a->op, on);
-    case REDUCE_SCATTER_BLOCK: return PMPI_Reduce_scatter_block(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case SCAN: return PMPI_Scan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    default: return PMPI_Scatter(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
+    case ALLGATHER: return to->Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
+    case ALLREDUCE: return to->Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case ALLTOALL: return to->Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
+    case BARRIER: return to->Barrier(on);
+    case BCAST: return to->Bcast(a->recv, a->rcount, a->rtype, a->root, on);
+    case EXSCAN: return to->Exscan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case GATHER: return to->Gather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
+    case REDUCE: return to->Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, a->root, on);
+    case REDUCE_SCATTER: return to->Reduce_scatter(a->send, a->recv, a->counts, a->rtype, a->op, on);
+    case REDUCE_SCATTER_BLOCK: return to->Reduce_scatter_block(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case SCAN: return to->Scan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    default: return to->Scatter(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
     }
 }
 
@@ -312,7 +317,7 @@ int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
         return 0;
     if (!t->fresh)
         library_set(t, 1);
-    a->error = pass_on(a, on);
+    a->error = pass_on(a, t->fresh ? &mpi_library : &next, on);
     if (t->fresh && a->error != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(c->handle, a->error);
     if (!t->fresh)

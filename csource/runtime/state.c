@@ -1,8 +1,10 @@
 #include "explore.h"
 #include "layout.h"
 #include "library.h"
+#include "next.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +101,42 @@ static void know_comms(void)
     active = 1;
 }
 
+/* Duplicates MPI_COMM_WORLD. This never ends if a rank does not load libtutti. */
+static void make_world(int rank)
+{
+    enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
+    double from = PMPI_Wtime();
+    int done = 0, reported = rank != 0;
+    MPI_Request made;
+    for (PMPI_Comm_idup(MPI_COMM_WORLD, &world, &made); !done; PMPI_Test(&made, &done, MPI_STATUS_IGNORE)) {
+        sched_yield();
+        if (reported || PMPI_Wtime() - from < PATIENCE)
+            continue;
+        fprintf(stderr, "tutti: MPI_Init has waited %d s for ranks that are late or do not load libtutti. Set LD_PRELOAD for all ranks: "
+                "mpirun -x LD_PRELOAD passes it to other nodes; for several programs (MPMD), set it for each\n", PATIENCE);
+        reported = 1;
+    }
+}
+
+static void report_hidden(int stacked)
+{
+    char what[256];
+    const char *by = hidden_by(stacked, what, sizeof what);
+    if (by != NULL)
+        fprintf(stderr, "tutti: %s hides %s from libtutti: nothing of them is traced or selected; put libtutti first in LD_PRELOAD\n", by, what);
+}
+
 /* Starts libtutti with the settings in rank 0's environment. If several threads of a rank may call MPI at once,
  * libtutti stays off. Settings of an MPI library can permit that to applications that did not ask for it. */
-static void begin(void)
+void begin(int stacked)
 {
     int rank, threads, many, wanted[4];
+    if (world != MPI_COMM_NULL)
+        return;
     PMPI_Query_thread(&threads);
     many = threads == MPI_THREAD_MULTIPLE;
-    PMPI_Comm_dup(MPI_COMM_WORLD, &world);
-    PMPI_Comm_rank(world, &rank);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    make_world(rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
     char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
     char *samples = rank == 0 ? setting("TUTTI_SAMPLES") : NULL;
@@ -120,6 +149,8 @@ static void begin(void)
     PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
     if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
         fprintf(stderr, "tutti: the thread level is MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
+    else if ((wanted[0] || wanted[1]) && rank == 0)
+        report_hidden(stacked);
     if (wanted[1] && !many_threads)
         selecting = read_and_share(rank, table, use_table, "nothing is selected");
     if (wanted[2] && selecting)
@@ -155,7 +186,7 @@ int tutti_force(const char *what, const char *name, char *why, size_t size)
     return 0;
 }
 
-static void end(void)
+void end(void)
 {
     if (world == MPI_COMM_NULL)
         return;
@@ -168,26 +199,4 @@ static void end(void)
     if (comms_known)
         comms_end();
     PMPI_Comm_free(&world);
-}
-
-int MPI_Init(int *argc, char ***argv)
-{
-    int error = PMPI_Init(argc, argv);
-    if (error == MPI_SUCCESS)
-        begin();
-    return error;
-}
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    int error = PMPI_Init_thread(argc, argv, required, provided);
-    if (error == MPI_SUCCESS)
-        begin();
-    return error;
-}
-
-int MPI_Finalize(void)
-{
-    end();
-    return PMPI_Finalize();
 }

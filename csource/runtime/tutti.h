@@ -1,6 +1,5 @@
 /* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the
- * application's collective calls, and runs its own algorithms if a table selects them. It calls MPI only by names
- * that begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the
+ * application's collective calls, and runs its own algorithms if a table selects them. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the
  * application runs with the MPI library alone. */
 #ifndef TUTTI_RUNTIME_H
 #define TUTTI_RUNTIME_H
@@ -32,6 +31,10 @@ extern int tracing; /* it counts them */
 extern int selecting; /* it follows a table */
 extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
+/* Both are collective, and only the first call has an effect. stacked: MPI_Init was called by this name. */
+void begin(int stacked);
+void end(void);
+
 void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application if there is none */
 
 /* The functions below are for benchmark programs and tools, which look them up by name. */
@@ -53,6 +56,11 @@ PUBLIC const char *tutti_ran(void);
  * calls. MPI_Pcontrol also sets sites, by levels from 3 on. The number 0 means no site, and so does level 1 of
  * MPI_Pcontrol. */
 PUBLIC void tutti_site(int number);
+
+/* origin.c: the MPI library for which libtutti is built. */
+
+/* Ends the program if the file that contains the address uses another MPI library. */
+void check_origin(void *address);
 
 /* clock.c: the fastest clock that a rank can read. */
 

@@ -1,5 +1,8 @@
 #include "explore.h"
 #include "library.h"
+#include "next.h"
+
+#include <stdarg.h>
 
 /* A visit is one call of the application, from its entry into libtutti until it returns. */
 typedef struct {
@@ -93,7 +96,7 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
 int MPI_Allgather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Allgather(send, scount, stype, recv, rcount, rtype, on);
+        return next.Allgather(send, scount, stype, recv, rcount, rtype, on);
     visit v;
     enter(&v, ALLGATHER, comm_of(on), bytes_of(rcount, rtype));
     if (selected(&v)) {
@@ -101,14 +104,14 @@ int MPI_Allgather(const void *send, int scount, MPI_Datatype stype, void *recv, 
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Allgather(send, scount, stype, recv, rcount, rtype, on));
+    return leave(&v, next.Allgather(send, scount, stype, recv, rcount, rtype, on));
 }
 
 int MPI_Allgatherv(const void *send, int scount, MPI_Datatype stype, void *recv, const int *rcounts, const int *displs,
                    MPI_Datatype rtype, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on);
+        return next.Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on);
     comm *c = comm_of(on);
     visit v;
     enter(&v, ALLGATHERV, c, part(counts_bytes(rcounts, ranks(c), rtype), c));
@@ -118,13 +121,13 @@ int MPI_Allgatherv(const void *send, int scount, MPI_Datatype stype, void *recv,
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on));
+    return leave(&v, next.Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on));
 }
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Allreduce(send, recv, count, type, op, on);
+        return next.Allreduce(send, recv, count, type, op, on);
     visit v;
     enter(&v, ALLREDUCE, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
@@ -132,13 +135,13 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Allreduce(send, recv, count, type, op, on));
+    return leave(&v, next.Allreduce(send, recv, count, type, op, on));
 }
 
 int MPI_Alltoall(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Alltoall(send, scount, stype, recv, rcount, rtype, on);
+        return next.Alltoall(send, scount, stype, recv, rcount, rtype, on);
     visit v;
     enter(&v, ALLTOALL, comm_of(on), bytes_of(rcount, rtype));
     if (selected(&v)) {
@@ -146,14 +149,14 @@ int MPI_Alltoall(const void *send, int scount, MPI_Datatype stype, void *recv, i
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Alltoall(send, scount, stype, recv, rcount, rtype, on));
+    return leave(&v, next.Alltoall(send, scount, stype, recv, rcount, rtype, on));
 }
 
 int MPI_Alltoallv(const void *send, const int *scounts, const int *sdispls, MPI_Datatype stype, void *recv, const int *rcounts,
                   const int *rdispls, MPI_Datatype rtype, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on);
+        return next.Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on);
     comm *c = comm_of(on);
     size_t bytes = send == MPI_IN_PLACE ? counts_bytes(rcounts, ranks(c), rtype) : counts_bytes(scounts, ranks(c), stype);
     visit v;
@@ -164,13 +167,13 @@ int MPI_Alltoallv(const void *send, const int *scounts, const int *sdispls, MPI_
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on));
+    return leave(&v, next.Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on));
 }
 
 int MPI_Barrier(MPI_Comm on)
 {
     if (!active)
-        return PMPI_Barrier(on);
+        return next.Barrier(on);
     visit v;
     enter(&v, BARRIER, comm_of(on), 0);
     if (selected(&v)) {
@@ -178,13 +181,13 @@ int MPI_Barrier(MPI_Comm on)
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Barrier(on));
+    return leave(&v, next.Barrier(on));
 }
 
 int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Bcast(buf, count, type, root, on);
+        return next.Bcast(buf, count, type, root, on);
     visit v;
     enter(&v, BCAST, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
@@ -192,13 +195,13 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm on)
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Bcast(buf, count, type, root, on));
+    return leave(&v, next.Bcast(buf, count, type, root, on));
 }
 
 int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Exscan(send, recv, count, type, op, on);
+        return next.Exscan(send, recv, count, type, op, on);
     visit v;
     enter(&v, EXSCAN, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
@@ -206,14 +209,14 @@ int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Exscan(send, recv, count, type, op, on));
+    return leave(&v, next.Exscan(send, recv, count, type, op, on));
 }
 
 /* Only the root may pass MPI_IN_PLACE. MPI ignores the receive arguments of the other ranks. */
 int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Gather(send, scount, stype, recv, rcount, rtype, root, on);
+        return next.Gather(send, scount, stype, recv, rcount, rtype, root, on);
     visit v;
     enter(&v, GATHER, comm_of(on), send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype));
     if (selected(&v)) {
@@ -221,13 +224,13 @@ int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Gather(send, scount, stype, recv, rcount, rtype, root, on));
+    return leave(&v, next.Gather(send, scount, stype, recv, rcount, rtype, root, on));
 }
 
 int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Reduce(send, recv, count, type, op, root, on);
+        return next.Reduce(send, recv, count, type, op, root, on);
     visit v;
     enter(&v, REDUCE, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
@@ -235,13 +238,13 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Reduce(send, recv, count, type, op, root, on));
+    return leave(&v, next.Reduce(send, recv, count, type, op, root, on));
 }
 
 int MPI_Reduce_scatter(const void *send, void *recv, const int *rcounts, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Reduce_scatter(send, recv, rcounts, type, op, on);
+        return next.Reduce_scatter(send, recv, rcounts, type, op, on);
     comm *c = comm_of(on);
     visit v;
     enter(&v, REDUCE_SCATTER, c, counts_bytes(rcounts, ranks(c), type));
@@ -250,13 +253,13 @@ int MPI_Reduce_scatter(const void *send, void *recv, const int *rcounts, MPI_Dat
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Reduce_scatter(send, recv, rcounts, type, op, on));
+    return leave(&v, next.Reduce_scatter(send, recv, rcounts, type, op, on));
 }
 
 int MPI_Reduce_scatter_block(const void *send, void *recv, int rcount, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Reduce_scatter_block(send, recv, rcount, type, op, on);
+        return next.Reduce_scatter_block(send, recv, rcount, type, op, on);
     comm *c = comm_of(on);
     visit v;
     enter(&v, REDUCE_SCATTER_BLOCK, c, (size_t)ranks(c) * bytes_of(rcount, type));
@@ -265,13 +268,13 @@ int MPI_Reduce_scatter_block(const void *send, void *recv, int rcount, MPI_Datat
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Reduce_scatter_block(send, recv, rcount, type, op, on));
+    return leave(&v, next.Reduce_scatter_block(send, recv, rcount, type, op, on));
 }
 
 int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Scan(send, recv, count, type, op, on);
+        return next.Scan(send, recv, count, type, op, on);
     visit v;
     enter(&v, SCAN, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
@@ -279,13 +282,13 @@ int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op 
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Scan(send, recv, count, type, op, on));
+    return leave(&v, next.Scan(send, recv, count, type, op, on));
 }
 
 int MPI_Scatter(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
 {
     if (!active)
-        return PMPI_Scatter(send, scount, stype, recv, rcount, rtype, root, on);
+        return next.Scatter(send, scount, stype, recv, rcount, rtype, root, on);
     visit v;
     enter(&v, SCATTER, comm_of(on), recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype));
     if (selected(&v)) {
@@ -293,5 +296,21 @@ int MPI_Scatter(const void *send, int scount, MPI_Datatype stype, void *recv, in
         if (serve_visit(&v, &a))
             return leave(&v, a.error);
     }
-    return leave(&v, PMPI_Scatter(send, scount, stype, recv, rcount, rtype, root, on));
+    return leave(&v, next.Scatter(send, scount, stype, recv, rcount, rtype, root, on));
+}
+
+enum { FIRST_SITE = 3 }; /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
+
+/* Passes on three arguments, because tools take a text or none. Reading an absent argument gives any value. */
+int MPI_Pcontrol(const int level, ...)
+{
+    void *more[3];
+    va_list list;
+    va_start(list, level);
+    for (int i = 0; i < 3; i++)
+        more[i] = va_arg(list, void *);
+    va_end(list);
+    if (level == 1 || level >= FIRST_SITE)
+        tutti_site(level == 1 ? 0 : level);
+    return next.Pcontrol(level, more[0], more[1], more[2]);
 }

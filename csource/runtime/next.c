@@ -1,0 +1,68 @@
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "next.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+
+#define OF_LIBRARY(name) .name = PMPI_##name,
+const functions mpi_library = {EACH_FUNCTION(OF_LIBRARY)};
+functions next = {EACH_FUNCTION(OF_LIBRARY)};
+
+function *next_function(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    function *f;
+    memcpy(&f, &found, sizeof f);
+    return f;
+}
+
+/* Without a function behind libtutti, the MPI library's own remains. */
+__attribute__((constructor)) static void look_up(void)
+{
+    function *f;
+#define LOOK_UP(name) \
+    if ((f = next_function("MPI_" #name)) != NULL) \
+        next.name = (__typeof__(next.name))f;
+    EACH_FUNCTION(LOOK_UP)
+}
+
+/* Returns the file that defines the function found, or NULL. An executable that only uses a function may have a
+ * symbol for it. */
+static const char *file_of(const void *found)
+{
+    Dl_info in;
+    const ElfW(Sym) *symbol = NULL;
+    if (found == NULL || !dladdr1(found, &in, (void **)&symbol, RTLD_DL_SYMENT))
+        return NULL;
+    return symbol != NULL && symbol->st_shndx == SHN_UNDEF ? NULL : in.dli_fname;
+}
+
+static const char *file_with(const char *name, void *handle) { return file_of(dlsym(handle, name)); }
+
+static int defines_init(const char *file)
+{
+    void *opened = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    const char *with = opened == NULL ? NULL : file_with("MPI_Init", opened);
+    if (opened != NULL)
+        dlclose(opened);
+    return with != NULL && strcmp(with, file) == 0;
+}
+
+const char *hidden_by(int stacked, char *names, size_t size)
+{
+    static const char *const called[COLLECTIVES] = {
+#define NAME(name) "MPI_" #name,
+        EACH_COLLECTIVE(NAME)
+    };
+    const char *own = file_of(&next), *last = file_with("PMPI_Bcast", RTLD_DEFAULT), *by = NULL;
+    size_t n = 0;
+    for (int i = 0; i < COLLECTIVES; i++) {
+        const char *first = file_with(called[i], RTLD_DEFAULT);
+        if (first == NULL || strcmp(first, own) == 0 || strcmp(first, last) == 0 || (stacked && defines_init(first)))
+            continue;
+        by = first;
+        n += (size_t)snprintf(names + n, n < size ? size - n : 0, "%s%s", n == 0 ? "" : ", ", collective_name((collective)i));
+    }
+    return by;
+}

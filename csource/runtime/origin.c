@@ -1,0 +1,112 @@
+/* Finds out whether the program uses the MPI library for which libtutti is built. In another library, handles and
+ * constants differ, so that no call can be passed on. */
+#define _GNU_SOURCE /* dladdr */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TEXT(x) #x
+#define NUMBER(x) TEXT(x)
+
+/* The beginning of the version of the MPI library. Behind the first dot, releases may differ. */
+#if defined(MPI_ABI_VERSION)
+#define BUILT_FOR "the MPI ABI"
+#elif defined(OPEN_MPI)
+#define BUILT_FOR "Open MPI v" NUMBER(OMPI_MAJOR_VERSION) "." NUMBER(OMPI_MINOR_VERSION) "." NUMBER(OMPI_RELEASE_VERSION)
+#elif defined(MPICH_VERSION)
+#define BUILT_FOR "MPICH Version: " MPICH_VERSION
+#else
+#define BUILT_FOR "another MPI library"
+#endif
+
+typedef int version_function(char *, int *);
+
+static version_function *version_in(void *handle)
+{
+    version_function *f;
+    void *found = dlsym(handle, "PMPI_Get_library_version");
+    memcpy(&f, &found, sizeof f);
+    return f;
+}
+
+/* Returns the MPI library that a file is linked with, or the program's. */
+static version_function *version_for(const void *address)
+{
+    Dl_info in;
+    void *opened = dladdr(address, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    version_function *f = version_in(opened == NULL ? RTLD_DEFAULT : opened);
+    if (opened != NULL)
+        dlclose(opened);
+    return f == NULL ? version_in(RTLD_DEFAULT) : f;
+}
+
+/* Returns whether a version is of another major release. The library of a vendor has a name of its own and the
+ * version macro of MPICH. */
+static int other_release(const char *version)
+{
+    return strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, "0123456789")) == 0 &&
+           strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, ".") + 1) != 0;
+}
+
+/* Returns the file of libtutti. */
+static const char *own_file(void)
+{
+    Dl_info in;
+    return dladdr(&active, &in) ? in.dli_fname : "libtutti";
+}
+
+/* Removes libtutti from the list of preloaded libraries. Returns whether the list had it. */
+static int leave_preload(void)
+{
+    const char *file = own_file();
+    char *list = getenv("LD_PRELOAD"), *in = list == NULL ? NULL : strstr(list, file);
+    if (in == NULL || strchr(": ", in[strlen(file)]) == NULL)
+        return 0;
+    memset(in, ':', strlen(file));
+    return 1;
+}
+
+/* Returns whether the launcher numbers this process 0. Without a number, it does not know a launcher. */
+static int is_first(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            return strcmp(getenv(names[i]), "0") == 0;
+    return 1;
+}
+
+/* Compares libtutti's MPI library with that of the program. If they differ, starts the program again without
+ * libtutti, or ends it. Without argv, it is too late to start it again. */
+static void check(version_function *program, char **argv)
+{
+    enum { LONGEST = 8192 }; /* in MPICH; in other libraries versions are shorter */
+    char version[LONGEST + 1];
+    int length;
+    if (program == NULL)
+        return;
+    program(version, &length);
+    version[strcspn(version, ",\n")] = 0;
+    one_line(version);
+    if (program == version_for(&active) && !other_release(version))
+        return;
+    int again = argv != NULL && leave_preload();
+    if (!again || is_first())
+        fprintf(stderr, "tutti: %s is built for %s; the program uses %s: %s\n", own_file(), BUILT_FOR, version,
+                again ? "the program runs without libtutti" : "the program ends");
+    if (again)
+        execv("/proc/self/exe", argv);
+    _exit(EXIT_FAILURE);
+}
+
+void check_origin(void *address) { check(version_for(address), NULL); }
+
+/* The GNU C library passes the program's arguments. */
+__attribute__((constructor)) static void check_program(int argc, char **argv)
+{
+    (void)argc;
+    check(version_in(RTLD_DEFAULT), argv);
+}
