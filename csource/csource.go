@@ -55,7 +55,7 @@ var (
 	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
 	// Runtime is libtutti, a shared object that is preloaded into applications or linked with them.
-	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm"}}
+	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}}
 )
 
 // BenchFormat is the format version of Bench's plan and output.

@@ -101,14 +101,14 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Duplicates MPI_COMM_WORLD. This never ends if a rank does not load libtutti. */
+/* Duplicates MPI_COMM_WORLD once all ranks call it. This never ends if a rank does not load libtutti. */
 static void make_world(int rank)
 {
     enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
     double from = PMPI_Wtime();
     int done = 0, reported = rank != 0;
-    MPI_Request made;
-    for (PMPI_Comm_idup(MPI_COMM_WORLD, &world, &made); !done; PMPI_Test(&made, &done, MPI_STATUS_IGNORE)) {
+    MPI_Request all;
+    for (PMPI_Ibarrier(MPI_COMM_WORLD, &all); !done; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
         sched_yield();
         if (reported || PMPI_Wtime() - from < PATIENCE)
             continue;
@@ -116,6 +116,7 @@ static void make_world(int rank)
                 "mpirun -x LD_PRELOAD passes it to other nodes; for several programs (MPMD), set it for each\n", PATIENCE);
         reported = 1;
     }
+    PMPI_Comm_dup(MPI_COMM_WORLD, &world);
 }
 
 static void report_hidden(int stacked)
