@@ -35,6 +35,15 @@ func (r Result) Ignored() []ForcingCheck {
 	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored })
 }
 
+// Untrusted returns the collectives whose control differs by more than the tolerance: the whole interval of the
+// ratio at points that the file leaves to the library. Their measurements cannot be trusted.
+func (r Result) Untrusted() []CollectiveResult {
+	most := 1 + r.Rules.Tolerance
+	return slices.DeleteFunc(slices.Clone(r.Collectives), func(c CollectiveResult) bool {
+		return c.RevertedWhole || c.Controls == 0 || c.ControlSpeedup.Low <= most && c.ControlSpeedup.High >= 1/most
+	})
+}
+
 // PointResult is the result at one test point. Ratio is the tuned time divided by the default time, zero if
 // no block had both times. If there was a confirmation, Ratio is from the confirmation alone, because
 // screening selects slow points.

@@ -627,3 +627,14 @@ func (s *runnerWriter) write(rejected func(coll.Collective) selection.Rejected) 
 	files.Machine = s.runner
 	return files, err
 }
+
+// TestUntrusted checks that a control whose interval lies outside the tolerance makes measurements untrusted.
+func TestUntrusted(t *testing.T) {
+	r := verify.Result{Rules: verify.DefaultRules()}
+	for _, i := range []verify.Interval{{Value: 2.048, Low: 1.721, High: 2.439}, {Value: 1.03, Low: 1.01, High: 1.05}, {Value: 0.5, Low: 0.4, High: 0.6}} {
+		r.Collectives = append(r.Collectives, verify.CollectiveResult{Controls: 4, ControlSpeedup: i})
+	}
+	if got := r.Untrusted(); len(got) != 2 || got[0].ControlSpeedup.Value != 2.048 || got[1].ControlSpeedup.Value != 0.5 {
+		t.Errorf("untrusted %+v, want those of 2.048 and 0.5", got)
+	}
+}

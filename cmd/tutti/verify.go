@@ -296,7 +296,13 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	case err != nil:
 		return false, withOutputCode(err)
 	}
-	return result.Proved() && len(result.Ignored()) == 0, nil
+	untrusted := result.Untrusted()
+	for _, u := range untrusted {
+		c := u.ControlSpeedup
+		fmt.Fprintf(a.stderr, "tutti: %s %s: the measurements cannot be trusted: points that the file does not change differ by %.3f [%.3f, %.3f]; verify again on a quiet machine with --restart\n",
+			lib.Name, u.Collective, c.Value, c.Low, c.High)
+	}
+	return result.Proved() && len(result.Ignored())+len(untrusted) == 0, nil
 }
 
 // parseCompilers parses the LIBRARY=COMMAND values of --mpicc. It returns the compiler command of each
