@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	t.Setenv("LD_PRELOAD", "")
+	t.Setenv("LD_PRELOAD", "site.so")
 	// The loader ignores a preloaded file that is not a library.
 	script := `echo "$LD_PRELOAD $TUTTI_TRACE"; exit 7`
 	tests := []struct {
@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 		code exitCode
 		want string // in the output
 	}{
-		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + " " + dir + "/t.csv"},
+		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + ":site.so " + dir + "/t.csv"},
 		{"options of the program", []string{"--trace", "t.csv", "sh", "-c", "exit 0"}, codeDone, ""},
 		{"killed", []string{"--trace", "t.csv", "--", "sh", "-c", "kill -9 $$"}, 128 + 9, ""},
 		{"no program", []string{"--trace", "t.csv"}, codeUsage, "want a program"},

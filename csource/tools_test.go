@@ -1,0 +1,51 @@
+package csource_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/internal/testutil"
+)
+
+// buildTool compiles the profiling tool of testdata as a shared library.
+func buildTool(t *testing.T, m mpiOf, flags ...string) string {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), "tool.so")
+	args := append(flags, "-O1", "-fPIC", "-shared", "-o", tool, "testdata/tool.c")
+	if said, err := exec.Command(m.Compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return tool
+}
+
+// TestLiveTools checks libtutti with a profiling tool before or behind it, and in a program of another MPI
+// library.
+func TestLiveTools(t *testing.T) {
+	all := mpis()
+	for i, m := range all {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library := runtimeLibrary(t, m)
+			program := testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram)
+			whole, hides := buildTool(t, m), buildTool(t, m, "-DHIDE")
+			for _, tc := range []struct {
+				name, preloaded, want string
+				bcasts                bool // they are traced
+			}{
+				{"behind", library + ":" + hides, "tool: 8\n", true},
+				{"before", whole + ":" + library, "tool: 0\n", true},
+				{"hides", hides + ":" + library, hides + " hides bcast from libtutti", false},
+				{"other MPI", runtimeLibrary(t, all[1-i]), "the program runs without libtutti", false},
+			} {
+				trace := filepath.Join(t.TempDir(), "trace.csv")
+				said := testutil.RunProgram(t, append(m.env, "LD_PRELOAD="+tc.preloaded, "TUTTI_TRACE="+trace), m.Launcher, "-n", "4", program)
+				text, _ := os.ReadFile(trace) // is missing with another MPI
+				if strings.Count(said, tc.want) != 1 || strings.Contains(string(text), "bcast,1,4,400,") != tc.bcasts {
+					t.Errorf("%s: want one %q, broadcasts traced %t:\n%s%s", tc.name, tc.want, tc.bcasts, said, text)
+				}
+			}
+		})
+	}
+}
