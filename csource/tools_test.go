@@ -1,11 +1,13 @@
 package csource_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tutti/internal/testutil"
 )
@@ -47,5 +49,21 @@ func TestLiveTools(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLiveWaiting checks that rank 0 reports a rank that does not load libtutti.
+func TestLiveWaiting(t *testing.T) {
+	testutil.NeedAllCases(t)
+	m := mpis()[0]
+	library := buildChanged(t, m, "state.c", "PATIENCE = 10", "PATIENCE = 1")
+	program := testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "1", "env", "LD_PRELOAD="+library, program, ":", "-n", "1", program)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if said, err := cmd.CombinedOutput(); err == nil || strings.Count(string(said), "MPI_Init has waited 1 s") != 1 {
+		t.Errorf("%v, want one line about waiting:\n%s", err, said)
 	}
 }
