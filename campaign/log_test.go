@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -82,5 +84,35 @@ func TestNoStudyOfAGaussianProcess(t *testing.T) {
 	res := mustRun(t, s, p, nil)
 	if n := len(res.Study.Trials); n > 0 {
 		t.Errorf("%d trials", n)
+	}
+}
+
+// TestFinalModel checks that a study with Spec.Auto compares the Gaussian process with the best forest, that the
+// log keeps the comparison, and that only a significantly better forest is the final model.
+func TestFinalModel(t *testing.T) {
+	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+	s.Limits.MachineSeconds, s.Auto, s.HPO = 2, true, 2
+	log := &memory{}
+	res := mustRun(t, s, p, log)
+	c := res.Study.Comparison
+	if len(res.Study.Trials) != 2 || c == nil || c.Trials != 2 || c.Error < 0 {
+		t.Fatalf("%d forests, comparison %+v", len(res.Study.Trials), c)
+	}
+	if restored := testutil.Must(campaign.Restore(s, p, past(p, log.records)))(t); !reflect.DeepEqual(restored.Study, res.Study) {
+		t.Errorf("the log has the study %+v, want %+v", restored.Study, res.Study)
+	}
+	for _, tc := range []struct {
+		comparison *campaign.Comparison
+		want       learner.Model
+	}{
+		{nil, learner.GaussianProcess},
+		{&campaign.Comparison{GP: 0.02, Forest: 0.02}, learner.GaussianProcess},
+		{&campaign.Comparison{GP: 0.02, Forest: 0.01, Error: 0.0062}, learner.GaussianProcess},
+		{&campaign.Comparison{GP: 0.02, Forest: 0.01, Error: 0.006}, learner.Forest},
+	} {
+		res.Study.Comparison = tc.comparison
+		if got := testutil.Must(campaign.Train(s, p, res))(t).Learner.Model; got != tc.want {
+			t.Errorf("comparison %+v: the final model is %s, want %s", tc.comparison, got, tc.want)
+		}
 	}
 }

@@ -29,9 +29,33 @@ type Spec struct {
 	Launch       benchrunner.LaunchModel // decides which candidates of a batch share a launch
 	Folds        int                     // number of folds of the cross-validation
 	Attempts     int                     // failed attempts after which a candidate is given up
-	HPO          int                     // number of trials of the hyperparameter study; 0: no study
+	HPO          int                     // number of trials of the hyperparameter study; 0: none
+	// Auto makes the study choose the final model: the Gaussian process, which is the model while
+	// measuring, or a forest.
+	Auto bool
 	// NewStrategy creates the strategy; if it is nil, activelearn.New does.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
+}
+
+// Method is a way of tuning. It sets the strategy, the model, the source of the criteria and the
+// hyperparameter study together.
+type Method string
+
+// The methods. FACT is the pipeline of Wilkins et al., ExaMPI 2021.
+const (
+	Regret Method = "regret"
+	FACT   Method = "fact"
+)
+
+// Methods returns all methods.
+func Methods() []Method { return []Method{Regret, FACT} }
+
+// Strategy returns the name of the method's strategy.
+func (m Method) Strategy() string {
+	if m == FACT {
+		return "uncertainty"
+	}
+	return "regret"
 }
 
 // SourceFor returns the default of Spec.CriteriaFrom. It is Predicted if the strategy's model has a

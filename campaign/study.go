@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/hpo"
 	"tutti/journal"
@@ -18,22 +22,41 @@ import (
 
 // Study is the hyperparameter study of a problem with its trials.
 type Study struct {
-	Trials []hpo.TrialRecord
+	Trials     []hpo.TrialRecord // of forests
+	Comparison *Comparison       // of the best forest with the Gaussian process; nil without Spec.Auto
 }
 
-// study tunes the hyperparameters of the forests in the final model. The objective is the cross-validated
-// loss in units of metrics.Allowed. The first trial has the configured forest, so the best trial is never
-// worse than that.
+// Comparison compares the Gaussian process with the best forest of a study. A loss is the average of the
+// slowdown minus one and of the mistakes, weighted by the criteria, at held-out points.
+type Comparison struct {
+	Trials int     `json:"trials"` // number of forests
+	GP     float64 `json:"gp"`     // loss of the Gaussian process
+	Forest float64 `json:"forest"` // loss of the best forest
+	Error  float64 `json:"error"`  // standard error of the difference, paired by point
+}
+
+// significance is the number of standard errors by which the best forest must be better than the Gaussian
+// process: the one-sided 95 % quantile of the normal distribution. Without it the best of many forests would
+// win by chance.
+const significance = 1.645
+
+// forest reports whether the best forest makes the files.
+func (c *Comparison) forest() bool { return c != nil && c.GP-c.Forest > significance*c.Error }
+
+// study compares forests with different hyperparameters, and the best one with the Gaussian process if
+// Spec.Auto is set. The first trial has the configured forest, so the best trial is never worse.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
+	trials := r.spec.studyTrials()
+	if err != nil || trials == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	if len(s.Trials) < r.spec.HPO {
+	if len(s.Trials) < trials {
 		r.report(PhaseStudy)
 	}
+	data := r.models.Data()
 	_, err = hpo.Forest(ctx, hpo.Spec{
-		Trials:  r.spec.HPO,
+		Trials:  trials,
 		Seed:    r.spec.Seed,
 		Earlier: slices.Clone(s.Trials),
 		OnTrial: func(t hpo.TrialRecord) error {
@@ -44,12 +67,82 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			}
 			return r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 		},
-	}, ForestStudy(r.models.Data(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
+	}, ForestStudy(data, r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if errors.Is(err, hpo.ErrNoneComplete) {
-		r.warn("hyperparameter study: %v; the configured forests stay", err)
+		r.warn("hyperparameter study: %v; the configured model stays", err)
 		return s, nil
 	}
+	if err == nil && r.spec.Auto && (s.Comparison == nil || s.Comparison.Trials != len(s.Trials)) {
+		s.Comparison, err = r.compare(data, s)
+	}
 	return s, err
+}
+
+// studyTrials returns the number of forests that a study compares, 0 if there is no study.
+func (s Spec) studyTrials() int {
+	switch {
+	case s.Auto:
+		return max(1, s.HPO)
+	case s.Model() == learner.Forest:
+		return s.HPO
+	}
+	return 0
+}
+
+// compare compares the Gaussian process with the best forest of a study at the same held-out points, and
+// records the result. It returns nil if no forest is known or no point has a choice and a weight.
+func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
+	best, ok := s.Best()
+	if !ok {
+		return nil, nil
+	}
+	gaussian := r.spec.Learner
+	forests, err := WithParams(gaussian, best.Params)
+	if err != nil {
+		return nil, err
+	}
+	gaussian.Model, forests.Model = learner.GaussianProcess, learner.Forest
+	byGaussian, err := learner.CrossValidateMeasured(d, r.spec.Folds, r.spec.Seed, gaussian)
+	if err != nil {
+		return nil, err
+	}
+	byForest, err := learner.CrossValidateMeasured(d, r.spec.Folds, r.spec.Seed, forests)
+	if err != nil {
+		return nil, err
+	}
+	c := compareLosses(gaussian.Allowed, byGaussian.Slowdowns, byForest.Slowdowns, byGaussian.MetricsOptions(gaussian).Weights)
+	if c == nil {
+		return nil, nil
+	}
+	c.Trials = len(s.Trials)
+	line, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return c, r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
+}
+
+// compareLosses compares the slowdowns of two models at the same points. It returns nil without weight.
+func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64) *Comparison {
+	losses := func(slowdowns []float64) []float64 {
+		out := make([]float64, len(slowdowns))
+		for i, s := range slowdowns {
+			out[i] = allowed.WithDefaults().Slowdown * allowed.LossOf(s-1)
+		}
+		return out
+	}
+	total := floats.Sum(weights)
+	if total == 0 {
+		return nil
+	}
+	byGaussian, byForest := losses(gaussian), losses(forest)
+	c := &Comparison{GP: stat.Mean(byGaussian, weights), Forest: stat.Mean(byForest, weights)}
+	floats.Sub(byGaussian, byForest)
+	for i, difference := range byGaussian {
+		c.Error += math.Pow(weights[i]*(difference-c.GP+c.Forest)/total, 2)
+	}
+	c.Error = math.Sqrt(c.Error)
+	return c
 }
 
 // ForestStudy returns a hyperparameter study of the learner's forests with k folds. The measurements must
@@ -57,6 +150,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 // mistakes, with the weights in opt.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
+	opt.Model = learner.Forest
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
 		Criteria: studiedCriteria(opt.Scaling),
@@ -66,17 +160,23 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 			if err != nil {
 				return 0, err
 			}
-			validated, err := learner.ValidateFold(d, folds, fold, with)
-			if err != nil {
-				return 0, err
-			}
-			sum, err := metrics.Average(validated.Slowdowns, validated.MetricsOptions(opt))
-			if errors.Is(err, metrics.ErrEmpty) {
-				return 1, nil // no loss: the fold has no point with a choice and a weight
-			}
-			return opt.Allowed.Price(sum), err
+			return foldLoss(d, folds, fold, with)
 		},
 	}
+}
+
+// foldLoss returns the loss of the choices at the points of a fold, by a model trained on the other
+// folds. At a point with unmeasured algorithms the choice is among the measured ones.
+func foldLoss(d learner.Data, folds []int, fold int, opt learner.Options) (float64, error) {
+	validated, err := learner.ValidateFold(d, folds, fold, opt, nil)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := metrics.Average(validated.Slowdowns, validated.MetricsOptions(opt))
+	if errors.Is(err, metrics.ErrEmpty) {
+		return 1, nil // no loss: the fold has no point with a choice and a weight
+	}
+	return opt.Allowed.Price(sum), err
 }
 
 // studiedParams returns the configured hyperparameters. Values outside the ranges of a study are replaced
@@ -114,13 +214,16 @@ func studyOf(past *journal.ProblemState) (Study, error) {
 	if past == nil {
 		return s, nil
 	}
-	for i, line := range past.Study {
+	for _, line := range past.Study {
+		var c Comparison
+		if decodeStrictly(line, &c) == nil && c.Trials > 0 {
+			s.Comparison = &c
+			continue
+		}
 		var t hpo.TrialRecord
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		err := d.Decode(&t)
+		err := decodeStrictly(line, &t)
 		if err == nil {
-			err = t.Check(i)
+			err = t.Check(len(s.Trials))
 		}
 		if err != nil {
 			return s, fmt.Errorf("%w: hyperparameter trial: %w", ErrLog, err)
@@ -128,6 +231,13 @@ func studyOf(past *journal.ProblemState) (Study, error) {
 		s.Trials = append(s.Trials, t)
 	}
 	return s, nil
+}
+
+// decodeStrictly decodes JSON without unknown fields.
+func decodeStrictly(line []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // Best returns the complete trial with the lowest value, and false if there is none.
@@ -144,14 +254,19 @@ func (s Study) Best() (hpo.TrialRecord, bool) {
 	return s.Trials[at], true
 }
 
-// final returns the options of the final model. They are those of the study's best trial or, without a
-// study, the configured ones.
+// final returns the options of the final model: those of the model with the lowest loss, or the
+// configured ones without a study.
 func (s Spec) final(study Study) (learner.Options, error) {
 	t, ok := study.Best()
-	if !ok || t.Number == 0 {
-		return s.Learner, nil
+	opt := s.Learner
+	if !ok || s.Auto && !study.Comparison.forest() {
+		return opt, nil
 	}
-	return WithParams(s.Learner, t.Params)
+	opt.Model = learner.Forest
+	if t.Number == 0 {
+		return opt, nil
+	}
+	return WithParams(opt, t.Params)
 }
 
 // WithParams returns the options of a learner with the hyperparameters p.

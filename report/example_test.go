@@ -63,7 +63,7 @@ func ExampleWriteJSON() {
 	//  "campaign": "autumn",
 	//  "machine": "hilltop",
 	//  "seed": 7,
-	//  "strategy": "",
+	//  "method": "",
 	//  "scaling": "",
 	//  "criteria": {
 	//   "slowdown": 0,

@@ -16,7 +16,7 @@ type Facts struct {
 	Campaign  string         `json:"campaign"`
 	Machine   string         `json:"machine"`
 	Seed      uint64         `json:"seed"`
-	Strategy  string         `json:"strategy"`
+	Method    string         `json:"method"`
 	Scaling   string         `json:"scaling"`
 	Criteria  Criteria       `json:"criteria"`
 	Libraries []LibraryFacts `json:"libraries"`
@@ -98,7 +98,8 @@ type ProblemFacts struct {
 	Warnings   []string         `json:"warnings"`
 
 	// These fields are missing for a problem to which they do not apply.
-	Model       string          `json:"model,omitempty"`        // kind of the surrogate model
+	Model       string          `json:"model,omitempty"`        // kind of the final model
+	HeldOut     *HeldOut        `json:"held_out,omitempty"`     // null without a comparison of models
 	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
 	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
 	Weights     *WeightFacts    `json:"weights,omitempty"`      // null when all points count the same
@@ -113,6 +114,15 @@ type UnsafeFacts struct {
 	Algorithms []string `json:"algorithms"`
 	Slowdown   *float64 `json:"slowdown"`
 	Mistakes   *float64 `json:"mistakes"`
+}
+
+// HeldOut compares the Gaussian process with the best forest at held-out points. A loss is the average of the
+// slowdown minus one and of the mistakes, weighted by the criteria.
+type HeldOut struct {
+	Trials int     `json:"trials"` // number of forests
+	GP     float64 `json:"gp"`     // loss of the Gaussian process
+	Forest float64 `json:"forest"` // loss of the best forest
+	Error  float64 `json:"error"`  // standard error of the difference
 }
 
 // WeightFacts describes the weights that points have in averages. The mean weight is 1.

@@ -13,7 +13,7 @@ import (
 // has nodes x sizes x ppns points.
 func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Facts {
 	f := Facts{
-		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Strategy: "variance", Scaling: "algorithm",
+		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Method: "fact", Scaling: "algorithm",
 		Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		Versions: []Version{{"go", "go1.26.0"}, {"gonum", "v0.17.0"}},
 		Warnings: []string{"1 node was drained during the campaign"},

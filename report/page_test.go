@@ -120,7 +120,7 @@ const hostile = `</script><script>window.harmed=1</script><img src=x onerror="wi
 // hostileFacts returns facts whose texts would run a script if the page inserted them as HTML.
 func hostileFacts() Facts {
 	f := liveFacts()
-	f.Tutti, f.Campaign, f.Machine, f.Strategy, f.Scaling = hostile, hostile, hostile, hostile, hostile
+	f.Tutti, f.Campaign, f.Machine, f.Method, f.Scaling = hostile, hostile, hostile, hostile, hostile
 	f.Warnings = []string{hostile}
 	f.Versions = []Version{{hostile, hostile}}
 	f.Libraries[0] = LibraryFacts{Library: hostile, Version: hostile, Origin: hostile, Files: []string{hostile}}

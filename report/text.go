@@ -11,6 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/metrics"
 )
@@ -126,6 +127,32 @@ func scoreText(s *Score, part func(Score) string) string {
 
 func (s Score) slowdownText() string { return FormatSlowdown(s.Slowdown) }
 func (s Score) mistakesText() string { return FormatShare(s.Mistakes) }
+
+// WriteModels writes a line for each final model that was chosen by a comparison: the number of its
+// problems, and the average held-out losses of the Gaussian process and of the best forest. It writes nothing
+// without comparisons.
+func WriteModels(w io.Writer, f Facts) error {
+	if err := check(f); err != nil {
+		return err
+	}
+	for _, model := range []string{"gp", "forest"} {
+		var gaussian, forest []float64
+		trials := 0
+		for _, p := range f.Problems {
+			if h := p.HeldOut; h != nil && p.Model == model {
+				gaussian, forest, trials = append(gaussian, h.GP), append(forest, h.Forest), max(trials, h.Trials)
+			}
+		}
+		if trials == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "final model %s in %d of %d problems; loss at held-out points: gp %s, forest %s (best of %d)\n", model, len(forest), len(f.Problems),
+			FormatShare(stat.Mean(gaussian, nil)), FormatShare(stat.Mean(forest, nil)), trials); err != nil {
+			return fmt.Errorf("report as text: %w", err)
+		}
+	}
+	return nil
+}
 
 // WriteVerification writes the results of verifications as a text table without colours. It has a row for
 // each library and collective. It writes nothing if there is no verification.

@@ -26,7 +26,8 @@ campaign() { # PROGRAM BENCHMARK
 	runner: {kind: slurm, launch_allowance: 20s, settle: 10s}
 	benchmark: {program: $1, slice: 300ms, noise_limit: 0}
 	slurm: {exclusive: false, jobs: 1}
-	strategy: {name: uncertainty, initial: 1, batch: 1000}
+	method: fact
+	strategy: {initial: 1, batch: 1000}
 	hpo: {trials: 0}
 	END
 }

@@ -95,7 +95,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 
 // TestLearnUncertainty checks that a model with a posterior gives mistake probabilities.
 func TestLearnUncertainty(t *testing.T) {
-	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
+	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "method=regret"))
 	learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
 	for _, c := range learned.Selection.Choices {
 		if c.Rival == "" || c.PMistake < 0 || c.PMistake > 1 {

@@ -230,9 +230,10 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	if err != nil {
 		return campaign.Spec{}, fmt.Errorf("model.criterion: %w", err)
 	}
+	model := c.MeasuringModel()
 	return campaign.Spec{
 		Seed:         c.Seed,
-		Strategy:     c.Strategy.Name,
+		Strategy:     campaign.Method(c.Method).Strategy(),
 		Initial:      c.Strategy.Initial,
 		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
 		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
@@ -241,7 +242,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Metrics:      metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
 		Launch:       launchModel(c),
 		Learner: learner.Options{
-			Model:   learner.Model(c.Model.Kind),
+			Model:   model,
 			Scaling: preprocess.Scaling(c.Model.Scaling),
 			Forest: forest.Options{
 				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
@@ -252,6 +253,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Folds:    c.Model.Folds,
 		Attempts: c.Attempts,
 		HPO:      c.HPO.Trials,
+		Auto:     c.Model.Kind == config.AutoModel && model == learner.GaussianProcess,
 	}, nil
 }
 

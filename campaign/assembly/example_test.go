@@ -12,7 +12,7 @@ import (
 
 // ExampleNew runs the campaign that a campaign file describes.
 func ExampleNew() {
-	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"strategy.name=uncertainty", "hpo.trials=0"}})
+	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"method=fact", "hpo.trials=0"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,7 +14,7 @@ import (
 
 // models runs a small campaign on recorded data and trains its models.
 func models() (*assembly.Campaign, *export.Models, error) {
-	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
+	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "method=fact", "hpo.trials=0"}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,6 +30,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, validation),
 		HPO:        studyFacts(res.Study),
+		HeldOut:    (*report.HeldOut)(res.Study.Comparison),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),

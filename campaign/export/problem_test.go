@@ -166,7 +166,7 @@ func TestScoresWithoutDefault(t *testing.T) {
 // TestTies checks a campaign with a Gaussian process. Its number of ties is the number of its cells with a
 // tie, and it has no hyperparameter study.
 func TestTies(t *testing.T) {
-	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=gp", "hpo.trials=3"))
+	f := factsOf(t, madeFirst(t, nil, "method=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {
 		t.Fatal("no ties were computed")
 	}

@@ -75,7 +75,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	cfg := c.campaign.Config
 	f := report.Facts{
 		Tutti: by.Version, Campaign: cfg.Name, Machine: cfg.Machine, Seed: cfg.Seed,
-		Strategy: cfg.Strategy.Name, Scaling: cfg.Model.Scaling,
+		Method: cfg.Method, Scaling: cfg.Model.Scaling,
 		Criteria: report.Criteria{
 			Slowdown: cfg.Stop.Slowdown, Mistakes: cfg.Stop.Mistakes,
 			MistakeThreshold: cfg.Stop.MistakeThreshold, Patience: cfg.Stop.Patience,

@@ -32,7 +32,7 @@ func ExampleVerifier_Verify() {
 }
 
 func tuneAndVerify(ctx context.Context, dir string) error {
-	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"output=" + dir, "collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
+	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"output=" + dir, "collectives=alltoall", "method=fact", "hpo.trials=0"}})
 	if err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 func TestResumeStudyNeedsForest(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "strategy.name=regret")
+	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "method=regret")
 	if _, stderr := mustTutti(t, codeUsage, "resume", out, "--hpo", "5"); !strings.Contains(stderr, "only the model forest has a hyperparameter study") {
 		t.Errorf("resume --hpo 5: %s", stderr)
 	}

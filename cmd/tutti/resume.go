@@ -15,6 +15,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/report"
 	"tutti/surrogate/learner"
@@ -30,7 +31,7 @@ campaign was confirmed when it started.
 
 --hpo sets the number of trials of the hyperparameter study. In a finished campaign it
 continues the studies until they have this number of trials, and writes the results
-again. The model of the campaign must be forest: other models have no study.`,
+again. model.kind must be auto or forest.`,
 		Example:           indent("tutti resume results/demo", "tutti resume results/demo --hpo 100"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -59,8 +60,8 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	}
 	state := contents.State()
 	command := resumeCommandOf(c)
-	if model := c.Spec.Model(); trials > 0 && model != learner.Forest {
-		err := fmt.Errorf("--hpo %d: the model of %s is %s, only the model %s has a hyperparameter study", trials, folder, model, learner.Forest)
+	if trials > 0 && c.Config.Model.Kind == string(learner.GaussianProcess) {
+		err := fmt.Errorf("--hpo %d: model.kind of %s is %s: want %s or %s", trials, folder, c.Config.Model.Kind, config.AutoModel, learner.Forest)
 		return errors.Join(withCode(codeUsage, err), jnl.Close())
 	}
 	if trials > 0 {
@@ -175,7 +176,7 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 	if format == formatJSON {
 		return report.WriteJSON(a.stdout, f)
 	}
-	for _, write := range []func(io.Writer, report.Facts) error{report.WriteSummary, report.WriteVerification, report.WriteMachineTime} {
+	for _, write := range []func(io.Writer, report.Facts) error{report.WriteSummary, report.WriteModels, report.WriteVerification, report.WriteMachineTime} {
 		if err := write(a.stdout, f); err != nil {
 			return err
 		}

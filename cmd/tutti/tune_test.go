@@ -17,7 +17,7 @@ import (
 func TestExcludedInTheReport(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
-	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "strategy.name=uncertainty",
+	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "method=fact",
 		"--set", "runner.failures=0.5", "--set", "stop.mistakes=1", "--set", "stop.slowdown=9", "--set", "hpo.trials=0")
 	f := reportOf(t, filepath.Join(dir, "out"))
 	if len(f.Excluded) == 0 {

@@ -19,15 +19,23 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setStrategyDefaults gives each key that has no value its default, if this default depends on the
-// strategy.
-func (c *Campaign) setStrategyDefaults() {
-	if c.Model.Kind == "" {
-		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
-	}
+// setMethodDefaults sets keys without a value whose default depends on the method.
+func (c *Campaign) setMethodDefaults() {
 	if c.Stop.CriteriaFrom == "" {
-		c.Stop.CriteriaFrom = string(campaign.SourceFor(c.Strategy.Name))
+		c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
 	}
+}
+
+// AutoModel is the value of model.kind by which the hyperparameter study chooses the final model.
+// With the method fact the study chooses among forests alone.
+const AutoModel = "auto"
+
+// MeasuringModel returns the model of the campaign while it measures.
+func (c *Campaign) MeasuringModel() learner.Model {
+	if c.Model.Kind == AutoModel {
+		return campaign.ModelFor(campaign.Method(c.Method).Strategy())
+	}
+	return learner.Model(c.Model.Kind)
 }
 
 // agree checks combinations of keys. It calls fault for keys that contradict each other.
@@ -50,7 +58,7 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 		fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with model.scaling %s some are below: want %v, %v or %v",
 			c.Model.Criterion, c.Model.Scaling, forest.SquaredError, forest.AbsoluteError, forest.FriedmanMSE))
 	}
-	if m := learner.Model(c.Model.Kind); m == learner.GaussianProcess && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
+	if m := c.MeasuringModel(); m == learner.GaussianProcess && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
 		fault("model.scaling", fmt.Errorf("%s: model.kind %s wants %s; others are for model.kind %s", c.Model.Scaling, m, preprocess.AlgorithmLog10, learner.Forest))
 	}
 }

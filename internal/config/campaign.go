@@ -22,6 +22,7 @@ type Campaign struct {
 	Runner      Runner    `json:"runner"`
 	Benchmark   Benchmark `json:"benchmark"`
 	Slurm       Slurm     `json:"slurm"`
+	Method      string    `json:"method"`
 	Strategy    Strategy  `json:"strategy"`
 	Model       Model     `json:"model"`
 	Stop        Stop      `json:"stop"`
@@ -139,9 +140,8 @@ type Launch struct {
 	TimePerNode time.Duration `json:"time_per_node"`
 }
 
-// Strategy determines which candidates are measured next.
+// Strategy has the sizes of the batches of candidates.
 type Strategy struct {
-	Name    string  `json:"name"`
 	Initial int     `json:"initial"`
 	Batch   int     `json:"batch"`
 	Growth  float64 `json:"growth"`
@@ -149,7 +149,7 @@ type Strategy struct {
 
 // Model determines the model that predicts times. Most keys are hyperparameters of forests.
 type Model struct {
-	Kind        string `json:"kind,omitempty"` // empty: the default of the strategy
+	Kind        string `json:"kind"`
 	Scaling     string `json:"scaling"`
 	Trees       int    `json:"trees"`
 	Criterion   string `json:"criterion"`

@@ -12,6 +12,6 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Name, c.Strategy.Name, c.Stop.MachineTime)
+	fmt.Println(c.Name, c.Method, c.Stop.MachineTime)
 	// Output: demo regret 2h0m0s
 }

@@ -6,6 +6,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -89,12 +90,12 @@ func fields() []field {
 		{"slurm.jobs", "maximum number of jobs in the queue; they may disturb each other on the network", 4, whole(func(c *Campaign) *int { return &c.Slurm.Jobs }, 1, 10000)},
 		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(func(c *Campaign) *string { return &c.Slurm.Bin }, isPrintable)},
 
-		{"strategy.name", "strategy that chooses what to measure: " + strings.Join(activelearn.Names(), ", "), "regret", choice(func(c *Campaign) *string { return &c.Strategy.Name }, activelearn.Names()...)},
-		{"strategy.initial", "points drawn at random before a model chooses; regret starts with a few cheap ones instead", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
+		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(func(c *Campaign) *string { return &c.Method }, words(campaign.Methods())...)},
+		{"strategy.initial", "points drawn at random before a model chooses; the method regret starts with a few cheap ones instead", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(func(c *Campaign) *int { return &c.Strategy.Batch }, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Strategy.Growth }, 0, 1)},
 
-		{"model.kind", "model of the times: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm); unset: gp for the strategy regret, forest for the others", "", choiceOrUnset(func(c *Campaign) *string { return &c.Model.Kind }, words(learner.Models())...)},
+		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", AutoModel, choice(func(c *Campaign) *string { return &c.Model.Kind }, append([]string{AutoModel}, words(learner.Models())...)...)},
 		{"model.scaling", "scaling of the times: " + strings.Join(words(preprocess.Scalings()), ", "), "algorithm_log10", choice(func(c *Campaign) *string { return &c.Model.Scaling }, words(preprocess.Scalings())...)},
 		{"model.trees", "number of trees of a forest", 100, whole(func(c *Campaign) *int { return &c.Model.Trees }, 1, 100000)},
 		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(func(c *Campaign) *string { return &c.Model.Criterion }, "squared_error", "absolute_error", "friedman_mse", "poisson")},
@@ -104,7 +105,7 @@ func fields() []field {
 		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(func(c *Campaign) *int { return &c.Model.MaxFeatures }, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(func(c *Campaign) *int { return &c.Model.Folds }, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (upper ends of the predictions), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the strategy regret, cross-validated for the others", "", choiceOrUnset(func(c *Campaign) *string { return &c.Stop.CriteriaFrom }, words(activelearn.Sources())...)},
+		{"stop.criteria_from", "data for the criteria: predicted (upper ends of the predictions), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(func(c *Campaign) *string { return &c.Stop.CriteriaFrom }, words(activelearn.Sources())...)},
 		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
@@ -113,7 +114,7 @@ func fields() []field {
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
 
-		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 100, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
+		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations or types with gaps, if the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},

@@ -61,7 +61,7 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.addSite(dir)
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
-		c.setStrategyDefaults()
+		c.setMethodDefaults()
 		c.agree(l.fault)
 	}
 	return c

@@ -79,7 +79,8 @@ runner:
     model: native
     time: 90s
     time_per_node: 2ms
-strategy: {name: uncertainty, initial: 6, batch: 9, growth: 0.1}
+method: fact
+strategy: {initial: 6, batch: 9, growth: 0.1}
 model:
   kind: forest
   scaling: none
@@ -126,7 +127,7 @@ func campaignOf(dir string) *config.Campaign {
 			Noise: 0.02, Tail: 0.01, JobNoise: 0.05, Failures: 0.03,
 			Launch: config.Launch{Model: "native", Time: 90 * time.Second, TimePerNode: 2 * time.Millisecond},
 		},
-		Strategy: config.Strategy{Name: "uncertainty", Initial: 6, Batch: 9, Growth: 0.1},
+		Method: "fact", Strategy: config.Strategy{Initial: 6, Batch: 9, Growth: 0.1},
 		Model: config.Model{
 			Kind: "forest", Scaling: "none", Trees: 50, Criterion: "absolute_error",
 			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,
@@ -159,8 +160,9 @@ func TestLoadOfTheLeast(t *testing.T) {
 		Libraries:   []config.Library{{Name: "mpich", Version: "4.0.2"}},
 		Collectives: []string{"bcast"},
 		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
-		Strategy:    config.Strategy{Name: "regret", Initial: 5, Batch: 8, Growth: 0.05},
-		Model:       config.Model{Kind: "gp", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
+		Method:      "regret",
+		Strategy:    config.Strategy{Initial: 5, Batch: 8, Growth: 0.05},
+		Model:       config.Model{Kind: "auto", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
 		Stop:        config.Stop{CriteriaFrom: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		HPO:         config.HPO{Trials: 100},
 		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},

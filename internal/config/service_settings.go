@@ -25,9 +25,9 @@ type Demand struct {
 }
 
 // settable lists the keys of a campaign file that a request to a service may set. A name that ends in a dot
-// stands for all keys of a section. The value of none of these keys is a path, a command or an environment
-// variable. None of them determines where or with which programs the campaign measures.
-var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "stop.", "strategy.", "hpo.trials"}
+// stands for all keys of a section. None of the keys is a path, a command or an environment variable. None
+// determines where the campaign measures, or with which programs.
+var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "method", "stop.", "strategy.", "hpo.trials"}
 
 func isSettable(key string) bool {
 	return slices.ContainsFunc(settable, func(s string) bool { return key == s || strings.HasSuffix(s, ".") && strings.HasPrefix(key, s) })

@@ -191,7 +191,7 @@ func TestCheckSettings(t *testing.T) {
 		{key: "grid.sizes", value: "8B, 1MiB"},
 		{key: "stop.slowdown", value: "1.02"},
 		{key: "stop.machine_time", value: "30m"},
-		{key: "strategy.name", value: "uncertainty"},
+		{key: "method", value: "fact"},
 		{key: "hpo.trials", value: "0"},
 		{key: "stop.slowdown", value: "0.5", field: "set.stop.slowdown", text: "want a number from 1 to 1000"},
 		{key: "collectives", value: "bcast,bogus", field: "set.collectives[1]", text: "bogus"},
@@ -233,7 +233,7 @@ func TestCheckSettings(t *testing.T) {
 func TestSettable(t *testing.T) {
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {
-			if strings.Contains(key, part) && key != "strategy.name" {
+			if strings.Contains(key, part) {
 				t.Errorf("%s may be set by a request", key)
 			}
 		}

@@ -99,6 +99,13 @@ function warnings(list) {
 
 const part = (n, total) => (total > 0 ? `${count(n)} of ${count(total)} (${percent(n / total)})` : count(n));
 
+// finalModel names the final model and the losses that chose it.
+function finalModel(p) {
+  if (!p.held_out) return p.model;
+  const { gp, forest, error, trials } = p.held_out;
+  return `${p.model}; loss at held-out points: gp ${percent(gp)}, forest ${percent(forest)} (best of ${count(trials)}), standard error of the difference ${percent(error)}`;
+}
+
 function figures(p) {
   const list = [
     ['points measured', part(p.points_measured, p.points)], ['rounds', count(p.rounds)], ['candidates', count(p.candidates)],
@@ -107,7 +114,7 @@ function figures(p) {
   ];
   if (p.exhaustive_seconds) list.push(['to measure everything', `${duration(p.exhaustive_seconds)} (${percent(p.machine_seconds / p.exhaustive_seconds)} spent)`]);
   if (p.leaves) list.push(['leaves of the tree', count(p.leaves)], ['largest loss', percent(p.tree_loss)]);
-  if (p.model) list.push(['model', p.model]);
+  if (p.model) list.push(['final model', finalModel(p)]);
   if (p.ties !== undefined) list.push(['ties', part(p.ties, p.points)]);
   if (p.default_kept) list.push(['default kept', part(p.default_kept, p.points)]);
   if (p.weights) {

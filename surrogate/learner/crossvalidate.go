@@ -79,6 +79,16 @@ func assignFolds(n, k int, seed uint64) []int {
 // it divides their points into k folds and predicts each fold by a model trained on the other folds. The
 // same seed gives the same folds. It returns an error for fewer than two points. It costs k fits.
 func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) {
+	return crossValidate(d, k, seed, opt, d.Missing)
+}
+
+// CrossValidateMeasured is CrossValidate with slowdowns of all points with two or more measured algorithms.
+// The choice is among the measured algorithms.
+func CrossValidateMeasured(d Data, k int, seed uint64, opt Options) (Validation, error) {
+	return crossValidate(d, k, seed, opt, nil)
+}
+
+func crossValidate(d Data, k int, seed uint64, opt Options, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	folds := FoldsOf(d.Measurements, k, seed)
 	last := slices.Max(append(folds, 0))
 	if last == 0 {
@@ -86,7 +96,7 @@ func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) 
 	}
 	var all Validation
 	for fold := 0; fold <= last; fold++ {
-		v, err := ValidateFold(d, folds, fold, opt)
+		v, err := ValidateFold(d, folds, fold, opt, missing)
 		if err != nil {
 			return Validation{}, err
 		}
@@ -97,8 +107,10 @@ func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) 
 	return all, nil
 }
 
-// ValidateFold trains on the measurements of all other folds and predicts those of one fold.
-func ValidateFold(d Data, folds []int, fold int, opt Options) (Validation, error) {
+// ValidateFold trains on the measurements of all other folds and predicts those of one fold. A point
+// with missing algorithms has no slowdown, because one of them may be the fastest. If missing is nil, its
+// choice is among the measured algorithms.
+func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	train := d
 	train.Measurements, train.Posterior = nil, nil
 	var test []coll.Measurement
@@ -113,7 +125,7 @@ func ValidateFold(d Data, folds []int, fold int, opt Options) (Validation, error
 	if err != nil {
 		return Validation{}, err
 	}
-	return l.compare(test, d.Missing)
+	return l.compare(test, missing)
 }
 
 // Compare compares the learner's choices with measurements that were not used for training. At each point

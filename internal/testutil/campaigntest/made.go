@@ -39,7 +39,7 @@ output: out
 libraries: [{name: %s, version: "%s"}]
 collectives: [bcast]
 runner: {kind: replay, data: [in.csv], noise: 0.01}
-strategy: {name: uncertainty}
+method: fact
 model: {trees: 5}
 stop: {slowdown: 1.2, mistakes: 0.5, patience: 1}
 hpo: {trials: 0}

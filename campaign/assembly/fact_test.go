@@ -1,0 +1,60 @@
+package assembly_test
+
+import (
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
+	"tutti/journal"
+)
+
+// TestFACT checks that the journal of the method fact has the steps of the pipeline of FACT (ExaMPI 2021,
+// figure 1): random points, then points of the largest variance; all algorithms of each point; retrained
+// forests with their slowdown and mistakes; a stop when the criteria hold; a study of forests that makes
+// the final model.
+func TestFACT(t *testing.T) {
+	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")
+	dir := campaigntest.Run(t, cfg)
+	contents := testutil.Must(journal.Read(dir))(t)
+	c, results := campaigntest.Reread(t, dir)
+	for i, p := range c.Problems {
+		past := contents.State().Problem(p.Problem)
+		for n := 1; n <= past.Last(); n++ {
+			round, _ := past.Round(n)
+			checkWholePoints(t, p.Space, round)
+			if e := round.Evaluation; n > 1 && (e == nil || e.Slowdown < 1) {
+				t.Errorf("%s: round %d has the evaluation %+v", p.Problem, n, e)
+			}
+		}
+		study := results[i].Study
+		if past.Stop != "converged" || len(study.Trials) != 3 || study.Comparison != nil {
+			t.Errorf("%s: stop %q, %d forests, comparison %v", p.Problem, past.Stop, len(study.Trials), study.Comparison)
+		}
+	}
+	done := campaigntest.Conclude(t, dir, nil)
+	for _, conclusion := range done.Problems {
+		if conclusion.Learner.Model != "forest" {
+			t.Errorf("the final model is %s", conclusion.Learner.Model)
+		}
+	}
+}
+
+// checkWholePoints checks that a round has all algorithms of each of its points. The first round has
+// five points.
+func checkWholePoints(t *testing.T, space *coll.Space, round *journal.Round) {
+	t.Helper()
+	points := map[coll.Point]int{}
+	for _, c := range round.Batch {
+		points[c.Point]++
+	}
+	if round.Number == 1 && len(points) != 5 {
+		t.Errorf("the first round has %d points, want 5", len(points))
+	}
+	for p, n := range points {
+		at, ok := space.Index(p)
+		if want := len(space.At(at)); !ok || n != want {
+			t.Errorf("round %d has %d of the %d algorithms at %v", round.Number, n, want, p)
+		}
+	}
+}
