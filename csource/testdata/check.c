@@ -270,9 +270,9 @@ static void check(const algorithm *what, int form, int parameter, int where, int
 
 static void check_all(int cases[2])
 {
-    int where = count;
+    int where = count, all_forms = MPI_BOTTOM == NULL ? FORMS : BOTTOM; /* SMPI's MPI_BOTTOM is not the address 0 */
     for (const algorithm *a = repository; a->name != NULL; a++)
-        for (int form = 0; form < FORMS && repository_fits(a, size) && strcmp(a->name, without) != 0; form++) {
+        for (int form = 0; form < all_forms && repository_fits(a, size) && strcmp(a->name, without) != 0; form++) {
             root = (root + 1) % size;
             where = (where + 1) % LAYOUTS;
             if (possible(a->what, form))

@@ -58,9 +58,9 @@ int PMPI_Wait(MPI_Request *what, MPI_Status *status)
     return error;
 }
 
-int PMPI_Finalize(void)
+int MPI_Finalize(void)
 {
-    NEXT(PMPI_Finalize, (void), ())
+    NEXT(MPI_Finalize, (void), ())
     printf("objects left %ld of %ld\n", made - freed, made);
     return error;
 }
