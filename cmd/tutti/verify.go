@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -408,7 +409,7 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verific
 		}
 		if e.Budget < e.Least {
 			return nil, withCode(codeUsage, fmt.Errorf("%s: %s of machine time can prove nothing: the fewest blocks take about %s; give --machine-time %[3]s or more, or fewer points (--set points=N)",
-				e.Library, formatSeconds(e.Budget), formatSeconds(e.Least)))
+				e.Library, formatSeconds(e.Budget), formatSeconds(math.Ceil(e.Least)))) // rounded up: the value shown is enough
 		}
 		out = append(out, e)
 	}
