@@ -132,3 +132,12 @@ func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 func Ascending(a, b Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }
+
+// AfterVariables returns the words that follow the variables in a command of env(1). env would take a program
+// whose path contains = for a variable, so sh starts such a program.
+func AfterVariables(args []string) []string {
+	if len(args) == 0 || !strings.Contains(args[0], "=") {
+		return args
+	}
+	return append([]string{"sh", "-c", `exec "$0" "$@"`}, args...)
+}

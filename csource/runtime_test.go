@@ -2,6 +2,7 @@ package csource_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -182,10 +183,12 @@ func TestLiveTraceMPICH(t *testing.T) {
 	}
 }
 
-// killTraced checks that a killed job leaves the trace of its first rank.
+// killTraced checks that a killed job leaves the trace of its first rank, and that a trace follows no link.
 func killTraced(t *testing.T, m mpiOf, library string) {
 	program := testutil.BuildProgram(t, m.Toolchain, testutil.FuzzProgram)
 	path := filepath.Join(t.TempDir(), "trace.csv")
+	other := filepath.Join(t.TempDir(), "other")
+	testutil.NoError(t, errors.Join(os.WriteFile(other, []byte("kept"), 0o600), os.Symlink(other, path+".part")))
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", program, "1", "1000000000")
@@ -200,6 +203,9 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	kill()
 	if err := cmd.Wait(); err == nil {
 		t.Error("the job ended by itself")
+	}
+	if kept, err := os.ReadFile(other); err != nil || string(kept) != "kept" {
+		t.Errorf("the trace was written through a link: %.80s, %v", kept, err)
 	}
 	text = testutil.Must(os.ReadFile(path))(t)
 	lines := strings.Split(string(text), "\n")
@@ -229,6 +235,17 @@ func fullTable() string {
 	return sealTable(rules)
 }
 
+// manyRules returns fullTable after the largest possible number of other rules.
+func manyRules() string {
+	first, rules, _ := strings.Cut(fullTable(), "\n")
+	rules = rules[:strings.LastIndex(rules, "end ")]
+	var more strings.Builder
+	for i := range 1<<14 - strings.Count(rules, "\n") - 1 {
+		fmt.Fprintf(&more, "bcast ranks 1-64 ppn 1-64 bytes %d-%d pipeline(segsize=%d)\n", i, 1<<20-i, 64+i%2)
+	}
+	return sealTable(first + "\n" + more.String() + rules)
+}
+
 // tableEnv returns the environment of an application that uses a table and preloads libraries.
 func tableEnv(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
 	t.Helper()
@@ -246,6 +263,8 @@ func TestLiveTable(t *testing.T) {
 	}{
 		{"table", fullTable(), "", true},
 		{"cut off", fullTable()[:100], "checksum is not right: nothing is selected", false},
+		{"too many lines", sealTable("tutti-table 1\n" + strings.Repeat("#\n", 1<<14)), "16385 lines: want at most 16384: nothing is selected", false},
+		{"many rules", manyRules(), "", true},
 		{"unknown algorithm", sealTable("tutti-table 1\nbcast ranks 1-4 ppn 1-4 bytes 0-9 magic\n"), "line 2: want an algorithm of this library: nothing is selected", false},
 	}
 	for _, m := range mpis() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tutti/benchrunner"
 	"tutti/csource"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -344,7 +345,7 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 		c.Details = append(c.Details, err.Error())
 		return c
 	}
-	r := x.run(ctx, start.command(x.session, "env", "LD_PRELOAD="+want.Path, want.Benchmark, plan))
+	r := x.run(ctx, start.command(x.session, append([]string{"env", "LD_PRELOAD=" + want.Path}, benchrunner.AfterVariables([]string{want.Benchmark, plan})...)...))
 	measured, why := parseNative(r.Stdout)
 	switch {
 	case measured && r.Err == nil:

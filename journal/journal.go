@@ -83,9 +83,12 @@ func create(path string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal header: %w", err)
 	}
-	// The file gets the name of the journal only when the header is complete.
-	temp := path + ".new"
-	if err := writeSynced(temp, line); err != nil {
+	// The file gets the journal's name only after the header is complete.
+	temp, mode := path+".new", os.FileMode(0o644)
+	if h.Private {
+		mode = 0o600
+	}
+	if err := writeSynced(temp, line, mode); err != nil {
 		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -160,7 +163,9 @@ func (j *Journal) Append(recs ...Record) error {
 		return fmt.Errorf("append to %s: %w", j.path, err)
 	}
 	if err := j.checkAlone(); err != nil {
-		j.broken = err
+		if errors.Is(err, ErrLocked) {
+			j.broken = err
+		}
 		return fmt.Errorf("append to %s: %w", j.path, err)
 	}
 	if _, err := j.file.WriteAt(lines, j.size); err != nil {
@@ -249,8 +254,8 @@ func encode(v any) ([]byte, error) {
 }
 
 // writeSynced creates or replaces a file and waits until it is on disk.
-func writeSynced(path string, contents []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+func writeSynced(path string, contents []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}

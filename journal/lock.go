@@ -1,12 +1,17 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // LockName is the name of the lock file next to the journal. The file exists while a process may
@@ -92,7 +97,7 @@ func writeLock(path string, me owner) error {
 		return err
 	}
 	temp := fmt.Sprintf("%s.new.%s", path, me.Nonce)
-	if err := writeSynced(temp, contents); err != nil {
+	if err := writeSynced(temp, contents, 0o644); err != nil {
 		return errors.Join(err, ignoreMissing(os.Remove(temp)))
 	}
 	linkErr := os.Link(temp, path)
@@ -130,8 +135,18 @@ func writeExclusive(path string, contents []byte) error {
 	return nil
 }
 
+// descriptorPatience is how long readLock waits for a free file descriptor.
+const descriptorPatience = time.Minute
+
+// readLock returns the owner of a lock. It waits if there is no free file descriptor.
 func readLock(path string) (owner, error) {
-	contents, err := os.ReadFile(path)
+	contents, err := backoff.Retry(context.Background(), func() ([]byte, error) {
+		contents, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+			err = backoff.Permanent(err)
+		}
+		return contents, err
+	}, backoff.WithMaxElapsedTime(descriptorPatience))
 	if err != nil {
 		return owner{}, err
 	}

@@ -40,6 +40,7 @@ type Header struct {
 	Created  time.Time       `json:"created"`
 	Seed     uint64          `json:"seed"`
 	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration
+	Private  bool            `json:"-"`              // Create keeps other users from reading the journal
 }
 
 // Problem identifies a tuning problem: one collective of one library.

@@ -40,7 +40,7 @@ func adviceOf(policy string, jobs []Job, earlier [][]coll.Measurement, base Base
 }
 
 func oneJob(samples ...[]Sample) []Job {
-	return []Job{{Samples: Samples{Calls: slices.Concat(samples...)}}}
+	return []Job{{Calls: slices.Concat(samples...)}}
 }
 
 func among(algorithms []coll.Algorithm, selected coll.Algorithm) Base {

@@ -2,7 +2,7 @@
 // library libtutti times calls in jobs and writes samples. The advice says for each class of calls
 // which algorithm to select and which ones to explore.
 //
-//	jobs, err := online.ReadFolder("learned", "MPICH")
+//	jobs, warnings, err := online.ReadFolder("learned", "MPICH")
 //	...
 //	result, err := online.Learn(online.PolicyTutti, jobs, earlier, base)
 //	...

@@ -1,9 +1,12 @@
 package online
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,29 +19,58 @@ func writeFile(t *testing.T, path, text string) {
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestReadFolder checks that jobs are ordered by the times in their file names. If a name has no time, the
-// modification time of the file must count.
+// TestReadFolder checks the order of jobs and the files that are left out. Jobs are ordered by the times in
+// their file names. A name without a time is replaced by the file's modification time.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
-	for _, name := range []string{"z-9-1000000000-0.samples", "node-1-7-2000000000-0.samples", "other.samples", "tutti.table", "empty-1-5-0.samples"} {
-		text := whole
-		if name == "empty-1-5-0.samples" {
-			text = ""
-		}
+	for name, text := range map[string]string{
+		"z-9-1000000000-0.samples": whole, "node-1-7-2000000000-0.samples": whole, "other.samples": whole, "tutti.table": whole, "empty-1-5-0.samples": "",
+		"older.samples": strings.Replace(whole, "MPI 1.0", "MPI 1.0b", 1), "foreign.samples": strings.Replace(whole, "MPI 1", "MPI 2", 1),
+		"zeros.samples": strings.Repeat("\x00", 1<<20), "cut.samples": whole[:4], "long.samples": whole + strings.Repeat("x", 1<<20),
+	} {
 		writeFile(t, filepath.Join(folder, name), text)
 	}
-	jobs, err := ReadFolder(folder, "MPI 1")
-	if err != nil || len(jobs) != 3 {
-		t.Fatalf("%d jobs, want 3: %v", len(jobs), err)
+	in := func(name string) string { return filepath.Join(folder, name) }
+	testutil.NoError(t, errors.Join(syscall.Mkfifo(in("pipe.samples"), 0o600), os.Symlink("/dev/zero", in("link.samples")), os.Mkdir(in("folder.samples"), 0o700)))
+	jobs, warnings, err := ReadFolder(folder, "MPI 1")
+	if err != nil || len(jobs) != 4 {
+		t.Fatalf("%d jobs, want 4: %v", len(jobs), err)
 	}
-	if jobs[0].Begun != time.Unix(1, 0) || jobs[1].Begun != time.Unix(2, 0) || jobs[2].File != "other.samples" || jobs[2].Begun != jobs[2].Last || len(jobs[0].Calls) != 3 {
+	if jobs[0].Begun != time.Unix(1, 0) || jobs[1].Begun != time.Unix(2, 0) || jobs[3].Begun != jobs[3].Last || jobs[0].Count != 3 || len(jobs[0].Calls) != 3 {
 		t.Errorf("%+v", jobs)
 	}
-	if _, err := ReadFolder(folder, "MPI 2"); err == nil || !strings.Contains(err.Error(), "want those of MPI 2") {
-		t.Errorf("error %v, want one that they are of another library", err)
+	for name, want := range map[string]string{
+		"older": "most files are of MPI 1.0", "foreign": "want those of MPI 1", "zeros": "line 1: want", "long": "at most 4096 bytes", "pipe": "regular", "link": "a link", "folder": "regular",
+	} {
+		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w string) bool {
+			return !strings.Contains(w, in(name+".samples")) || !strings.Contains(w, want)
+		})); n != 1 || len(warnings) != 7 {
+			t.Errorf("%s: %d warnings, want one of 7 that says %s:\n%s", name, n, want, strings.Join(warnings, "\n"))
+		}
 	}
-	if _, err := ReadFolder(filepath.Join(folder, "none"), ""); err == nil {
+	if _, _, err := ReadFolder(in("none"), ""); err == nil {
 		t.Error("a missing folder is no error")
+	}
+}
+
+// TestThinned checks that many calls are thinned evenly, and rare ones not at all.
+func TestThinned(t *testing.T) {
+	var calls thinned
+	sample := func(name string, bytes int) Sample {
+		return Sample{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(bytes)}, Algorithm: coll.Algorithm{Name: name}}}
+	}
+	jobs := make([]Job, 100)
+	for j := range jobs {
+		for i := range maxCalls / 10 {
+			calls.add(sample("ring", 1<<10+i%1000), j)
+		}
+		calls.add(sample("chain", 1), j)
+	}
+	calls.distribute(jobs)
+	for j, job := range jobs {
+		if n := len(job.Calls); n < maxCalls/200 || n > maxCalls/100+1 || job.Calls[n-1].Algorithm.Name != "chain" {
+			t.Errorf("job %d keeps %d calls, the last of %s", j, n, job.Calls[n-1].Algorithm)
+		}
 	}
 }
 

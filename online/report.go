@@ -94,7 +94,7 @@ func (r *Result) Report(updates []Update, now time.Time) Report {
 	}
 	for i, j := range r.jobs {
 		if i >= len(r.jobs)-maxJobs {
-			out.Jobs = append(out.Jobs, JobReport{File: j.File, Begun: j.Begun.UTC(), Last: j.Last.UTC(), Calls: len(j.Calls)})
+			out.Jobs = append(out.Jobs, JobReport{File: j.File, Begun: j.Begun.UTC(), Last: j.Last.UTC(), Calls: j.Count})
 		}
 	}
 	for i := range r.Advice {

@@ -2,12 +2,10 @@ package online
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -32,83 +30,72 @@ func (s Sample) Seconds() float64 {
 	return s.Longest
 }
 
-// Samples holds what libtutti recorded in one job: times of calls, with the algorithms that served them.
-type Samples struct {
-	Library string // version that the MPI library reports, its first 127 characters
-	Calls   []Sample
-	Faults  []string // ignored lines, with reasons
-}
-
 const (
-	samplesBegin  = "# tutti-samples 1 "
+	samplesBegin  = "# tutti-samples 1 " // followed by the version that the MPI library reports
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
+	maxLine       = 4 << 10 // bytes; libtutti writes at most 512
+	maxFaults     = 10      // that are described
 )
 
-// ReadSamples reads a file that libtutti wrote during a job into the folder that TUTTI_SAMPLES names. The
-// job may have been killed: incomplete or damaged lines are ignored and listed as faults. A file of another
-// format is an error. An empty file has no samples.
-func ReadSamples(path string) (Samples, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Samples{}, err
-	}
-	defer f.Close()
-	s, err := readSamples(f)
-	if err != nil {
-		return Samples{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
-}
-
-func readSamples(r io.Reader) (Samples, error) {
-	var s Samples
-	in := bufio.NewReader(r)
+// readSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs, and calls
+// add for each sample. It returns their number. The job may have been killed: incomplete or damaged lines are
+// ignored, and the first of them described as faults. A file of another format is an error. An empty file has
+// no samples.
+func readSamples(r io.Reader, add func(Sample)) (count int, faults []string, err error) {
+	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
-		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return s, err
+		part, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			if len(part) > 0 {
+				faults = append(faults, fmt.Sprintf("line %d is cut off", n))
+			}
+			return count, faults, nil
 		}
 		if err != nil {
-			if line != "" {
-				s.Faults = append(s.Faults, fmt.Sprintf("line %d is cut off", n))
-			}
-			return s, nil
+			return count, faults, fmt.Errorf("line %d: %w: want at most %d bytes", n, err, maxLine)
 		}
-		line = strings.TrimSuffix(line, "\n")
+		line := strings.TrimSuffix(string(part), "\n")
 		switch {
 		case n == 1 && !strings.HasPrefix(line, samplesBegin):
-			return s, fmt.Errorf("line 1: want %s", samplesBegin)
-		case n == 1:
-			s.Library = strings.TrimPrefix(line, samplesBegin)
+			return 0, nil, fmt.Errorf("line 1: want %s", samplesBegin)
 		case n == 2 && line != samplesHeader:
-			return s, fmt.Errorf("line 2: want %s", samplesHeader)
+			return 0, nil, fmt.Errorf("line 2: want %s", samplesHeader)
 		case n > 2:
 			call, err := parseSample(line)
-			if err != nil {
-				s.Faults = append(s.Faults, fmt.Sprintf("line %d: %v", n, err))
-				continue
+			if err == nil {
+				add(call)
+				count++
+			} else if len(faults) < maxFaults {
+				faults = append(faults, fmt.Sprintf("line %d: %v", n, err))
 			}
-			s.Calls = append(s.Calls, call)
 		}
 	}
 }
 
 func parseSample(line string) (Sample, error) {
-	cells, err := csv.NewReader(strings.NewReader(line)).Read()
-	if err != nil || len(cells) != 7 {
+	cells := strings.SplitN(line, ",", 5)
+	at := -1 // of the last two cells; the name of an algorithm may contain commas
+	if len(cells) == 5 {
+		at = strings.LastIndexByte(cells[4], ',')
+		at = strings.LastIndexByte(cells[4][:max(0, at)], ',')
+	}
+	if at < 0 {
 		return Sample{}, fmt.Errorf("%q: want %s", line, samplesHeader)
 	}
+	name := cells[4][:at]
+	longest, shortest, _ := strings.Cut(cells[4][at+1:], ",")
+	if len(name) > 1 && name[0] == '"' && name[len(name)-1] == '"' {
+		name = name[1 : len(name)-1]
+	}
 	var s Sample
-	var faults [6]error
+	var faults [7]error
 	s.Collective, faults[0] = coll.ParseCollective(cells[0])
 	s.Nodes, faults[1] = strconv.Atoi(cells[1])
 	s.PPN, faults[2] = strconv.Atoi(cells[2])
 	s.MsgBytes, faults[3] = strconv.ParseInt(cells[3], 10, 64)
-	s.Algorithm, faults[4] = coll.ParseAlgorithm(cells[4])
-	s.Longest, faults[5] = strconv.ParseFloat(cells[5], 64)
-	if s.Shortest, err = strconv.ParseFloat(cells[6], 64); err != nil {
-		return s, err
-	}
+	s.Algorithm, faults[4] = coll.ParseAlgorithm(name)
+	s.Longest, faults[5] = strconv.ParseFloat(longest, 64)
+	s.Shortest, faults[6] = strconv.ParseFloat(shortest, 64)
 	if err := errors.Join(faults[:]...); err != nil {
 		return s, err
 	}

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -12,16 +13,31 @@ bcast,2,4,100,"mpich.x(a=1,b=2)",4e-05,1e-06
 barrier,1,2,0,library_default,3e-06,3e-06
 `
 
+// samples is what readSamples returned, with the samples that it read.
+type samples struct {
+	calls  []Sample
+	faults []string
+}
+
+func readText(text string) (s samples, err error) {
+	n, faults, err := readSamples(strings.NewReader(text), func(c Sample) { s.calls = append(s.calls, c) })
+	s.faults = faults
+	if err == nil && n != len(s.calls) {
+		err = fmt.Errorf("count %d of %d calls", n, len(s.calls))
+	}
+	return s, err
+}
+
 func TestReadSamples(t *testing.T) {
-	s, err := readSamples(strings.NewReader(whole))
-	if err != nil || len(s.Faults) != 0 || s.Library != "MPI 1.0" || len(s.Calls) != 3 {
+	s, err := readText(whole)
+	if err != nil || len(s.faults) != 0 || len(s.calls) != 3 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if c := s.Calls[1]; c.Algorithm.String() != "mpich.x(a=1,b=2)" || c.MsgBytes != 100 || c.Longest != 4e-5 || c.Shortest != 1e-6 {
+	if c := s.calls[1]; c.Algorithm.String() != "mpich.x(a=1,b=2)" || c.MsgBytes != 100 || c.Longest != 4e-5 || c.Shortest != 1e-6 {
 		t.Errorf("%+v", c)
 	}
-	// The ranks of an allreduce leave it together, but the ranks of a broadcast do not.
-	if a, b := s.Calls[0].Seconds(), s.Calls[1].Seconds(); a != 1e-5 || b != 4e-5 {
+	// Ranks of an allreduce leave together, while ranks of a broadcast do not.
+	if a, b := s.calls[0].Seconds(), s.calls[1].Seconds(); a != 1e-5 || b != 4e-5 {
 		t.Errorf("allreduce %g s, want the shortest; bcast %g s, want the longest", a, b)
 	}
 }
@@ -31,7 +47,7 @@ func TestReadSamples(t *testing.T) {
 func TestReadSamplesCutOff(t *testing.T) {
 	head := strings.Index(whole, "allreduce")
 	for n := range len(whole) {
-		s, err := readSamples(strings.NewReader(whole[:n]))
+		s, err := readText(whole[:n])
 		if err != nil {
 			t.Fatalf("cut off after %d bytes: %v", n, err)
 		}
@@ -40,8 +56,8 @@ func TestReadSamplesCutOff(t *testing.T) {
 		if n > head {
 			want = strings.Count(whole[head:n], "\n")
 		}
-		if len(s.Calls) != want || (len(s.Faults) == 1) != torn {
-			t.Errorf("cut off after %d bytes: %d calls, want %d; %q", n, len(s.Calls), want, s.Faults)
+		if len(s.calls) != want || (len(s.faults) == 1) != torn {
+			t.Errorf("cut off after %d bytes: %d calls, want %d; %q", n, len(s.calls), want, s.faults)
 		}
 	}
 }
@@ -51,13 +67,13 @@ func TestReadSamplesFaults(t *testing.T) {
 		"allreduce": "allreduced", "2,4,16": "0,4,16", "4,16": "0,16", ",16,": ",-1,", "2e-05,1e-05": "1e-05,2e-05", "05,1e-05\n": "05,0\n",
 		"2e-05": "NaN", "2e-05,": "+Inf,", "ring,2e-05,1e-05": "ring,2e-05", "ring": "ring(", "ring,2e": "\"ring,2e", "1e-05\n": "1e-05bcast,1\n",
 	} {
-		s, err := readSamples(strings.NewReader(strings.Replace(whole, from, to, 1)))
-		if err != nil || len(s.Calls) != 2 || len(s.Faults) != 1 || !strings.HasPrefix(s.Faults[0], "line 3: ") {
-			t.Errorf("%q for %q: %d calls, faults %q, %v", to, from, len(s.Calls), s.Faults, err)
+		s, err := readText(strings.Replace(whole, from, to, 1))
+		if err != nil || len(s.calls) != 2 || len(s.faults) != 1 || !strings.HasPrefix(s.faults[0], "line 3: ") {
+			t.Errorf("%q for %q: %d calls, faults %q, %v", to, from, len(s.calls), s.faults, err)
 		}
 	}
 	for _, text := range []string{"collective,nodes\n", "# tutti-samples 2 x\n", "# tutti-samples 1 x\ncollective\n"} {
-		if _, err := readSamples(strings.NewReader(text)); err == nil {
+		if _, err := readText(text); err == nil {
 			t.Errorf("%q is no error", text)
 		}
 	}
@@ -67,11 +83,11 @@ func FuzzReadSamples(f *testing.F) {
 	f.Add(whole)
 	f.Add(whole[:200])
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := readSamples(strings.NewReader(text))
-		if err == nil && len(s.Calls)+len(s.Faults) > strings.Count(text, "\n")+1 {
-			t.Errorf("%d calls and %d faults of %q", len(s.Calls), len(s.Faults), text)
+		s, err := readText(text)
+		if err == nil && len(s.calls)+len(s.faults) > strings.Count(text, "\n")+1 {
+			t.Errorf("%d calls and %d faults of %q", len(s.calls), len(s.faults), text)
 		}
-		for _, c := range s.Calls {
+		for _, c := range s.calls {
 			if !(c.Seconds() > 0) || c.Seconds() > c.Longest {
 				t.Errorf("%+v", c)
 			}

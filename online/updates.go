@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"tutti/coll"
@@ -26,18 +28,23 @@ type SelectionChange struct {
 	Why        string         `json:"why"`
 }
 
-// updatesName is the name of the file that records the updates in a folder of samples. The file has a JSON
-// line for each update that changed a selection.
+// updatesName is the name of the file with the updates of a table. It has a JSON line
+// for each update that changed a selection.
 const updatesName = "updates.jsonl"
 
-// ReadUpdates returns the updates that a folder of samples records. If the file is missing, there are none.
-// It skips damaged lines, since no decision depends on them.
+// ReadUpdates returns the updates of a table in a folder. Without a file there are none. Damaged
+// lines are skipped, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
-	content, err := os.ReadFile(path)
+	f, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +68,7 @@ func (u Update) Write(folder string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(folder, updatesName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := os.OpenFile(filepath.Join(folder, updatesName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o666)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,10 @@ type entry struct {
 	dir     string
 	view    *journalView // nil until somebody reads the journal
 	spent   daySpending  // spending when the view was dropped
+	unread  bool         // the view was dropped after a failed update
 	process process      // nil while the campaign has no process
+	since   time.Time    // when the service began to follow the process
+	unsaved bool         // the last attempt to write campaign.json failed
 }
 
 // stored is the content of the file campaign.json.
@@ -75,10 +78,10 @@ func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journ
 
 func (e *entry) log() string { return filepath.Join(e.dir, logFile) }
 
-// begun reports whether the campaign has a journal, and therefore has begun.
+// begun reports whether the campaign has a journal. A journal that cannot be looked at counts.
 func (e *entry) begun() bool {
 	_, err := os.Stat(e.journal())
-	return err == nil
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // measures reports whether the campaign may use node-hours.
@@ -104,10 +107,17 @@ func (e *entry) spentOn(day string) float64 {
 	return max(e.spent.on(day), e.view.summary.spending().on(day)) // the view may not have read the whole journal
 }
 
-// dropView frees the view of the journal. It first stores the progress and the spending that the view
-// shows.
+// unreadable reports whether the end of the journal could not be read.
+func (e *entry) unreadable() bool {
+	if e.view == nil {
+		return e.unread
+	}
+	return e.view.failure() != nil
+}
+
+// dropView removes the view from memory and keeps its progress and spending.
 func (e *entry) dropView() {
-	e.Campaign = e.current()
+	e.Campaign, e.unread = e.current(), e.unreadable()
 	if own := e.view.summary.spending(); own.Day >= e.spent.Day {
 		e.spent = own
 	}
@@ -118,7 +128,9 @@ func (e *entry) dropView() {
 func (e *entry) save() error {
 	s := e.stored
 	s.Campaign = e.current()
-	return writeJSON(filepath.Join(e.dir, campaignFile), s)
+	err := writeJSON(filepath.Join(e.dir, campaignFile), s)
+	e.unsaved = err != nil
+	return err
 }
 
 // readEntry reads the file campaign.json in a campaign's folder.
@@ -162,18 +174,16 @@ func (q *queue) load() error {
 	return nil
 }
 
-// loadSpending computes today's spending from the journals. If a campaign's journal cannot be read, it
-// assumes that the campaign has spent its whole budget. No other goroutine may use the queue at that time.
+// loadSpending reads the spending of today from the journals. It runs before other goroutines use the
+// queue.
 func (q *queue) loadSpending() {
 	today := dayOf(q.opt.Clock.Now())
 	for _, e := range q.order {
-		info, err := os.Stat(e.journal())
-		if err != nil || !e.measures() || e.State.Over() && dayOf(info.ModTime()) < today {
+		if !e.measures() || !e.begun() || e.State.Over() && dayOf(e.Ended) < today {
 			continue
 		}
 		if err := q.viewLocked(e).update(); err != nil {
 			q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
-			e.spent = daySpending{Day: today, NodeSeconds: q.quota.maxNodeSeconds(e.NodeHours)}
 		}
 	}
 }
@@ -225,7 +235,7 @@ const maxIdleViews = 8
 // ended, because the journal of such a campaign does not grow.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
-		e.view = newJournalView(e.journal())
+		e.view = newJournalView(e.journal(), q.opt.Clock)
 		e.view.log.setEnded(e.State.Over())
 	}
 	if i := slices.Index(q.idle, e); i >= 0 {

@@ -136,10 +136,10 @@ func (l *eventLog) wakeLocked() {
 	l.grown = make(chan struct{})
 }
 
-// update reads the complete lines that were appended to the file since the last call. It calls each for
-// every event. A missing file counts as an empty one. It returns an error if a line is longer than
-// journal.MaxLine or if the file has become shorter.
-func (l *eventLog) update(each func(Event)) error {
+// update reads the complete lines that were appended to the file since the last call. It calls the function
+// each for every event. If each returns an error, the next call begins with the same line. A missing file has
+// no lines. A line longer than journal.MaxLine and a file that has shrunk are errors.
+func (l *eventLog) update(each func(Event) error) error {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	f, err := os.Open(l.path)
@@ -176,11 +176,11 @@ func (l *eventLog) update(each func(Event)) error {
 			return fmt.Errorf("%s: %w", l.path, err)
 		}
 		event, err := parseEvent(l.last+1, line)
+		if err == nil && each != nil {
+			err = each(event)
+		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", l.path, l.last+1, err)
-		}
-		if each != nil {
-			each(event)
 		}
 		l.add(event, int64(len(line)))
 	}
@@ -293,11 +293,12 @@ type serviceLog struct {
 // openServiceLog reads the file of the service's events. It removes an incomplete last line from the file.
 func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 	l := &serviceLog{log: newEventLog(path), clock: clock, state: map[string]State{}}
-	err := l.log.update(func(e Event) {
+	err := l.log.update(func(e Event) error {
 		var c Campaign
 		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
 			l.state[c.ID] = c.State
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/journal"
@@ -40,7 +42,7 @@ func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		testutil.NoError(b, newJournalView(path).update())
+		testutil.NoError(b, newJournalView(path, clockwork.NewRealClock()).update())
 	}
 }
 

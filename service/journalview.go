@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"unique"
+
+	"github.com/jonboulle/clockwork"
 
 	"tutti/activelearn"
 	"tutti/coll"
@@ -21,54 +24,42 @@ type journalView struct {
 	log     *eventLog
 	summary *summary
 
-	mu     sync.Mutex
-	err    error // of the first failed update; later updates return the same error
-	logged bool  // err was logged
+	mu  sync.Mutex
+	err error // of the last update
 }
 
-func newJournalView(path string) *journalView {
-	return &journalView{log: newEventLog(path), summary: newSummary()}
+func newJournalView(path string, clock clockwork.Clock) *journalView {
+	return &journalView{log: newEventLog(path), summary: newSummary(clock)}
 }
 
-// update reads the lines that were appended to the journal since the last call.
+// update reads the lines that were appended since the last call. After an error the next call begins with
+// the same line.
 func (v *journalView) update() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.err != nil {
-		return v.err
-	}
-	var invalid error
-	err := v.log.update(func(e Event) {
-		if err := v.summary.add(e); err != nil && invalid == nil {
-			invalid = err
-		}
-	})
-	if err == nil && invalid != nil {
-		err = fmt.Errorf("%s: %w", v.log.path, invalid)
-	}
-	v.err = err
-	return err
+	v.err = v.log.update(v.summary.add)
+	return v.err
 }
 
-// firstFailure reports whether this is its first call since an update failed. The caller logs the error
-// only then.
-func (v *journalView) firstFailure() bool {
+// failure returns the error of the last update.
+func (v *journalView) failure() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	first := v.err != nil && !v.logged
-	v.logged = v.err != nil
-	return first
+	return v.err
 }
 
-// measurements returns the measurements that follow a line of the journal, in order. It returns at most
-// limit of them, or all if limit is 0. Its time grows with the number of lines in the journal.
-func (v *journalView) measurements(after int64, limit int) ([]Measurement, error) {
+// measurements returns the measurements after a line of the journal, in order. limit is their
+// maximal number, 0 for all. It reads O(lines) of the journal, until ctx is cancelled.
+func (v *journalView) measurements(ctx context.Context, after int64, limit int) ([]Measurement, error) {
 	page := pageEvents
 	if limit > 0 {
 		page = min(page, 2*limit)
 	}
 	out := []Measurement{}
 	for last := v.log.Last(); after < last; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		events, _ := v.log.After(after, page)
 		if len(events) == 0 {
 			return nil, fmt.Errorf("%s: line %d cannot be read", v.log.path, after+1)
@@ -115,31 +106,37 @@ type summary struct {
 	curve    []CurvePoint
 	progress Progress
 	spent    daySpending
+	clock    clockwork.Clock
 }
 
-func newSummary() *summary {
+func newSummary(clock clockwork.Clock) *summary {
 	return &summary{
+		clock:    clock,
 		state:    journal.State{Lean: true},
 		latest:   map[journal.Problem]activelearn.Evaluation{},
 		progress: Progress{Failures: map[string]int{}},
 	}
 }
 
-// add adds a line of the journal to the summary.
+// add adds a line of the journal. After an error the summary is unchanged.
 func (s *summary) add(e Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.progress.Records = e.Seq
 	if e.Type == string(journal.KindHeader) {
-		return s.addHeaderLocked(e.Data)
+		if err := s.addHeaderLocked(e.Data); err != nil {
+			return err
+		}
+		s.progress.Records = e.Seq
+		return nil
 	}
 	var r journal.Record
 	if err := json.Unmarshal(e.Data, &r); err != nil {
-		return fmt.Errorf("line %d: %w", e.Seq, err)
+		return err
 	}
 	if err := r.Validate(); err != nil {
-		return fmt.Errorf("line %d: %w", e.Seq, err)
+		return err
 	}
+	s.progress.Records = e.Seq
 	internNames(&r)
 	s.state.Add(r)
 	if r.Problem != (journal.Problem{}) {
@@ -156,7 +153,7 @@ func (s *summary) addRecordLocked(r journal.Record) {
 		s.progress.Trials++
 		s.progress.MachineSeconds += r.Trial.CostSeconds
 		s.progress.NodeSeconds += r.Trial.NodeSeconds()
-		s.spent.add(r.Time, r.Trial.NodeSeconds())
+		s.spent.add(r.Time, s.clock.Now(), r.Trial.NodeSeconds())
 		if r.Trial.State != coll.TrialDone {
 			s.progress.FailedTrials++
 			s.progress.Failures[cmp.Or(r.Trial.Phase, "other")]++

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -41,7 +43,7 @@ func TestSummary(t *testing.T) {
 	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
 		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &activelearn.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
-	d := newSummary()
+	d := newSummary(clockwork.NewRealClock())
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
 		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []activelearn.Reason{{Uncertainty: 0.5}, {Uncertainty: 0.25}}},
@@ -78,7 +80,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSpending checks that daySpending counts only the latest day, and when a day begins and ends.
+// TestSpending checks that daySpending keeps the latest day only, that a time in the future counts as now, and
+// the limits of a day.
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	var s daySpending
@@ -91,11 +94,16 @@ func TestSpending(t *testing.T) {
 		{"the first", noon, 2, 2, 0},
 		{"the same day", noon.Add(11 * time.Hour), 3, 5, 0},
 		{"in another zone", noon.Add(11 * time.Hour).UTC(), 1, 6, 0},
-		{"the next day", noon.Add(13 * time.Hour), 4, 0, 4},
-		{"earlier day", noon, 8, 0, 4},
+		{"the next day, seen on the first", noon.Add(13 * time.Hour), 4, 10, 0},
+		{"the next day", noon.Add(13 * time.Hour), 4, 4, 4},
+		{"earlier day", noon, 8, 12, 12},
 	}
 	for _, st := range steps {
-		s.add(st.at, st.add)
+		now := noon.Add(11 * time.Hour)
+		if st.name == "the next day" {
+			now = noon.Add(14 * time.Hour)
+		}
+		s.add(st.at, now, st.add)
 		if first, next := s.on("2026-03-01"), s.on("2026-03-02"); first != st.first || next != st.next {
 			t.Errorf("%s: %g and %g, want %g and %g", st.name, first, next, st.first, st.next)
 		}

@@ -50,8 +50,8 @@ func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, err
 	return o.Machine.Inspect(ctx, b)
 }
 
-// changedLibrary describes the first library that is not as it was before. It returns "" if no library has
-// changed.
+// changedLibrary describes the first library that differs from its earlier state. It returns "" if no
+// library has changed. Every role may read the text, so it names no path.
 func changedLibrary(before, now []LibraryBuild) string {
 	for _, n := range now {
 		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })
@@ -62,9 +62,9 @@ func changedLibrary(before, now []LibraryBuild) string {
 		case b.Version != n.Version:
 			return fmt.Sprintf("%s was version %s and is %s", n.Name, cmp.Or(b.Version, "unknown"), cmp.Or(n.Version, "unknown"))
 		case b.Path != n.Path:
-			return fmt.Sprintf("%s was %s and is %s", n.Name, cmp.Or(b.Path, "nowhere"), cmp.Or(n.Path, "nowhere"))
+			return n.Name + ": the path of its file has changed"
 		case b.Checksum != n.Checksum:
-			return fmt.Sprintf("%s: the file %s has changed", n.Name, n.Path)
+			return n.Name + ": its file has changed"
 		}
 	}
 	return ""
@@ -154,6 +154,7 @@ func slurmNodes(ctx context.Context, s config.Slurm) ([]string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second // a process that sinfo leaves behind keeps the pipes open
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("sinfo: %w: %s", err, strings.TrimSpace(errs.String()))
 	}

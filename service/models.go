@@ -65,7 +65,7 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	}
 	c, err := assembly.New(cfg)
 	if errors.Is(err, assembly.ErrUnmeasurable) {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNoProblem, id, err)
+		return nil, fmt.Errorf("%w: %s", ErrNoProblem, id) // every role may read the text, and err names paths
 	}
 	if err != nil {
 		return nil, fmt.Errorf("campaign of %s: %w", dir, err)

@@ -21,6 +21,7 @@ type processes struct {
 	command []string      // the program and the arguments before its commands
 	environ []string      // nil: that of this process
 	poll    time.Duration // between two checks of a process that is not a child
+	grace   time.Duration // time for an interrupted process to end before it is killed
 }
 
 // process is a tutti process that works on a campaign.
@@ -64,17 +65,28 @@ func (p processes) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
-// run runs tutti and waits for its end. If ctx is cancelled, run interrupts tutti. An error contains the
-// last message in the log.
+// run runs tutti to its end. When ctx is cancelled, run interrupts tutti, and kills it after the grace
+// time. The error contains the last message of the log.
 func (p processes) run(ctx context.Context, log, output string, args ...string) error {
 	c, err := p.start(log, output, args)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.signal(os.Interrupt) })
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.signal(os.Interrupt)
+		select {
+		case <-ended:
+		case <-time.After(p.grace):
+			_ = c.signal(syscall.SIGKILL)
+		}
+	})
 	defer stop()
 	code, err := c.wait()
+	close(ended)
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("tutti %s: it exceeded its time limit", args[0])
 	case err != nil:
 		return fmt.Errorf("tutti %s: %w", args[0], err)
 	case code != ExitDone:

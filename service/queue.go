@@ -205,7 +205,7 @@ func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 		e.Goal = goal
 		err := q.setStateLocked(e, Stopping)
 		if e.process != nil {
-			err = errors.Join(err, q.terminateLocked(e, e.process))
+			q.terminateLocked(e, e.process)
 		}
 		return e.current(), err
 	}
@@ -234,8 +234,8 @@ func (q *queue) resume(id string) (Campaign, error) {
 		return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
 	case q.draining:
 		return Campaign{}, ErrDraining
-	case e.measures() && q.reservedLocked(e) == 0:
-		return Campaign{}, q.overBudgetLocked(e)
+	case e.measures() && q.overBudgetLocked(e):
+		return Campaign{}, q.budgetErrorLocked(e)
 	}
 	if err := q.checkLengthLocked(); err != nil {
 		return Campaign{}, err
@@ -278,9 +278,7 @@ func (q *queue) setWaitsForLocked(e *entry, what string) {
 		return
 	}
 	e.WaitsFor = what
-	if err := e.save(); err != nil {
-		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
-	}
+	q.logUnsaved(e, e.save())
 	q.publishLocked(e)
 }
 
@@ -318,11 +316,8 @@ func (q *queue) drain() {
 	q.mu.Lock()
 	q.draining = true
 	for _, e := range q.order {
-		if e.process == nil {
-			continue
-		}
-		if err := q.terminateLocked(e, e.process); err != nil {
-			q.opt.Log.Warn("process not stopped", "campaign", e.ID, "error", err)
+		if e.process != nil {
+			q.terminateLocked(e, e.process)
 		}
 	}
 	q.wakeLocked()
@@ -397,6 +392,10 @@ func (q *queue) nodeHoursLocked() NodeHours {
 		if !e.measures() {
 			continue
 		}
+		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
+			spent += max(e.spentOn(today), q.quota.maxNodeSeconds(e.NodeHours)) // all that it may spend
+			continue
+		}
 		spent += e.spentOn(today)
 		if e.State == Running || e.State == Stopping || q.machines[e.Machine] == e.ID {
 			reserved += q.reservedLocked(e)
@@ -410,8 +409,19 @@ func (q *queue) reservedLocked(e *entry) float64 {
 	return max(0, q.quota.maxNodeSeconds(e.NodeHours)-e.current().Progress.NodeSeconds)
 }
 
-// overBudgetLocked returns the error for a campaign that has exceeded its budget.
-func (q *queue) overBudgetLocked(e *entry) error {
+// overBudgetLocked reports whether a campaign has taken all its node-hours or, on recorded data, all its time.
+func (q *queue) overBudgetLocked(e *entry) bool {
+	if e.measures() {
+		return q.reservedLocked(e) == 0
+	}
+	return q.opt.RecordedTime > 0 && q.opt.Clock.Since(e.since) > q.opt.RecordedTime
+}
+
+// budgetErrorLocked returns the error of a campaign that has exceeded its budget.
+func (q *queue) budgetErrorLocked(e *entry) error {
+	if !e.measures() {
+		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.RecordedTime)
+	}
 	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
 		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
 }
@@ -439,11 +449,11 @@ func (q *queue) wakeLocked() {
 	q.changed = make(chan struct{})
 }
 
-// terminateLocked interrupts a process. If the process has not ended after Options.Grace, terminateLocked
-// kills it. The journal remains intact.
-func (q *queue) terminateLocked(e *entry, p process) error {
+// terminateLocked interrupts a process, and kills it when it has not ended after
+// Options.Grace. The journal survives the kill.
+func (q *queue) terminateLocked(e *entry, p process) {
 	if err := p.signal(os.Interrupt); err != nil {
-		return err
+		q.opt.Log.Warn("process not interrupted", "campaign", e.ID, "error", err)
 	}
 	time.AfterFunc(q.opt.Grace, func() {
 		q.mu.Lock()
@@ -453,7 +463,6 @@ func (q *queue) terminateLocked(e *entry, p process) error {
 			_ = p.signal(syscall.SIGKILL)
 		}
 	})
-	return nil
 }
 
 // argsLocked returns the arguments with which tutti is started next for a campaign.

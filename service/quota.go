@@ -80,7 +80,8 @@ func (q *quota) maxNodeSeconds(budget float64) float64 {
 func (q *quota) addDrift(nodeSeconds float64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.drift.add(q.clock.Now(), nodeSeconds)
+	now := q.clock.Now()
+	q.drift.add(now, now, nodeSeconds)
 	return writeJSON(q.path, q.drift)
 }
 
@@ -120,19 +121,21 @@ type daySpending struct {
 	NodeSeconds float64 `json:"node_seconds"`
 }
 
-// add adds node-seconds that were spent at the time t. If t is before the stored day, add ignores them.
-func (s *daySpending) add(t time.Time, nodeSeconds float64) {
-	switch day := dayOf(t); {
-	case day > s.Day:
-		*s = daySpending{day, nodeSeconds}
-	case day == s.Day:
-		s.NodeSeconds += nodeSeconds
+// add adds node-seconds that were spent at t. A time after now counts as now, because a later day would end
+// the limit of today. A time before the day counts on the day.
+func (s *daySpending) add(t, now time.Time, nodeSeconds float64) {
+	if t.After(now) {
+		t = now
 	}
+	if day := dayOf(t); day > s.Day {
+		*s = daySpending{Day: day}
+	}
+	s.NodeSeconds += nodeSeconds
 }
 
-// on returns the node-seconds that were spent on a day. For any day other than the stored one it returns 0.
+// on returns the node-seconds that count on a day: none after the latest day.
 func (s daySpending) on(day string) float64 {
-	if s.Day != day {
+	if s.Day < day {
 		return 0
 	}
 	return s.NodeSeconds

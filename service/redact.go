@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -59,9 +58,6 @@ func (e Event) redacted() (Event, bool) {
 	case scheduleEvent:
 		return e, false
 	case journal.KindBatch, journal.KindJob, journal.KindTrial, journal.KindEvaluation, journal.KindGrow, journal.KindHPO, journal.KindStop, journal.KindResume:
-		if !bytes.Contains(e.Data, []byte(`"note"`)) && !bytes.Contains(e.Data, []byte(`"error"`)) {
-			return e, false
-		}
 		data, err = redactedRecord(e.Data)
 	case journal.KindHeader:
 		data, err = redactedHeader(e.Data)
@@ -93,17 +89,38 @@ func kindAndTime(e Event) any {
 	}{e.Type, e.Time}
 }
 
-// redactedRecord parses a record and removes the output of programs from it.
+// redactedRecord returns the fields of a record that are shown.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, err
 	}
-	r.Note, r.HPO = "", nil
-	if r.Trial != nil {
-		r.Trial.Error = ""
+	shown := journal.Record{
+		Kind: r.Kind, Time: r.Time, Problem: r.Problem, Round: r.Round, Batch: r.Batch, Reasons: r.Reasons,
+		Evaluation: r.Evaluation, Grow: r.Grow, Stop: r.Stop,
 	}
-	return r, nil
+	if r.Job != nil {
+		j := redactedJob(*r.Job)
+		shown.Job = &j
+	}
+	if t := r.Trial; t != nil {
+		shown.Trial = &coll.Trial{Measurement: t.Measurement, Attempt: t.Attempt, State: t.State, Phase: t.Phase}
+	}
+	return shown, nil
+}
+
+// redactedJob returns the fields of a job that are shown: no output of programs, and nothing about nodes and
+// libraries.
+func redactedJob(j coll.Job) coll.Job {
+	return coll.Job{
+		Name: j.Name, State: j.State, ID: j.ID, Carries: j.Carries, Nodes: j.Nodes, LimitSeconds: j.LimitSeconds, Outcome: j.Outcome, Spent: j.Spent,
+	}
+}
+
+// Redacted returns the job as the role read sees it.
+func (j Job) Redacted() Job {
+	j.Job = redactedJob(j.Job)
+	return j
 }
 
 // shownSpec has the fields of the campaign file, as the header of a journal contains them, that every role

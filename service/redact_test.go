@@ -49,7 +49,12 @@ func TestRedacted(t *testing.T) {
 	}{
 		{"header", "header", secretHeader, shownHeader},
 		{"unknown header", "header", `{"kind":"header","spec":"hunter2"}`, `{"kind":"header",` + stamp + `}`},
-		{"trial", "trial", `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1}}`, `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1}}`},
+		{"trial", "trial", `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1,"cost_seconds":2,"attempt":1,"state":"done"}}`, `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":1,"cost_seconds":2,"attempt":1,"state":"done"}}`},
+		{
+			"job that never started", "job", `{"kind":"job",` + stamp + `,"job":{"name":"j","state":"ended","carries":[0],"nodes":2,"limit_seconds":9,"outcome":"failed","no_start_reason":"no licence for hunter2",` +
+				`"environment":{"nodes":["hunter2"],"library":"hunter2"}}}`,
+			`{"kind":"job",` + stamp + `,"job":{"name":"j","state":"ended","carries":[0],"nodes":2,"limit_seconds":9,"outcome":"failed"}}`,
+		},
 		{
 			"failed trial", "trial", `{"kind":"trial",` + stamp + `,"trial":{` + point + `,"cost_seconds":2,"attempt":1,"state":"failed","phase":"launch","error":"export: hunter2"}}`,
 			`{"kind":"trial",` + stamp + `,"trial":{` + point + `,"seconds":0,"cost_seconds":2,"attempt":1,"state":"failed","phase":"launch"}}`,

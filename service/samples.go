@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,28 +34,34 @@ type storedStatus struct {
 	Digest string `json:"digest"` // identifies the input of the last update
 }
 
-// Redacted returns the status without paths and names of nodes, for the role read.
+// Redacted returns the status as the role read sees it: without paths, names of nodes and output of programs.
 func (s SampleStatus) Redacted() SampleStatus {
-	s.Folder = ""
+	f := s.SampleFolder
+	out := SampleStatus{
+		SampleFolder: config.SampleFolder{Name: f.Name, Base: f.Base, Release: f.Release, Exclude: f.Exclude, Drift: f.Drift},
+		Checked:      s.Checked, Decision: s.Decision,
+	}
 	if s.Error != "" {
-		s.Error = hiddenError
+		out.Error = hiddenError
 	}
 	if s.Report == nil {
-		return s
+		return out
 	}
 	r := *s.Report
-	r.Jobs, r.TimeChanges, r.Drift = slices.Clone(r.Jobs), slices.Clone(r.TimeChanges), slices.Clone(r.Drift)
-	for i := range r.Jobs {
-		r.Jobs[i].File = ""
+	out.Report = &online.Report{
+		Time: r.Time, Calls: r.Calls, AllJobs: r.AllJobs, Price: r.Price, Classes: r.Classes,
+		Jobs: []online.JobReport{}, TimeChanges: []online.TimeChange{}, Drift: []online.SourceDrift{},
 	}
-	for i := range r.TimeChanges {
-		r.TimeChanges[i].Job = ""
+	for _, j := range r.Jobs {
+		out.Report.Jobs = append(out.Report.Jobs, online.JobReport{Begun: j.Begun, Last: j.Last, Calls: j.Calls})
 	}
-	for i := range r.Drift {
-		r.Drift[i].Source = ""
+	for _, c := range r.TimeChanges {
+		out.Report.TimeChanges = append(out.Report.TimeChanges, online.TimeChange{Begun: c.Begun, Point: c.Point, Algorithm: c.Algorithm, Factor: c.Factor})
 	}
-	s.Report = &r
-	return s
+	for _, d := range r.Drift {
+		out.Report.Drift = append(out.Report.Drift, online.SourceDrift{Candidates: d.Candidates, Change: d.Change, Ratio: d.Ratio})
+	}
+	return out
 }
 
 // samples watches the folders of samples. If a folder has new samples, it updates the table of the folder.
@@ -187,6 +193,9 @@ func digestSamples(folder string, last *finished) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// updateTime limits an update.
+const updateTime = time.Hour
+
 // update runs the command "tutti online update" on a folder of samples and returns the report of the
 // command.
 func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finished) (*online.Report, error) {
@@ -194,7 +203,18 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	args := []string{"online", "update", f.Folder, "--format", "json"}
+	table := cmp.Or(f.Table, dir)
+	if err := os.MkdirAll(table, 0o755); err != nil {
+		return nil, err
+	}
+	if about, err := os.Stat(table); err != nil {
+		return nil, err
+	} else if about.Mode().Perm()&0o022 != 0 {
+		return nil, fmt.Errorf("%s: mode %04o: jobs of other users could change the table: want a folder that only its owner can write", table, about.Mode().Perm())
+	}
+	ctx, stop := context.WithTimeout(ctx, updateTime)
+	defer stop()
+	args := []string{"online", "update", f.Folder, table, "--format", "json"}
 	if f.Release != "" {
 		args = append(args, "--release", f.Release)
 	}

@@ -84,7 +84,7 @@ func TestWatch(t *testing.T) {
 	stop()
 
 	commands := testutil.Must(os.ReadFile(filepath.Join(folder, "calls.txt")))(t)
-	if want := "online update " + folder + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(commands), want) < 3 {
+	if want := "online update " + folder + " " + filepath.Join(state, "online", "app") + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(commands), want) < 3 {
 		t.Errorf("commands %s, want %s", commands, want)
 	}
 	s, stop = running(t, opt)
@@ -108,7 +108,18 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchDrift checks that the service creates a campaign if the times of applications differ from those
+// TestWatchForeignTable checks that a folder in which other users can write does not get the table.
+func TestWatchForeignTable(t *testing.T) {
+	folder, table := t.TempDir(), t.TempDir()
+	testutil.NoError(t, os.Chmod(table, 0o777))
+	opt := options(t, t.TempDir())
+	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Table: table, Every: time.Hour}}
+	s, stop := running(t, opt)
+	defer stop()
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.Contains(o.Error, table+": mode 0777") })
+}
+
+// TestWatchDrift checks that a campaign is created when the times of applications differ from those
 // of the last campaign.
 func TestWatchDrift(t *testing.T) {
 	skipShort(t)

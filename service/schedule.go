@@ -300,6 +300,7 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	}
 	if b.When.Library {
 		if text := changedLibrary(before.Libraries, now.Libraries); text != "" {
+			s.opt.Log.Info("library changed", "base", b.Name, "before", before.Libraries, "now", now.Libraries)
 			return true, text
 		}
 	}
@@ -336,12 +337,17 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 // driftCandidates is the number of candidates that a drift measurement measures again.
 const driftCandidates = "16"
 
-// measureDrift runs the command "tutti verify --drift". It returns the drift that the command measured.
+// driftTime limits a drift measurement, waiting for nodes included.
+const driftTime = 24 * time.Hour
+
+// measureDrift runs the command "tutti verify --drift" and returns the drift that it measured.
 func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return verification.Drift{}, err
 	}
+	ctx, stop := context.WithTimeout(ctx, driftTime)
+	defer stop()
 	output := filepath.Join(dir, outputFile)
 	if err := s.processes.run(ctx, filepath.Join(dir, logFile), output, "verify", results, "--drift", driftCandidates, "--format", "json"); err != nil {
 		return verification.Drift{}, err

@@ -36,11 +36,12 @@ type Options struct {
 	// their syntax. All other files are private.
 	Readable []string
 
-	MaxQueue int           // campaigns in the queue, 0: 100
-	LogBytes int64         // of the log of one campaign, 0: 1 MiB
-	Poll     time.Duration // between two reads of a journal, 0: 250 ms
-	Grace    time.Duration // time for a process to stop before it is killed, 0: 1 min
-	Once     bool          // Run returns when nothing is due and no campaign can run
+	MaxQueue     int           // campaigns in the queue, 0: 100
+	LogBytes     int64         // of the log of one campaign, 0: 1 MiB
+	RecordedTime time.Duration // running time of a campaign on recorded data, 0: no limit
+	Poll         time.Duration // between two reads of a journal, 0: 250 ms
+	Grace        time.Duration // time for a process to stop before it is killed, 0: 1 min
+	Once         bool          // Run returns when nothing is due and no campaign can run
 
 	Clock clockwork.Clock // nil: the real one
 	Log   *slog.Logger    // nil: silent
@@ -107,7 +108,7 @@ func (s *Service) load(quota *quota) (err error) {
 	if s.events, err = openServiceLog(filepath.Join(s.opt.State, eventsFile), s.opt.Clock); err != nil {
 		return err
 	}
-	s.queue = newQueue(s.opt, s.events, processes{s.opt.Command, s.opt.Environ, s.opt.Poll}, quota)
+	s.queue = newQueue(s.opt, s.events, processes{s.opt.Command, s.opt.Environ, s.opt.Poll, s.opt.Grace}, quota)
 	if err = s.queue.load(); err == nil {
 		s.schedule, err = newSchedule(s.opt, s.queue)
 	}

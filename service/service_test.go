@@ -292,6 +292,42 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// breaker is a service.Machine that makes the state of every campaign impossible to save.
+type breaker struct{ state string }
+
+func (b breaker) Inspect(context.Context, config.Base) (service.MachineState, error) {
+	paths, err := filepath.Glob(filepath.Join(b.state, "campaigns", "*", "campaign.json"))
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path), os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
+	}
+	return service.MachineState{}, err
+}
+
+// TestUnsavedState checks that a process is followed if the state of its campaign cannot be saved, that no other
+// campaign starts on its machine, and that the state is saved later.
+func TestUnsavedState(t *testing.T) {
+	skipShort(t)
+	state := t.TempDir()
+	opt := options(t, state, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
+	opt.Machine = breaker{state}
+	s, _ := running(t, opt)
+	id := create(t, s, service.Request{Base: "b"})
+	awaitTrial(t, s, id)
+	second := create(t, s, service.Request{Base: "b"})
+	if c, err := s.Campaign(id); err != nil || c.State != service.Running {
+		t.Errorf("%s, %v, want the campaign running", c.State, err)
+	}
+	if c, err := s.Campaign(second); err != nil || c.State != service.Queued {
+		t.Errorf("second campaign %s, %v, want it queued", c.State, err)
+	}
+	path := filepath.Join(state, "campaigns", id, "campaign.json")
+	testutil.NoError(t, os.RemoveAll(path))
+	waitUntil(t, func() bool {
+		content, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(content), `"running"`)
+	}, func() string { return "campaign.json is not written" })
+}
+
 func TestKillsDeafProcess(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "deaf", fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
 	opt.Grace = 50 * time.Millisecond
@@ -512,13 +548,13 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
 	id := runToEnd(t, s, service.Request{Base: "b"})
-	all, err := s.Measurements(id, 0, 0)
+	all, err := s.Measurements(t.Context(), id, 0, 0)
 	if err != nil || len(all) != trials {
 		t.Fatalf("%d measurements, %v, want %d", len(all), err, trials)
 	}
 	var paged []service.Measurement
 	for after := int64(0); len(paged) < trials; after = paged[len(paged)-1].Seq {
-		part, err := s.Measurements(id, after, 700)
+		part, err := s.Measurements(t.Context(), id, after, 700)
 		if err != nil || len(part) == 0 || len(part) > 700 {
 			t.Fatalf("%d measurements after line %d, %v", len(part), after, err)
 		}
@@ -528,7 +564,7 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 		t.Error("the pages differ from the whole")
 	}
 	testutil.NoError(t, os.Remove(filepath.Join(state, "campaigns", id, "results", journal.FileName)))
-	if got, err := s.Measurements(id, 0, 0); err == nil {
+	if got, err := s.Measurements(t.Context(), id, 0, 0); err == nil {
 		t.Errorf("%d measurements without a journal, want an error", len(got))
 	}
 }
@@ -551,11 +587,11 @@ func TestResults(t *testing.T) {
 	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
 		t.Errorf("Jobs = %v, %v, want none", jobs, err)
 	}
-	page, err := s.Measurements(id, 0, 3)
+	page, err := s.Measurements(t.Context(), id, 0, 3)
 	if err != nil || len(page) != 3 {
 		t.Fatalf("Measurements = %+v, %v", page, err)
 	}
-	remaining, err := s.Measurements(id, page[2].Seq, 0)
+	remaining, err := s.Measurements(t.Context(), id, page[2].Seq, 0)
 	if err != nil || len(remaining) != 4 || remaining[0].MsgBytes != 4 || remaining[0].Library != "mpich" {
 		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, remaining, err)
 	}

@@ -56,20 +56,19 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the running process of a campaign. If none is running, it starts one. For a stopping
-// campaign without a process it returns nil.
+// launch returns the running process of a campaign, or starts a process if none is running. It returns nil
+// for a stopping campaign without a process. A process that runs is followed even if its state cannot be saved.
 func (q *queue) launch(e *entry) (process, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if p := q.processes.find(e.results(), e.Process); p != nil {
-		e.process = p
+		e.process, e.since = p, q.opt.Clock.Now()
 		q.opt.Log.Info("following a process that works on the campaign", "campaign", e.ID)
 		if e.Goal != "" || q.draining {
-			return p, q.terminateLocked(e, p)
-		}
-		if e.State == Queued {
+			q.terminateLocked(e, p)
+		} else if e.State == Queued {
 			e.WaitsFor = waitsForForeign
-			return p, q.setStateLocked(e, Running)
+			q.logUnsaved(e, q.setStateLocked(e, Running))
 		}
 		return p, nil
 	}
@@ -84,7 +83,7 @@ func (q *queue) launch(e *entry) (process, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.process = c
+	e.process, e.since = c, q.opt.Clock.Now()
 	if p, err := journal.ProcessOf(c.cmd.Process.Pid); err == nil {
 		e.Process = &p
 	}
@@ -93,7 +92,15 @@ func (q *queue) launch(e *entry) (process, error) {
 	}
 	q.opt.Log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
 	e.Error, e.WaitsFor = "", ""
-	return c, q.setStateLocked(e, Running)
+	q.logUnsaved(e, q.setStateLocked(e, Running))
+	return c, nil
+}
+
+// logUnsaved logs that a state was not saved. The next poll saves it.
+func (q *queue) logUnsaved(e *entry, err error) {
+	if err != nil {
+		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
+	}
 }
 
 // follow reads the growing journal of a campaign until the campaign's process has ended. It returns the
@@ -128,34 +135,36 @@ func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	}
 }
 
-// poll reads the new lines of the journal and shortens a long log. It also stops a campaign that has
-// exceeded its budget. If the journal cannot be read, poll logs this error once.
+// poll reads the new lines of the journal, cuts the log, saves a state that could not be saved and stops a
+// campaign that has exceeded its budget. Only the first of several failures to read the journal is logged.
 func (q *queue) poll(e *entry, v *journalView) {
-	if err := v.update(); err != nil && v.firstFailure() {
-		q.opt.Log.Warn("journal not read", "campaign", e.ID, "error", err)
+	before := v.failure()
+	switch err := v.update(); {
+	case err != nil && before == nil:
+		q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
+	case err == nil && before != nil:
+		q.opt.Log.Info("journal read again", "campaign", e.ID)
 	}
 	if err := capLog(e.log(), q.opt.LogBytes); err != nil {
 		q.opt.Log.Warn("log not cut", "campaign", e.ID, "error", err)
 	}
-	q.enforceBudget(e)
-}
-
-// enforceBudget stops a campaign that has exceeded its budget of node-hours.
-func (q *queue) enforceBudget(e *entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e.process == nil || e.Goal != "" || !e.measures() || q.reservedLocked(e) > 0 {
+	if e.unsaved && e.save() == nil {
+		q.opt.Log.Info("state saved", "campaign", e.ID)
+	}
+	q.enforceBudgetLocked(e)
+}
+
+// enforceBudgetLocked stops a campaign that has taken all its node-hours or, on recorded data, all its time.
+func (q *queue) enforceBudgetLocked(e *entry) {
+	if e.process == nil || e.Goal != "" || !q.overBudgetLocked(e) {
 		return
 	}
-	q.opt.Log.Warn("campaign stopped: it has taken all its node-hours", "campaign", e.ID, "node_hours", e.NodeHours)
+	q.opt.Log.Warn("campaign stopped", "campaign", e.ID, "error", q.budgetErrorLocked(e))
 	e.Goal = goalQuota
-	err := q.setStateLocked(e, Stopping)
-	if err == nil {
-		err = q.terminateLocked(e, e.process)
-	}
-	if err != nil {
-		q.opt.Log.Error("campaign not stopped", "campaign", e.ID, "error", err)
-	}
+	q.logUnsaved(e, q.setStateLocked(e, Stopping))
+	q.terminateLocked(e, e.process)
 }
 
 // processEnded sets the state of a campaign after its process has ended. The result says whether the
@@ -186,7 +195,7 @@ func (q *queue) endStoppedLocked(e *entry) {
 	failure := q.cancelJobs(e)
 	q.mu.Lock()
 	if e.Goal == goalQuota {
-		q.endLocked(e, Failed, ExitCancelled, errors.Join(q.overBudgetLocked(e), failure))
+		q.endLocked(e, Failed, ExitCancelled, errors.Join(q.budgetErrorLocked(e), failure))
 		return
 	}
 	q.endLocked(e, Cancelled, ExitCancelled, failure)
@@ -264,9 +273,7 @@ func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
 	if q.machines[e.Machine] == e.ID {
 		delete(q.machines, e.Machine)
 	}
-	if err := q.setStateLocked(e, state); err != nil {
-		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
-	}
+	q.logUnsaved(e, q.setStateLocked(e, state))
 	if e.view != nil {
 		e.view.log.setEnded(state.Over())
 		q.viewLocked(e) // adds the campaign to the idle ones

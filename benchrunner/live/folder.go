@@ -50,8 +50,10 @@ func makeFolder(dir string, j job) error {
 }
 
 func fillFolder(dir string, j job) error {
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
+	if !j.private { // MkdirTemp created the folder with mode 0700
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
 	}
 	for i := range j.launches {
 		if err := os.Mkdir(filepath.Join(dir, launchDir(i)), 0o777); err != nil {

@@ -137,14 +137,14 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 		return done, nil
 	}
 	var err error
-	if c.job, err = r.makeJob(c.plannedJob); err != nil {
+	if c.job, err = r.makeJob(ctx, c.plannedJob); err != nil {
 		return done, err
 	}
 	return prepared, r.logJob(c.Job)
 }
 
 // makeJob gives a planned job an unused name and creates its folder.
-func (r *run) makeJob(d plannedJob) (job, error) {
+func (r *run) makeJob(ctx context.Context, d plannedJob) (job, error) {
 	for {
 		r.mu.Lock()
 		r.number++
@@ -154,7 +154,7 @@ func (r *run) makeJob(d plannedJob) (job, error) {
 		if err != nil {
 			return job{}, err
 		}
-		err = makeFolder(r.m.jobDir(name), j)
+		err = r.m.retry(ctx, func() error { return makeFolder(r.m.jobDir(name), j) })
 		if !errors.Is(err, fs.ErrExist) {
 			return j, err
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"tutti/benchrunner"
@@ -130,12 +131,14 @@ func (m *Machine) attached(ctx context.Context) bool {
 	return c.Attached
 }
 
-// retry calls f until its error does not match benchrunner.ErrUnavailable, or until patience has passed.
+// retry calls f until it succeeds, its error can not be temporary or patience has passed. Temporary
+// are benchrunner.ErrUnavailable and a lack of file descriptors.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	w := m.newWait()
 	for {
 		err := f()
-		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || w.over() {
+		temporary := errors.Is(err, benchrunner.ErrUnavailable) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+		if !temporary || w.over() {
 			return err
 		}
 		m.opt.Notice(err)

@@ -61,6 +61,7 @@ type job struct {
 	launches []launch
 	script   string
 	files    map[string][]byte // by path in the folder of the job
+	private  bool              // the files may contain secrets of the campaign file
 }
 
 // launchDir returns the name of a launch's folder inside the folder of its job.
@@ -78,6 +79,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 		},
 		launches: slices.Clone(d.launches),
 		files:    map[string][]byte{},
+		private:  len(m.opt.Env)+len(m.opt.Setup) > 0,
 	}
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
@@ -176,7 +178,7 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 			return launchCommand{}, err
 		}
 	}
-	c.args = append(c.args, args...)
+	c.args = append(c.args, benchrunner.AfterVariables(args)...)
 	for _, a := range slices.Concat(c.args, cmd.Args) {
 		if strings.ContainsRune(a, 0) {
 			return launchCommand{}, fmt.Errorf("argument %q has a zero byte", a)

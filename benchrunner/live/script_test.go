@@ -95,7 +95,7 @@ func TestScriptKeepsWords(t *testing.T) {
 		dir := "/tmp/" + strings.ReplaceAll(nastyWord(rng), "\n", "") + "x"
 		p := planOne(t, wordOptions(t, dir, modules, value, args))
 		f := parse(t, p.Script)
-		want := append([]string{"1", "20.500", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, args...)
+		want := append([]string{"1", "20.500", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, benchrunner.AfterVariables(args)...)
 		if diff := cmp.Diff([][]string{want}, calls(t, f, "tutti_start")); diff != "" {
 			t.Fatalf("start (-want +got):\n%s", diff)
 		}
@@ -165,7 +165,7 @@ func TestScriptGolden(t *testing.T) {
 // TestWordsArrive checks that arguments, variables and files reach the program unchanged, even
 // in a folder whose name contains special characters.
 func TestWordsArrive(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" *`)
+	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" a=b *`)
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	o := options(t, dir, localScheduler(t))
 	program := filepath.Join(dir, "print words")

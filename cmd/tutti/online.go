@@ -32,7 +32,8 @@ func onlineCommand(a *app) *cobra.Command {
 // updateOptions are the flags of tutti online update.
 type updateOptions struct {
 	*app
-	folder       string
+	folder       string // with the samples
+	table        string // folder of the table
 	release      string
 	isReleaseSet bool // --release was given
 	base         string
@@ -45,12 +46,14 @@ type updateOptions struct {
 
 func onlineUpdateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "update FOLDER",
+		Use:   "update FOLDER [TABLE-FOLDER]",
 		Short: "Make a selection table from the samples of jobs",
 		Long: `update reads the samples that jobs of tutti run --learn have written to a folder, those
-of running jobs too. It writes FOLDER/tutti.table: the algorithms that the next jobs
-select, and those that they explore. Without samples the table explores everything.
-update deletes no samples: the same files always give the same table.
+of running jobs too. It writes tutti.table: the algorithms that the next jobs select, and
+those that they explore. Without samples the table explores everything. update deletes
+no samples: the same files always give the same table. Files that it cannot use are left
+out with a warning. The table lies in TABLE-FOLDER, by default in FOLDER: jobs of other
+users should not be able to write there.
 
 --from adds measurements of campaigns or of other machines. --base is a table whose
 rules hold until the samples prove another algorithm faster. --campaign takes both from
@@ -64,9 +67,9 @@ to 1/t, where t is its time predicted by forests.
 update prints what exploring cost, and how long all calls took compared with the default
 (with a 95 % interval). For each class of calls it prints the selected algorithm, since
 when and why. The figures apply to jobs that explore 10 % of their calls.
-FOLDER/updates.jsonl records which selections changed and when.`,
+The file updates.jsonl next to the table records which selections changed and when.`,
 		Example: indent("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
-		Args:    arguments(1, 1, "the folder of --learn"),
+		Args:    arguments(1, 2, "the folder of --learn, and perhaps that of the table"),
 	}
 	o := updateOptions{app: a}
 	flags := cmd.Flags()
@@ -78,7 +81,7 @@ FOLDER/updates.jsonl records which selections changed and when.`,
 	o.policy = choiceFlag(cmd, "policy", online.PolicyTutti, []string{online.PolicyTutti, online.PolicyIOTA}, "`NAME` of the policy")
 	o.format = formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.folder, o.isReleaseSet = args[0], cmd.Flags().Changed("release")
+		o.folder, o.table, o.isReleaseSet = args[0], args[len(args)-1], cmd.Flags().Changed("release")
 		return o.run()
 	}
 	return cmd
@@ -94,21 +97,19 @@ func (o *updateOptions) run() error {
 	if err != nil {
 		return err
 	}
-	if o.folder, err = filepath.Abs(o.folder); err != nil {
-		return err
+	for _, folder := range []*string{&o.folder, &o.table} {
+		if *folder, err = filepath.Abs(*folder); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(*folder, 0o777); err != nil {
+			return withOutputCode(err)
+		}
 	}
-	if err := os.MkdirAll(o.folder, 0o777); err != nil {
-		return withOutputCode(err)
-	}
-	jobs, err := online.ReadFolder(o.folder, build.Banner())
+	jobs, warnings, err := online.ReadFolder(o.folder, build.Banner())
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	for _, j := range jobs {
-		for _, fault := range j.Faults {
-			fmt.Fprintf(o.stderr, "warning: %s: %s: dropped\n", filepath.Join(o.folder, j.File), fault)
-		}
-	}
+	o.warn(warnings)
 	feasible := feasibleAlgorithms{cat, excluded}
 	selected := func(p coll.Point) coll.Algorithm { return base.Select(p.Collective, p.Ranks(), p.PPN, p.MsgBytes) }
 	var earlier [][]coll.Measurement
@@ -120,11 +121,11 @@ func (o *updateOptions) run() error {
 		return err
 	}
 	rules, mixes := rulesFrom(learnt.Advice)
-	x, err := build.ExportLearned(base, rules, append(mixes, feasible.mixes()...), o.folder)
+	x, err := build.ExportLearned(base, rules, append(mixes, feasible.mixes()...), o.table)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	if err := x.Write(o.folder); err != nil {
+	if err := x.Write(o.table); err != nil {
 		return withOutputCode(err)
 	}
 	return o.recordUpdate(learnt, sources)
@@ -149,13 +150,13 @@ func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
 
 // recordUpdate appends the changed selections to updates.jsonl, and prints the report.
 func (o *updateOptions) recordUpdate(learnt online.Result, sources []source) error {
-	updates, err := online.ReadUpdates(o.folder)
+	updates, err := online.ReadUpdates(o.table)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	now := time.Now().UTC()
 	this := online.Update{Time: now, Changes: learnt.Changes(updates)}
-	if err := this.Write(o.folder); err != nil {
+	if err := this.Write(o.table); err != nil {
 		return withOutputCode(err)
 	}
 	report := learnt.Report(append(updates, this), now)

@@ -114,6 +114,7 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
 		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
+		AllStreams: api.MaxConnections(c.Limits.Connections) / 2, // the other connections remain for requests
 	}
 	if c.Tokens != "" {
 		var err error
@@ -178,6 +179,6 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 		},
 		Quota:  c.Quota,
 		Models: service.JournalModels{}, Machine: service.CampaignMachine{}, Readable: shownFiles(),
-		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
+		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, RecordedTime: c.Limits.Recorded, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -69,6 +70,32 @@ func TestServeSecrets(t *testing.T) {
 		want := string(readFile(t, filepath.Join(dir, "state", "campaigns", c.ID, "results", name)))
 		if s.look("/api/v1/campaigns/"+c.ID+"/files/"+name, reader) != want {
 			t.Errorf("a reader does not get %s", name)
+		}
+	}
+}
+
+// TestServeSecretsWithoutStart checks that the role read does not see the output of a launcher that starts no
+// program.
+func TestServeSecretsWithoutStart(t *testing.T) {
+	testutil.NeedAllCases(t)
+	dir := t.TempDir()
+	secretService(t, dir)
+	broken := "#!/bin/sh\necho \"no licence for $RUN_KEY\" >&2\nexit 127\n"
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte(broken), 0o700))
+	reader := newToken(t, dir, "read")
+	s := serve(t, dir)
+	s.token = newToken(t, dir, "operate")
+	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
+	s.await("the campaign ends", func() bool {
+		c = s.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
+		return c.State.Over()
+	})
+	if jobs := string(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/jobs", "")); !strings.Contains(jobs, "no licence for "+secret) {
+		t.Errorf("an operator sees %s, want the output of the launcher", jobs)
+	}
+	for _, path := range append(s.paths(c.ID), s.filesOf(c.ID)...) {
+		if seen := s.look(path, reader); strings.Contains(seen, secret) {
+			t.Errorf("%s shows a secret: %.300s", path, seen)
 		}
 	}
 }

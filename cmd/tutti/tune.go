@@ -180,7 +180,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, fo
 	if err != nil {
 		return err
 	}
-	jnl, err := journal.Create(c.Output, journal.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
+	jnl, err := journal.Create(c.Output, journal.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec, Private: c.HasSecrets()})
 	if errors.Is(err, journal.ErrExists) {
 		return fmt.Errorf("%w: resume it with tutti resume %s, or choose another folder", err, shellWord(displayPath(c.Output)))
 	}

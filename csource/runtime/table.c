@@ -210,9 +210,12 @@ static int read_mix(const char *p, int line, char *why)
     if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) ||
         !read_budget(&p, m))
         return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER], not of alltoallv");
-    m->picks = allocate(MOST_CHOICES, sizeof *m->picks);
-    m->sums = allocate(MOST_CHOICES, sizeof *m->sums);
-    m->most = allocate(MOST_CHOICES, sizeof *m->most);
+    size_t most = 1; /* choices have two words each */
+    for (const char *c = p; *c && most < MOST_CHOICES; c++)
+        most += *c == ' ';
+    m->picks = allocate(most, sizeof *m->picks);
+    m->sums = allocate(most, sizeof *m->sums);
+    m->most = allocate(most, sizeof *m->most);
     do
         if (m->n == MOST_CHOICES || !read_choice(&p, m))
             return refuse(why, line, "a weight, and what a call may take, of 1 to 1000000, and an algorithm of this library, up to 256 times");
@@ -281,6 +284,10 @@ int table_read(char *text, size_t length, char *why)
     }
     for (const char *c = text; c < last; c++)
         lines += *c == '\n';
+    if (lines > MOST_LINES) {
+        snprintf(why, WHY, "%d lines: want at most %d", lines, MOST_LINES);
+        return -1;
+    }
     empty(lines);
     for (; p < last; line++) {
         char *end = strchr(p, '\n');
@@ -371,8 +378,33 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Finds the band of sizes from which a search begins. For each number of bits this is the band with the smallest
- * size of that many bits. */
+/* Returns the first place from i on that has no rule yet; next holds a later candidate for each place. */
+static int place_from(int *next, int i)
+{
+    while (next[i] != i)
+        i = next[i] = next[next[i]];
+    return i;
+}
+
+/* Finds, for each of n ascending sizes, the first rule that applies. A place is the index of a size. */
+static void first_rules(const rule **of, const uint64_t *at, int n, collective what, int ranks, int ppn, unsigned orders)
+{
+    int *next = allocate((size_t)n + 1, sizeof *next);
+    for (int i = 0; i <= n; i++)
+        next[i] = i;
+    for (const rule *r = rules; r < rules + nrules; r++) {
+        if (!applies(r, what, ranks, ppn, orders))
+            continue;
+        const uint64_t *low = bsearch(&r->low[2], at, (size_t)n, sizeof *at, ascending);
+        for (int i = place_from(next, (int)(low - at)); i < n && at[i] <= r->high[2]; i = place_from(next, i)) {
+            of[i] = r;
+            next[i] = i + 1;
+        }
+    }
+    free(next);
+}
+
+/* Finds, for each number of bits, the band that contains the smallest size with that number of bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;
@@ -391,8 +423,10 @@ struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
     uint64_t *at = allocate((size_t)nrules * 2 + 1, sizeof *at);
     int n = begins(at, what, ranks, ppn, orders), used = 0, own = 0;
     struct row *r = allocate(1, sizeof *r + (size_t)n * sizeof *r->bands);
+    const rule **of = allocate((size_t)n, sizeof *of);
+    first_rules(of, at, n, what, ranks, ppn, orders);
     for (int i = 0; i < n; i++) {
-        pick p = table_find(what, ranks, ppn, orders, at[i]);
+        pick none = {NULL, 0, NULL}, p = of[i] == NULL ? none : of[i]->pick;
         if (p.algorithm != NULL && !repository_fits(p.algorithm, ranks))
             p.algorithm = NULL;
         own += p.algorithm != NULL;
@@ -401,6 +435,7 @@ struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
             r->bands[used++].pick = p;
         r->bands[used - 1].up_to = i + 1 < n ? at[i + 1] - 1 : UINT64_MAX;
     }
+    free(of);
     free(at);
     if (own == 0 || used > UINT16_MAX) {
         free(r);

@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 enum { WHY = 256 };               /* bytes of a reason, with its end */
-enum { MOST_TEXT = 16 << 20 };    /* bytes of a table */
+enum { MOST_TEXT = 4 << 20, MOST_LINES = 1 << 14 }; /* bytes and lines of a table */
 
 /* A pick is an algorithm with its parameter. */
 typedef struct pick {

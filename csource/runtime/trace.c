@@ -1,9 +1,11 @@
 #include "tutti.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
 enum { TAG_COUNT = 1, TAG_ROWS };
@@ -222,14 +224,23 @@ static table gather_rows(MPI_Comm world, int rank, int size)
     return t;
 }
 
-/* Replaces the file atomically by the rows of a table. Returns 0 on success. */
+/* Creates a file for writing, and removes an earlier file or link of this name. Returns NULL after an error. */
+static FILE *fresh(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return NULL;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    return file < 0 ? NULL : fdopen(file, "w");
+}
+
+/* Replaces the file atomically. Returns 0 on success. */
 static int write_rows(const char *path, const table *t)
 {
     size_t length = strlen(path);
     char *part = allocate(length + sizeof ".part", 1);
     memcpy(part, path, length);
     memcpy(part + length, ".part", sizeof ".part");
-    FILE *f = fopen(part, "w");
+    FILE *f = fresh(part);
     int bad = f == NULL;
     if (f != NULL) {
         fprintf(f, "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest\n");

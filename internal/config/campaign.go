@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"tutti/preprocess"
@@ -181,4 +182,9 @@ type HPO struct {
 type Export struct {
 	MaxLoss float64 `json:"max_loss"`
 	OpSafe  bool    `json:"op_safe"`
+}
+
+// HasSecrets reports whether the campaign file may contain secrets: variables or lines of shell.
+func (c *Campaign) HasSecrets() bool {
+	return len(c.Runner.Env)+len(c.Runner.Setup) > 0 || slices.ContainsFunc(c.Libraries, func(l Library) bool { return len(l.Env) > 0 })
 }

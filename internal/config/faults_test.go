@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -170,6 +171,17 @@ func TestFaultsComeAllAtOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+// TestLongFile checks that a file with very many keys is refused at once.
+func TestLongFile(t *testing.T) {
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "unknown.key%d: 1\n", i)
+	}
+	if got := faultsOf(t, text.String(), config.Layers{}); len(got) != 1 || got[0] != "c.yaml: want at most 10000 keys and values" {
+		t.Errorf("faults %.300q, want the limit", got)
 	}
 }
 

@@ -121,6 +121,10 @@ func (l *loader) read(content []byte) bool {
 		return true // an empty file: the missing keys are reported later
 	}
 	values := map[string]any{}
+	if err == nil && tooLong(&doc) {
+		l.faults = append(l.faults, fmt.Sprintf("%s: want at most %d keys and values", l.path, maxNodes))
+		return false
+	}
 	if err == nil {
 		l.walk("", doc.Content[0])
 		if d.Decode(&more) == nil {
@@ -135,6 +139,18 @@ func (l *loader) read(content []byte) bool {
 		l.faults = append(l.faults, l.yamlFaults(err)...)
 	}
 	return err == nil
+}
+
+// maxNodes limits the keys and values of a file. The time for a file grows with their square.
+const maxNodes = 10_000
+
+// tooLong reports whether a document has more than maxNodes keys and values.
+func tooLong(doc *yaml.Node) bool {
+	rest := []*yaml.Node{doc}
+	for i := 0; i < len(rest) && len(rest) <= maxNodes; i++ {
+		rest = append(rest, rest[i].Content...)
+	}
+	return len(rest) > maxNodes
 }
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)

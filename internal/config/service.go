@@ -62,10 +62,11 @@ func (q Quota) Validate() error {
 // ServiceLimits has the upper limits of a service, for example on the length of the queue and on the size
 // of logs.
 type ServiceLimits struct {
-	Waiting     int   // campaigns in the queue
-	LogBytes    int64 // size of the log of one campaign
-	Connections int   // number of open connections
-	Streams     int   // number of event streams of one token
+	Waiting     int           // campaigns in the queue
+	LogBytes    int64         // size of the log of one campaign
+	Connections int           // number of open connections
+	Streams     int           // number of event streams of one token
+	Recorded    time.Duration // running time of a campaign on recorded data
 }
 
 // serviceFields returns the keys of a service file. The functions that read them store the values in s.
@@ -79,13 +80,14 @@ func serviceFields(s *Service, dir string) []field {
 		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
 		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, baseList(s, dir)},
-		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, sampleFolderList(s, dir)},
+		{"online", "folders in which jobs leave samples, each with name and folder and perhaps table (folder of the table that they make; else STATE/online/NAME), base, release, exclude, every and drift", []any{}, sampleFolderList(s, dir)},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(func(*Campaign) *float64 { return &s.Quota.Campaign }, 0.001, 1e9)},
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(func(*Campaign) *float64 { return &s.Quota.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns in the queue, at most", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "size of the log of one campaign, at most", "1MiB", logBytes(&s.Limits.LogBytes)},
-		{"limits.connections", "open connections, at most; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
-		{"limits.streams", "open event streams of one token, at most", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
+		{"limits.connections", "open connections, at most, and no more than half of the open files that the system allows; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
+		{"limits.streams", "open event streams of one token, at most; a token may have as many as remain free of half of the connections", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
+		{"limits.recorded", "running time of a campaign on recorded data, which takes no node-hours, at most", "4h", duration(func(*Campaign) *time.Duration { return &s.Limits.Recorded })},
 		{"drain", "time for campaigns to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
 		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(func(*Campaign) *bool { return &s.Pprof })},
 	}

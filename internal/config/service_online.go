@@ -16,6 +16,7 @@ import (
 type SampleFolder struct {
 	Name    string        `json:"name"`
 	Folder  string        `json:"folder,omitempty"`
+	Table   string        `json:"-"`              // folder of the table; empty: in the state folder of the service
 	Base    string        `json:"base,omitempty"` // base whose last campaign is a source of the table; drift starts a new campaign
 	Release string        `json:"release,omitempty"`
 	Exclude []string      `json:"exclude,omitempty"` // names of algorithms
@@ -30,7 +31,7 @@ const defaultEvery = time.Minute
 func sampleFolderList(s *Service, dir string) value {
 	word := schema{"type": "string"}
 	item := objectSchema([]string{"name", "folder"}, map[string]schema{
-		"name": word, "folder": word, "base": word, "release": word, "exclude": listSchema(), "every": word, "drift": {"type": "number"},
+		"name": word, "folder": word, "table": word, "base": word, "release": word, "exclude": listSchema(), "every": word, "drift": {"type": "number"},
 	})
 	read := func(_ *Campaign, v any) error { return readSampleFolders(s, dir, v) }
 	return value{read: read, schema: schema{"type": "array", "items": item}}
@@ -72,8 +73,10 @@ func toSampleFolder(item any, dir string) (SampleFolder, error) {
 	if w.Drift > 0 && w.Base == "" {
 		return w, errors.New("drift: compares with the last campaign of a base, but base is missing")
 	}
-	if !filepath.IsAbs(w.Folder) {
-		w.Folder = filepath.Join(dir, w.Folder)
+	for _, folder := range []*string{&w.Folder, &w.Table} {
+		if *folder != "" && !filepath.IsAbs(*folder) {
+			*folder = filepath.Join(dir, *folder)
+		}
 	}
 	return w, nil
 }
@@ -85,6 +88,8 @@ func setSampleFolder(w *SampleFolder, key string, v any) error {
 		return text(func(*Campaign) *string { return &w.Name }, isName).read(nil, v)
 	case "folder":
 		return text(func(*Campaign) *string { return &w.Folder }, notEmpty).read(nil, v)
+	case "table":
+		return text(func(*Campaign) *string { return &w.Table }, notEmpty).read(nil, v)
 	case "base":
 		return text(func(*Campaign) *string { return &w.Base }, notEmpty).read(nil, v)
 	case "release":
@@ -96,7 +101,7 @@ func setSampleFolder(w *SampleFolder, key string, v any) error {
 	case "drift":
 		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10).read(nil, v)
 	}
-	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "base", "release", "exclude", "every", "drift"}))
+	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "table", "base", "release", "exclude", "every", "drift"}))
 }
 
 // isLearnerRelease returns an error unless a text names a release of libtutti.

@@ -14,12 +14,12 @@ import (
 func TestLoadServiceOnline(t *testing.T) {
 	path := serviceFile(t, "state: s\n"+goodBases+`online:
   - {name: app, folder: learned}
-  - {name: other, folder: /scratch/learned, base: a, release: 1+mpich-4.0.2, exclude: [ring, "pipeline(segsize=8192)"], every: 5m, drift: 0.25}
+  - {name: other, folder: /scratch/learned, table: tables, base: a, release: 1+mpich-4.0.2, exclude: [ring, "pipeline(segsize=8192)"], every: 5m, drift: 0.25}
 `)
 	s := testutil.Must(config.LoadService(path))(t)
 	want := []config.SampleFolder{
 		{Name: "app", Folder: filepath.Join(filepath.Dir(path), "learned"), Every: time.Minute},
-		{Name: "other", Folder: "/scratch/learned", Base: "a", Release: "1+mpich-4.0.2", Exclude: []string{"ring", "pipeline(segsize=8192)"}, Every: 5 * time.Minute, Drift: 0.25},
+		{Name: "other", Folder: "/scratch/learned", Table: filepath.Join(filepath.Dir(path), "tables"), Base: "a", Release: "1+mpich-4.0.2", Exclude: []string{"ring", "pipeline(segsize=8192)"}, Every: 5 * time.Minute, Drift: 0.25},
 	}
 	if !reflect.DeepEqual(s.Online, want) {
 		t.Errorf("%+v, want %+v", s.Online, want)
@@ -38,7 +38,7 @@ func TestLoadServiceOnlineFaults(t *testing.T) {
 		"online: [{name: x, folder: y, release: '9'}]":         "libtutti 9",
 		"online: [{name: x, folder: y, every: soon}]":          "every",
 		"online: [{name: x, folder: y, exclude: ['a b(']}]":    "exclude",
-		"online: [{name: x, folder: y, table: z}]":             "unknown key: want one of name, folder, base",
+		"online: [{name: x, folder: y, xyzzy: z}]":             "unknown key: want one of name, folder, table, base",
 	} {
 		_, err := config.LoadService(serviceFile(t, "state: s\n"+goodBases+text+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

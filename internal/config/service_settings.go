@@ -98,7 +98,7 @@ func (l *loader) fieldError(set map[string]string) error {
 	return &FieldError{Field: "set." + key, Text: text}
 }
 
-// overBudget returns an error if a budget of the campaign c exceeds that of the campaign file.
+// overBudget returns an error for a budget or a number of trials above that of the campaign file.
 func overBudget(base, c *Campaign) error {
 	budgets := []struct {
 		key        string
@@ -113,6 +113,9 @@ func overBudget(base, c *Campaign) error {
 		if b.most > 0 && (b.want > b.most || b.want == 0) {
 			return &FieldError{Field: "set." + b.key, Text: fmt.Sprintf("the campaign file allows more than 0 and at most %s", b.text)}
 		}
+	}
+	if c.HPO.Trials > base.HPO.Trials {
+		return &FieldError{Field: "set.hpo.trials", Text: fmt.Sprintf("the campaign file allows at most %d", base.HPO.Trials)}
 	}
 	return nil
 }

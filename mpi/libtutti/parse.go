@@ -20,6 +20,9 @@ func Parse(text []byte) (Table, error) {
 		return Table{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
 	}
 	lines := strings.SplitAfter(string(text[:last]), "\n")
+	if n := len(lines) - 1; n > maxLines {
+		return Table{}, fmt.Errorf("%w: %d lines: want at most %d", ErrTable, n, maxLines)
+	}
 	if lines[0] != firstLine+"\n" {
 		return Table{}, fmt.Errorf("%w: line 1: want %s", ErrTable, firstLine)
 	}

@@ -16,8 +16,9 @@ var ErrTable = errors.New("not a table")
 
 const (
 	firstLine = "tutti-table 1"
-	maxText   = 16 << 20 // bytes
-	maxBytes  = 1 << 62  // of a message
+	maxText   = 4 << 20 // bytes
+	maxLines  = 1 << 14
+	maxBytes  = 1 << 62 // of a message
 
 	maxWeight  = 1_000_000 // of a choice
 	maxChoices = 256       // of a mix

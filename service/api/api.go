@@ -52,8 +52,9 @@ type Backend interface {
 	Samples() []service.SampleStatus
 
 	Rounds(id string) ([]service.Round, error)
-	// Measurements returns the measurements that follow a line of the journal, at most limit of them.
-	Measurements(id string, after int64, limit int) ([]service.Measurement, error)
+	// Measurements returns at most limit measurements after a line of the journal. It stops when ctx is
+	// cancelled.
+	Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error)
 	Curve(id string) ([]service.CurvePoint, error)
 	Jobs(id string) ([]service.Job, error)
 
@@ -86,6 +87,7 @@ type Options struct {
 	Page          http.Handler  // at /, for browsers; may be nil
 	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
 	Streams       int           // open event streams of one token at most, 0: no limit
+	AllStreams    int           // open event streams of all tokens at most, 0: no limit
 	Heartbeat     time.Duration // between comments on an idle event stream, 0: 15 s
 }
 
@@ -119,7 +121,7 @@ func New(backend Backend, o Options) (*API, error) {
 		a.options.CookieKey = securecookie.GenerateRandomKey(cookieKeyBytes)
 	}
 	a.cookies = newCookieCodec(a.options.CookieKey)
-	a.streams = newStreams(o.Streams)
+	a.streams = newStreams(o.Streams, o.AllStreams)
 	a.metrics = newMetrics(backend, o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()

@@ -23,17 +23,19 @@ var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
 // fake is a Backend that keeps its campaigns in memory. Each campaign has one problem.
 type fake struct {
-	mu        sync.Mutex
-	campaigns []service.Campaign // newest first
-	feeds     map[string]*feed
-	events    *feed
-	keys      map[string]service.Request
-	made      map[string]string // campaign ID by idempotency key
-	measured  []service.Measurement
-	files     map[string]string
-	private   []string // names of private files
-	err       error    // returned by Create, Pause, Resume and Cancel
-	ready     error
+	mu            sync.Mutex
+	campaigns     []service.Campaign // newest first
+	feeds         map[string]*feed
+	events        *feed
+	keys          map[string]service.Request
+	made          map[string]string // campaign ID by idempotency key
+	measured      []service.Measurement
+	measuredAfter []int64 // arguments of Measurements
+	jobs          []service.Job
+	files         map[string]string
+	private       []string // names of private files
+	err           error    // returned by Create, Pause, Resume and Cancel
+	ready         error
 }
 
 func newFake() *fake {
@@ -176,7 +178,11 @@ func candidate(i int) coll.Candidate {
 	}
 }
 
-func (f *fake) Measurements(id string, after int64, limit int) ([]service.Measurement, error) {
+func (f *fake) Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error) {
+	f.measuredAfter = append(f.measuredAfter, after)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if _, err := f.Campaign(id); err != nil {
 		return nil, err
 	}
@@ -206,7 +212,7 @@ func (f *fake) Curve(id string) ([]service.CurvePoint, error) {
 
 func (f *fake) Jobs(id string) ([]service.Job, error) {
 	_, err := f.Campaign(id)
-	return nil, err
+	return slices.Clone(f.jobs), err
 }
 
 func (f *fake) Problems(id string) ([]journal.Problem, error) {

@@ -70,7 +70,17 @@ func (o ListenOptions) limit(l net.Listener) net.Listener {
 	if o.Connections == 0 {
 		return l
 	}
-	return netutil.LimitListener(l, o.Connections)
+	return netutil.LimitListener(l, MaxConnections(o.Connections))
+}
+
+// MaxConnections returns the smaller of limit and half of the file descriptors that this process may open.
+// The other half remains for journals, files and processes.
+func MaxConnections(limit int) int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return limit
+	}
+	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
 func (o ListenOptions) protected() bool { return o.tls() && o.Tokens }

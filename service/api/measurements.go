@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"tutti/journal"
 	"tutti/service"
 )
 
@@ -57,9 +60,17 @@ func (a *API) measurementRoutes() {
 	huma.Register(a.huma, op, a.measurements)
 }
 
-func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.StreamResponse, error) {
+func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.StreamResponse, error) {
+	problems, err := a.backend.Problems(in.ID)
+	if err != nil {
+		return nil, a.problemOf(err)
+	}
+	wanted := filter{in.Library, in.Collective}
+	if !slices.ContainsFunc(problems, func(p journal.Problem) bool { return wanted.matches(p.Library, p.Collective) }) {
+		in.After = math.MaxInt64 // nothing matches, so nothing of the journal is read
+	}
 	if in.wantsCSV() {
-		first, err := a.backend.Measurements(in.ID, in.After, csvPage)
+		first, err := a.backend.Measurements(ctx, in.ID, in.After, csvPage)
 		if err != nil {
 			return nil, a.problemOf(err)
 		}
@@ -68,13 +79,13 @@ func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.Strea
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 			h.Set("Content-Disposition", attachment(in.ID+".csv"))
-			if err := a.writeCSV(w, in, first); err != nil {
+			if err := a.writeCSV(ctx.Context(), w, in, first); err != nil {
 				a.log.Warn("measurements not sent completely", "campaign", in.ID, "error", err)
 				panic(http.ErrAbortHandler) // closes the connection: a client would not notice a short file
 			}
 		}}, nil
 	}
-	p, err := a.readPage(in)
+	p, err := a.readPage(ctx, in)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
@@ -85,11 +96,11 @@ func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.Strea
 }
 
 // readPage reads measurements until the page is full or the journal ends.
-func (a *API) readPage(in *measurementInput) (measurementPage, error) {
+func (a *API) readPage(ctx context.Context, in *measurementInput) (measurementPage, error) {
 	p := measurementPage{Measurements: []service.Measurement{}}
 	after, want := in.After, in.Limit+1 // an additional measurement shows that there is another page
 	for {
-		part, err := a.backend.Measurements(in.ID, after, want)
+		part, err := a.backend.Measurements(ctx, in.ID, after, want)
 		if err != nil {
 			return p, err
 		}
@@ -113,7 +124,7 @@ func (a *API) readPage(in *measurementInput) (measurementPage, error) {
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
-func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
+func (a *API) writeCSV(ctx context.Context, w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(csvColumns); err != nil {
 		return err
@@ -134,7 +145,7 @@ func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []servi
 			return c.Error()
 		}
 		var err error
-		if part, err = a.backend.Measurements(in.ID, part[len(part)-1].Seq, csvPage); err != nil {
+		if part, err = a.backend.Measurements(ctx, in.ID, part[len(part)-1].Seq, csvPage); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,9 @@ func TestMeasurementPages(t *testing.T) {
 				break
 			}
 			after = fmt.Sprint("&after=", p.Next)
+		}
+		if tc.want == 0 && f.measuredAfter[len(f.measuredAfter)-1] != math.MaxInt64 {
+			t.Errorf("%s: the journal is read though the campaign has no such problem", tc.query)
 		}
 		if len(all) != tc.want || pages != tc.pages {
 			t.Errorf("%s: %d measurements on %d pages, want %d on %d", tc.query, len(all), pages, tc.want, tc.pages)

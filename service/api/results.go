@@ -88,9 +88,9 @@ func (a *API) resultRoutes() {
 		return &body[service.NodeHours]{a.backend.NodeHours()}, nil
 	})
 	get(a, "/online", "online", "The watched folders of samples and what was learned from each", a.online)
-	getList[roundList](a, "rounds", "The rounds and why each candidate was chosen", a.backend.Rounds)
-	getList[curve](a, "curve", "The evaluations of the selection after each round", a.backend.Curve)
-	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs)
+	getList[roundList](a, "rounds", "The rounds and why each candidate was chosen", a.backend.Rounds, nil)
+	getList[curve](a, "curve", "The evaluations of the selection after each round", a.backend.Curve, nil)
+	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs, service.Job.Redacted)
 	get(a, "/campaigns/{id}/selection", "selection", "The selected algorithm at every point", a.selection)
 	get(a, "/campaigns/{id}/predictions", "predictions", "The predicted time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
 		p, err := a.backend.Predictions(ctx, in.ID, journal.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
@@ -114,17 +114,23 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 	return &body[onlineList]{out}, nil
 }
 
-// getList registers a list that grows with the journal of a campaign. Answer is an object whose only field
-// has this name. Items are written one by one, so the memory does not grow with the length of the list.
-func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error)) {
+// getList registers a list that grows with the journal of a campaign. Answer is an object whose only
+// field has the name. Items are written one by one, so that long campaigns need no more memory. The
+// role read sees the results of redact; nil hides nothing.
+func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error), redact func(T) T) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
 	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Answer](), true, "")
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}}
-	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*huma.StreamResponse, error) {
+	huma.Register(a.huma, op, func(ctx context.Context, in *campaignID) (*huma.StreamResponse, error) {
 		items, err := read(in.ID)
 		if err != nil {
 			return nil, a.problemOf(err)
+		}
+		if redact != nil && !callerOf(ctx).operate {
+			for i := range items {
+				items[i] = redact(items[i])
+			}
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")

@@ -185,23 +185,33 @@ var oneLine = strings.NewReplacer("\r", "", "\n", " ")
 type streams struct {
 	mu    sync.Mutex
 	count map[string]int // by name of the token
-	max   int            // of one token, 0: no limit
+	most  int            // of one token, 0: no limit
+	all   int            // of all tokens, 0: no limit
+	sum   int
 }
 
-func newStreams(limit int) *streams { return &streams{count: map[string]int{}, max: limit} }
+func newStreams(most, all int) *streams {
+	return &streams{count: map[string]int{}, most: most, all: all}
+}
 
-// enter counts a stream for a token if the token may open one more, and reports whether it may. The caller
-// calls leave when the stream ends.
+// enter counts one more stream of a token, and reports whether the token may open it. The caller calls
+// leave when the stream ends. A token may have as many streams as remain free for the others, so that a few
+// tokens cannot take all.
+//
+// Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
+// Transactions on Networking 6, 1998), with the factor 1.
 func (s *streams) enter(token string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.max > 0 && s.count[token] >= s.max {
+	if s.most > 0 && s.count[token] >= s.most || s.all > 0 && s.count[token] >= s.all-s.sum {
 		return nil, false
 	}
 	s.count[token]++
+	s.sum++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.sum--
 		if s.count[token]--; s.count[token] == 0 {
 			delete(s.count, token)
 		}
@@ -212,9 +222,5 @@ func (s *streams) enter(token string) (leave func(), ok bool) {
 func (s *streams) open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum := 0
-	for _, n := range s.count {
-		sum += n
-	}
-	return sum
+	return s.sum
 }

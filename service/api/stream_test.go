@@ -184,8 +184,21 @@ func TestStreamLimits(t *testing.T) {
 	t.Error("a closed stream still counts")
 }
 
-// TestStreamEndsWithTheService checks that streams end when the service ends. The event "end" must be
-// missing, so that clients connect again.
+// TestStreamShares checks that two tokens cannot take all event streams.
+func TestStreamShares(t *testing.T) {
+	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Streams: 10, AllStreams: 8})
+	for who, want := range map[string]int{"look": 4, "do": 2} {
+		open := func() int { return open(t, s, "/api/v1/events", "Authorization: Bearer "+who).StatusCode }
+		n := 0
+		for ; n < 10 && open() == http.StatusOK; n++ {
+		}
+		if n != 4 && n != 2 {
+			t.Errorf("%s opens %d streams, want %d, or 4 and 2 in the other order", who, n, want)
+		}
+	}
+}
+
+// TestStreamEndsWithTheService checks that streams end without the event end when the service ends.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp := testutil.Must(http.Get("http://" + addr + "/api/v1/events"))(t)

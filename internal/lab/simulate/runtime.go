@@ -135,7 +135,7 @@ func (p *runtime) end() error {
 	if err := errors.Join(p.close(), p.cmd.Wait()); err != nil {
 		return p.failure(err)
 	}
-	jobs, err := online.ReadFolder(p.folder, "")
+	jobs, _, err := online.ReadFolder(p.folder, "")
 	if err != nil {
 		return err
 	}

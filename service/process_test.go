@@ -1,0 +1,20 @@
+package service
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRunKills checks that a child that ignores the interrupt at its time limit is killed.
+func TestRunKills(t *testing.T) {
+	p := processes{command: []string{"sh", "-c", "trap '' INT; while :; do sleep 0.01; done"}, grace: 10 * time.Millisecond}
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	err := p.run(ctx, filepath.Join(t.TempDir(), "log"), "", "update")
+	if err == nil || !strings.Contains(err.Error(), "tutti update: it exceeded its time limit") {
+		t.Errorf("run = %v, want the time limit", err)
+	}
+}
