@@ -1,8 +1,8 @@
 package config_test
 
 import (
-	"fmt"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
