@@ -225,7 +225,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	var jobs []coll.Job
 	if logged, known := r.past.Round(round); known {
 		jobs = logged.Jobs()
-		for _, t := range logged.Trials {
+		for t := range logged.Trials() {
 			ended[t.Candidate] = true
 			if err := r.trials.record(&r.result, t); err != nil {
 				return fmt.Errorf("%w: %w", ErrLog, err)

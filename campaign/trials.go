@@ -141,7 +141,7 @@ func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error
 	if err := pend(res.Ledger, round.Batch); err != nil {
 		return err
 	}
-	for _, t := range round.Trials {
+	for t := range round.Trials() {
 		if _, err := addTrial(res, t, spec.Attempts); err != nil {
 			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
 		}

@@ -37,8 +37,8 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("Append on a full disk = %v, want %v", err, syscall.ENOSPC)
 	}
 	contents, err := Read(dir)
-	if err != nil || len(contents.Records) != written || len(contents.Warnings) != 0 {
-		t.Errorf("Read: %d records (error %v), want %d and no warnings", len(contents.Records), err, written)
+	if err != nil || contents.Records != written || len(contents.Warnings) != 0 {
+		t.Errorf("Read: %d records (error %v), want %d and no warnings", contents.Records, err, written)
 	}
 	if err := j.Close(); err != nil {
 		t.Error(err)

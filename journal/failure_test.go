@@ -89,7 +89,7 @@ func TestFailedAppend(t *testing.T) {
 				t.Errorf("warnings %q, want %d", contents.Warnings, tc.warnings)
 			}
 			// After an interrupted write, the file may contain complete records of the group.
-			if got := len(contents.Records); got != want && !(tc.warnings > 0 && got == want+1) {
+			if got := contents.Records; got != want && !(tc.warnings > 0 && got == want+1) {
 				t.Errorf("%d records, want %d", got, want)
 			}
 			if err := j.Append(stopRecord); err != nil {
@@ -119,7 +119,7 @@ func TestGrownFile(t *testing.T) {
 		t.Errorf("Append after somebody else wrote = %v, want %v", err, ErrLocked)
 	}
 	contents, err := Read(dir)
-	if err != nil || len(contents.Records) != 1 {
+	if err != nil || contents.Records != 1 {
 		t.Errorf("Read = %+v, %v, want the record of the other", contents, err)
 	}
 }

@@ -132,14 +132,14 @@ func open(path string) (*Journal, *Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, whole, err := read(f, path)
+	contents, err := read(f, path)
 	if err == nil && len(contents.Warnings) > 0 {
-		err = errors.Join(f.Truncate(whole), f.Sync())
+		err = errors.Join(f.Truncate(contents.size), f.Sync())
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	return &Journal{Now: time.Now, path: path, file: f, size: whole}, contents, nil
+	return &Journal{Now: time.Now, path: path, file: f, size: contents.size}, contents, nil
 }
 
 // Append writes the records with one write and one fsync. When it returns nil, all of them are on disk. A

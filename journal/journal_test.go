@@ -18,6 +18,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
@@ -86,8 +87,11 @@ func TestRoundTrip(t *testing.T) {
 	testutil.NoError(t, j.Append(want[3:]...))
 	got := testutil.Must(journal.Read(dir))(t) // while the journal is open
 	header := journal.Header{Schema: journal.Schema, ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
-	if diff := cmp.Diff(&journal.Contents{Header: header, Records: want}, got, compare); diff != "" {
-		t.Errorf("Read: (-want +got)\n%s", diff)
+	if diff := cmp.Diff(header, got.Header); diff != "" || got.Records != len(want) || len(got.Warnings) > 0 {
+		t.Errorf("Read: %d records, warnings %v, header (-want +got)\n%s", got.Records, got.Warnings, diff)
+	}
+	if diff := cmp.Diff(want, campaigntest.Records(t, dir), compare); diff != "" {
+		t.Errorf("records (-want +got)\n%s", diff)
 	}
 	testutil.NoError(t, j.Close())
 	if err := j.Close(); err != nil {
@@ -111,16 +115,21 @@ func TestOpenContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if len(contents.Records) != 1 || len(contents.Warnings) != 0 {
-		t.Errorf("Open = %d records, warnings %v, want 1 and none", len(contents.Records), contents.Warnings)
+	if contents.Records != 1 || len(contents.Warnings) != 0 {
+		t.Errorf("Open = %d records, warnings %v, want 1 and none", contents.Records, contents.Warnings)
 	}
 	stamped := trial(2)
 	stamped.Time = time.Time{}
 	j.Now = func() time.Time { return noon.Add(time.Hour).In(time.FixedZone("CET", 3600)) }
 	testutil.NoError(t, j.Append(stamped))
-	got := testutil.Must(journal.Read(dir))(t)
-	if want := noon.Add(time.Hour); len(got.Records) != 2 || got.Records[1].Time != want {
-		t.Errorf("second record = %+v, want time %v", got.Records[1], want)
+	got := campaigntest.Records(t, dir)
+	if want := noon.Add(time.Hour); len(got) != 2 || got[1].Time != want {
+		t.Errorf("records %+v, want two, the second of %v", got, want)
+	}
+	before := contents.Records
+	testutil.NoError(t, contents.Update())
+	if contents.Records != before+1 {
+		t.Errorf("after Update %d records, want %d", contents.Records, before+1)
 	}
 }
 
@@ -193,7 +202,7 @@ func TestAppendErrors(t *testing.T) {
 		})
 	}
 	got, err := journal.Read(dir)
-	if err != nil || len(got.Records) != 0 {
+	if err != nil || got.Records != 0 {
 		t.Errorf("Read = %v (error %v), want no records", got, err)
 	}
 	if err := j.Append(trial(1)); err != nil {
@@ -215,12 +224,12 @@ func TestAppendConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got := testutil.Must(journal.Read(dir))(t)
-	if len(got.Records) != 160 {
-		t.Fatalf("%d records, want 160", len(got.Records))
+	got := campaigntest.Records(t, dir)
+	if len(got) != 160 {
+		t.Fatalf("%d records, want 160", len(got))
 	}
-	for i := 0; i < len(got.Records); i += 2 { // the records of a group are adjacent
-		if a, b := got.Records[i].Trial.Nodes, got.Records[i+1].Trial.Nodes; b != a+100 {
+	for i := 0; i < len(got); i += 2 { // the records of a group are adjacent
+		if a, b := got[i].Trial.Nodes, got[i+1].Trial.Nodes; b != a+100 {
 			t.Errorf("records %d and %d: nodes %d and %d, want a pair", i, i+1, a, b)
 		}
 	}
@@ -248,10 +257,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, r := range contents.Records {
-		fmt.Println(r.Kind, "of", r.Problem)
-	}
-	// Output:
-	// trial of mpich bcast
-	// stop of mpich bcast
+	fmt.Println(contents.Records, "records,", contents.State().Problem(problem).Stop)
+	// Output: 2 records, converged
 }

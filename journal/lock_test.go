@@ -144,10 +144,10 @@ func TestKilledWhileAppending(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(contents.Records); said < 20 || n < said || n > said+1 {
+		if n := contents.Records; said < 20 || n < said || n > said+1 {
 			t.Errorf("%d records, the writer said %d", n, said)
 		}
-		for i, r := range contents.Records {
+		for i, r := range recordsIn(t, dir) {
 			if r.Round != i+1 {
 				t.Fatalf("record %d is of round %d", i+1, r.Round)
 			}

@@ -2,14 +2,17 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/go-json-experiment/json"
 )
 
 // FileName is the name of the journal inside the folder of a campaign.
@@ -28,15 +31,18 @@ var (
 	ErrUnreadable = errors.New("the journal cannot be read")
 )
 
-// Contents contains the header and the records of a journal that Read or Open has read.
+// Contents has the header of a journal that was read, and the state after its records.
 type Contents struct {
 	Header   Header
-	Records  []Record
+	Records  int      // number of lines after the header
 	Warnings []string // about lines that were left out
+	state    State
+	path     string
+	size     int64 // of the complete lines in bytes
 }
 
 // State returns the state of the campaign after the last record.
-func (c *Contents) State() *State { return Replay(c.Records) }
+func (c *Contents) State() *State { return &c.state }
 
 // Read reads the journal in the folder dir. It takes no lock, so it also works while a campaign runs.
 //
@@ -49,8 +55,17 @@ func Read(dir string) (*Contents, error) {
 		return nil, missing(dir, err)
 	}
 	defer f.Close()
-	contents, _, err := read(f, path)
-	return contents, err
+	return read(f, path)
+}
+
+// Update reads the records that were appended since the journal was read, and adds them to the state.
+func (c *Contents) Update() error {
+	f, err := os.Open(c.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return c.readRecords(bufio.NewReader(io.NewSectionReader(f, c.size, math.MaxInt64-c.size)), c.state.Add)
 }
 
 func missing(dir string, err error) error {
@@ -60,40 +75,109 @@ func missing(dir string, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreadable, err)
 }
 
-// read returns the contents of a journal and the length of its complete lines in bytes.
-func read(r io.Reader, path string) (*Contents, int64, error) {
-	lines := bufio.NewReaderSize(r, 64<<10)
-	var (
-		contents Contents
-		whole    int64
-		buf      []byte
-	)
-	for number := 1; ; number++ {
-		line, err := ReadLine(lines, buf[:0])
-		buf = line
-		switch {
-		case errors.Is(err, io.EOF) && len(line) == 0:
-			if number == 1 {
-				return nil, 0, fmt.Errorf("%s: %w: the file is empty, nothing was recorded: remove it to start again", path, ErrCorrupt)
+// read reads a journal from its beginning.
+func read(r io.Reader, path string) (*Contents, error) {
+	c := &Contents{path: path}
+	in := bufio.NewReaderSize(r, 64<<10)
+	if err := c.readHeader(in); err != nil {
+		return nil, err
+	}
+	if err := c.readRecords(in, c.state.Add); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// readHeader reads the first line.
+func (c *Contents) readHeader(in *bufio.Reader) error {
+	line, err := ReadLine(in, nil)
+	switch {
+	case errors.Is(err, io.EOF) && len(line) == 0:
+		return fmt.Errorf("%s: %w: the file is empty, nothing was recorded: remove it to start again", c.path, ErrCorrupt)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s:1: %w: the header has no end of line", c.path, ErrCorrupt)
+	case err == nil:
+		c.Header, err = decodeHeader(line)
+	}
+	if err != nil {
+		return fmt.Errorf("%s:1: %w", c.path, err)
+	}
+	c.size = int64(len(line))
+	return nil
+}
+
+// readRecords reads the remaining lines and calls add for each record.
+func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
+	b := block{in: in}
+	for end := error(nil); end == nil; {
+		end = b.read()
+		b.decode()
+		for i := range b.n {
+			if err := b.errs[i]; err != nil {
+				return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, err)
 			}
-			return &contents, whole, nil
-		case errors.Is(err, io.EOF):
-			if number == 1 {
-				return nil, 0, fmt.Errorf("%s:1: %w: the header has no end of line", path, ErrCorrupt)
-			}
-			contents.Warnings = append(contents.Warnings, fmt.Sprintf(
-				"%s:%d: the last line is incomplete (%d bytes): the write was cut short and is left out", path, number, len(line)))
-			return &contents, whole, nil
-		case errors.Is(err, ErrCorrupt):
-			return nil, 0, fmt.Errorf("%s:%d: %w", path, number, err)
-		case err != nil:
-			return nil, 0, fmt.Errorf("%s:%d: %w: %w", path, number, ErrUnreadable, err)
+			add(b.records[i])
+			c.Records++
+			c.size += int64(len(b.lines[i]))
 		}
-		whole += int64(len(line))
-		if err := contents.addLine(number, line); err != nil {
-			return nil, 0, fmt.Errorf("%s:%d: %w", path, number, err)
+		if end != nil && !errors.Is(end, io.EOF) {
+			return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, end)
 		}
 	}
+	if b.torn > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf(
+			"%s:%d: the last line is incomplete (%d bytes): the write was cut short and is left out", c.path, c.Records+2, b.torn))
+	}
+	return nil
+}
+
+// Limits of a block. The last line may exceed the number of bytes.
+const (
+	blockLines = 4096
+	blockBytes = 1 << 20
+)
+
+// block is a part of a journal whose lines are decoded in parallel.
+type block struct {
+	in      *bufio.Reader
+	n       int      // number of lines
+	lines   [][]byte // at least n, with their newlines
+	records []Record // of the lines
+	errs    []error  // of the lines
+	torn    int      // length of the incomplete last line of the journal
+}
+
+// read replaces the lines by the next ones. The error is io.EOF at the end of the journal.
+func (b *block) read() error {
+	b.n = 0
+	for size := 0; b.n < blockLines && size < blockBytes; b.n++ {
+		if b.n == len(b.lines) {
+			b.lines, b.records, b.errs = append(b.lines, nil), append(b.records, Record{}), append(b.errs, nil)
+		}
+		line, err := ReadLine(b.in, b.lines[b.n][:0])
+		if err != nil {
+			b.torn = len(line)
+			return err
+		}
+		b.lines[b.n] = line
+		size += len(line)
+	}
+	return nil
+}
+
+// decode decodes the lines.
+func (b *block) decode() {
+	workers := runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	for first := range workers {
+		group.Go(func() {
+			for i := first; i < b.n; i += workers {
+				b.records[i] = Record{}
+				b.errs[i] = decodeRecord(b.lines[i], &b.records[i])
+			}
+		})
+	}
+	group.Wait()
 }
 
 // ReadLine reads the next line, including its newline. It appends the line to buf and returns the extended
@@ -112,20 +196,14 @@ func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	}
 }
 
-func (c *Contents) addLine(number int, line []byte) error {
-	if number == 1 {
-		header, err := decodeHeader(line)
-		c.Header = header
+// decodeRecord reads and validates a record.
+func decodeRecord(line []byte, r *Record) error {
+	if err := decodeStrict(line, r); err != nil {
 		return err
 	}
-	var record Record
-	if err := decodeStrict(line, &record); err != nil {
-		return err
-	}
-	if err := record.Validate(); err != nil {
+	if err := r.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	c.Records = append(c.Records, record)
 	return nil
 }
 
@@ -158,13 +236,8 @@ func decodeHeader(line []byte) (Header, error) {
 
 // decodeStrict decodes exactly one JSON value into the value to. Unknown fields are errors.
 func decodeStrict(line []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
+	if err := json.Unmarshal(line, to, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("%w: %d bytes after the record", ErrCorrupt, len(rest))
 	}
 	return nil
 }

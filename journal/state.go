@@ -2,9 +2,11 @@ package journal
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"time"
+	"unique"
 
 	"tutti/activelearn"
 	"tutti/coll"
@@ -38,12 +40,20 @@ type Round struct {
 	Number     int
 	Batch      []coll.Candidate        // empty before it is recorded
 	Reasons    []activelearn.Reason    // of Batch, one for each candidate, or none
-	Trials     []coll.Trial            // in the order they ended; none in a lean state
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
+	Seconds    float64                 // machine time of all trials
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // first candidates of algorithms that join the space after the round
-	jobs       []*Job
+	trials     trialList
+	next       int // index in Batch where the search for the next trial's candidate begins
+	jobs       jobList
+}
+
+// jobList has the jobs of a round.
+type jobList struct {
+	jobs []*Job
+	at   map[string]*Job // by name
 }
 
 // Job is the latest state of a job.
@@ -69,7 +79,7 @@ type Verification struct {
 // verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
 type verifyRound struct {
 	number int
-	jobs   []*Job
+	jobs   jobList
 }
 
 // Replay returns the state after the given records.
@@ -94,10 +104,14 @@ func (s *State) Add(r Record) {
 	switch r.Kind {
 	case KindBatch:
 		round := s.round(p, r.Round)
-		round.Batch, round.Reasons = r.Batch, r.Reasons
+		round.Batch, round.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons) // without unused capacity
+		shareNames(round.Batch)
+		for i, reason := range round.Reasons {
+			round.Reasons[i].Rival = unique.Make(reason.Rival).Value()
+		}
 	case KindJob:
 		round := s.round(p, r.Round)
-		round.jobs = s.addJob(round.jobs, r, *r.Job)
+		s.addJob(&round.jobs, r, *r.Job)
 	case KindTrial:
 		s.addTrial(s.round(p, r.Round), *r.Trial)
 	case KindEvaluation:
@@ -117,8 +131,9 @@ func (s *State) addTrial(round *Round, t coll.Trial) {
 	} else {
 		round.Failed++
 	}
+	round.Seconds += t.CostSeconds
 	if !s.Lean {
-		round.Trials = append(round.Trials, t)
+		round.trials.add(round.candidate(t.Candidate), t)
 	}
 }
 
@@ -139,21 +154,23 @@ func (s *State) addVerify(r Record) {
 		v.rounds = append(v.rounds, &verifyRound{number: step.Round})
 	}
 	r.Problem, r.Round = Problem{Library: step.Library}, step.Round
-	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
+	s.addJob(&v.rounds[at].jobs, r, *step.Job)
 }
 
-// addJob adds the state j of a job to ofRound, the jobs of the round. It returns the extended list.
-func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
-	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
-	if at < 0 {
-		at = len(ofRound)
-		ofRound = append(ofRound, &Job{Problem: r.Problem, Round: r.Round, Begun: r.Time})
-		s.Jobs = append(s.Jobs, ofRound[at])
+// addJob adds the state j of a job to the jobs of its round.
+func (s *State) addJob(of *jobList, r Record, j coll.Job) {
+	job := of.at[j.Name]
+	if job == nil {
+		job = &Job{Problem: r.Problem, Round: r.Round, Begun: r.Time}
+		if of.at == nil {
+			of.at = map[string]*Job{}
+		}
+		of.at[j.Name] = job
+		of.jobs, s.Jobs = append(of.jobs, job), append(s.Jobs, job)
 	}
-	job := ofRound[at]
+	shareEnvironment(j.Environment)
 	job.Job, job.Changed = j, r.Time
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
-	return ofRound
 }
 
 // problem returns the state of a problem. It adds the problem if the state does not have it.
@@ -234,7 +251,7 @@ func (p *ProblemState) Last() int {
 func (p *ProblemState) Measurements() []coll.Measurement {
 	last := map[coll.Candidate]coll.Measurement{}
 	for _, r := range p.Rounds {
-		for _, t := range r.Trials {
+		for t := range r.Trials() {
 			if t.State == coll.TrialDone {
 				last[t.Candidate] = t.Measurement
 			}
@@ -243,8 +260,11 @@ func (p *ProblemState) Measurements() []coll.Measurement {
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 }
 
+// Trials returns the trials in the order in which they ended; none in a lean state.
+func (r *Round) Trials() iter.Seq[coll.Trial] { return r.trials.all() }
+
 // Jobs returns the latest state of each job of the round, in the order of their first record.
-func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs) }
+func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs.jobs) }
 
 // Jobs returns the latest state of each job of a verification's round, in the order of their first
 // record.
@@ -254,7 +274,7 @@ func (v *Verification) Jobs(round int) []coll.Job {
 	}
 	for _, r := range v.rounds {
 		if r.number == round {
-			return valuesOf(r.jobs)
+			return valuesOf(r.jobs.jobs)
 		}
 	}
 	return nil

@@ -28,8 +28,8 @@ const samplesEnding = ".samples"
 
 // ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. All must
 // come from the same MPI library, whose version contains banner. Files that cannot be used are left
-// out, with a warning: among them links, named pipes and samples of any but the most frequent library.
-// Of very many calls only a part is kept; see thinned.
+// out, with a warning: among them links, named pipes and samples of any but the most frequent library. If
+// all files are left out, that is an error. Of very many calls only a part is kept; see thinned.
 func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -58,6 +58,9 @@ func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error
 		default:
 			warnings = append(warnings, fmt.Sprintf("%s: left out: samples of %s, most files are of %s: use one folder for each MPI library", path, libraries[i], library))
 		}
+	}
+	if len(jobs) == 0 && len(warnings) > 0 {
+		return nil, nil, fmt.Errorf("no file of samples can be used: %s", strings.Join(warnings, "; "))
 	}
 	calls.distribute(jobs)
 	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.File, b.File)) })

@@ -48,6 +48,9 @@ func TestReadFolder(t *testing.T) {
 			t.Errorf("%s: %d warnings, want one of 7 that says %s:\n%s", name, n, want, strings.Join(warnings, "\n"))
 		}
 	}
+	if _, _, err := ReadFolder(folder, "MPI 3"); err == nil || !strings.Contains(err.Error(), "want those of MPI 3") {
+		t.Errorf("error %v, want one that no file can be used", err)
+	}
 	if _, _, err := ReadFolder(in("none"), ""); err == nil {
 		t.Error("a missing folder is no error")
 	}

@@ -261,6 +261,9 @@ func parseEvent(seq int64, line []byte) (Event, error) {
 		Data    json.RawMessage `json:"data"`    // of an event of a serviceLog
 	}
 	line = bytes.TrimSpace(line)
+	if kind, at, ok := headOfRecord(line); ok {
+		return Event{Seq: seq, Type: kind, Time: at, Data: line}, nil
+	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return Event{}, err
 	}
@@ -273,7 +276,20 @@ func parseEvent(seq int64, line []byte) (Event, error) {
 	return Event{Seq: seq, Type: head.Kind, Time: head.Time, Data: line}, nil
 }
 
-// These are the types of events in the feed of the service itself.
+// headOfRecord reads the beginning of a record as package journal writes it. It does not check the rest of the
+// line. ok is false for other lines.
+func headOfRecord(line []byte) (kind string, at time.Time, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`))
+	word, rest, found := bytes.Cut(rest, []byte(`","time":"`))
+	stamp, rest, closed := bytes.Cut(rest, []byte(`"`))
+	if !ok || !found || !closed || bytes.HasPrefix(rest, []byte(`,"data":`)) || bytes.ContainsAny(word, `"\`) {
+		return "", time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	return string(word), at, err == nil
+}
+
+// Types of events in the service's own feed.
 const (
 	campaignEvent = "campaign"
 	scheduleEvent = "schedule"

@@ -16,7 +16,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
@@ -121,10 +121,8 @@ func fakeResume(dir string, interrupted <-chan os.Signal) int {
 		return fail(3, err)
 	}
 	done := 0
-	for _, r := range contents.Records {
-		if r.Kind == journal.KindTrial {
-			done++
-		}
+	for _, r := range contents.State().Rounds {
+		done += r.Done
 	}
 	return fakeRun(j, contents.Header.Spec, done, interrupted)
 }
@@ -222,9 +220,8 @@ func calls(t *testing.T, state, id string) []string {
 // wanted.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
-	contents := testutil.Must(journal.Read(filepath.Join(state, "campaigns", id, "results")))(t)
 	seen := map[int64]int{}
-	for _, r := range contents.Records {
+	for _, r := range campaigntest.Records(t, filepath.Join(state, "campaigns", id, "results")) {
 		if r.Kind == journal.KindTrial {
 			seen[r.Trial.MsgBytes]++
 		}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unique"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/jonboulle/clockwork"
 
 	"tutti/activelearn"
@@ -130,14 +130,13 @@ func (s *summary) add(e Event) error {
 		return nil
 	}
 	var r journal.Record
-	if err := json.Unmarshal(e.Data, &r); err != nil {
+	if err := jsonv2.Unmarshal(e.Data, &r); err != nil {
 		return err
 	}
 	if err := r.Validate(); err != nil {
 		return err
 	}
 	s.progress.Records = e.Seq
-	internNames(&r)
 	s.state.Add(r)
 	if r.Problem != (journal.Problem{}) {
 		s.addProblemLocked(r.Problem)
@@ -195,18 +194,6 @@ func (s *summary) addHeaderLocked(line json.RawMessage) error {
 func (s *summary) addProblemLocked(p journal.Problem) {
 	if !slices.Contains(s.problems, p) {
 		s.problems = append(s.problems, p)
-	}
-}
-
-// internNames replaces the names in a batch by shared copies, because the same names occur in every line of
-// a journal. It also removes the unused capacity of the slices.
-func internNames(r *journal.Record) {
-	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
-	for i, c := range r.Batch {
-		r.Batch[i].Collective, r.Batch[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
-	}
-	for i, reason := range r.Reasons {
-		r.Reasons[i].Rival = unique.Make(reason.Rival).Value()
 	}
 }
 

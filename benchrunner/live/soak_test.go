@@ -23,6 +23,7 @@ import (
 	"tutti/benchrunner/local"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
@@ -83,7 +84,7 @@ func tune(dir string) error {
 	var group errgroup.Group
 	for p := range 2 {
 		problem := journal.Problem{Library: fmt.Sprint("library", p), Collective: coll.Bcast}
-		group.Go(func() error { return tuneProblem(m, j, problem, p, past.Records) })
+		group.Go(func() error { return tuneProblem(m, j, problem, p, past.State().Rounds) })
 	}
 	return group.Wait()
 }
@@ -104,7 +105,7 @@ func (l journalLog) Trial(t coll.Trial) error {
 	return l.journal.Append(journal.Record{Kind: journal.KindTrial, Problem: l.problem, Round: l.round, Trial: &t})
 }
 
-func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, number int, past []journal.Record) error {
+func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, number int, past []*journal.Round) error {
 	attempts := map[coll.Candidate]int{}
 	var retry []coll.Candidate
 	for round := 1; round <= soakRounds; round++ {
@@ -118,11 +119,8 @@ func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, n
 		}
 		known := &memory{}
 		for _, r := range past {
-			if r.Problem == problem && r.Round == round && r.Kind == journal.KindJob {
-				known.jobs = append(known.jobs, *r.Job)
-			}
-			if r.Problem == problem && r.Round == round && r.Kind == journal.KindTrial {
-				known.trials = append(known.trials, *r.Trial)
+			if r.Problem == problem && r.Number == round {
+				known.jobs, known.trials = r.Jobs(), slices.Collect(r.Trials())
 			}
 		}
 		batch := benchrunner.Batch{Label: problem.Library + "-bcast", Round: round}
@@ -222,11 +220,10 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 // sorted.
 func soakFacts(t *testing.T, dir string) []string {
 	t.Helper()
-	contents := testutil.Must(journal.Read(dir))(t)
 	measured := soakLedger(t, dir)
 	var facts []string
 	var jobs []coll.Job
-	for _, r := range contents.Records {
+	for _, r := range campaigntest.Records(t, dir) {
 		if r.Kind == journal.KindJob {
 			jobs = append(jobs, *r.Job)
 			continue

@@ -123,7 +123,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 // hasStarted reports whether a job was accepted or a trial has ended.
 func hasStarted(state *journal.State) bool {
 	for _, p := range state.Problems {
-		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return len(r.Trials) > 0 }) {
+		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return r.Done+r.Failed > 0 }) {
 			return true
 		}
 	}

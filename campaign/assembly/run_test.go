@@ -164,8 +164,7 @@ func TestRunEnds(t *testing.T) {
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, finished(t))
 	contents := testutil.Must(journal.Read(c.Config.Output))(t)
-	at := slices.IndexFunc(contents.Records, func(r journal.Record) bool { return r.Kind == journal.KindTrial })
-	contents.Records[at].Trial.Nodes = 31
+	contents.State().Rounds[0].Batch[0].Nodes = 31
 	_, err := c.Results(contents.State())
 	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, campaign.ErrLog) || !strings.Contains(err.Error(), "journal of "+c.Config.Output) {
 		t.Errorf("Results: %v, want bad input that names the journal", err)

@@ -20,7 +20,7 @@ func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) 
 	spec := testutil.Must(json.Marshal(cfg))(t)
 	contents := &journal.Contents{Header: journal.Header{Spec: spec}}
 	for _, p := range problems {
-		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "exhausted"})
+		contents.State().Add(journal.Record{Kind: journal.KindStop, Problem: p, Stop: "exhausted"})
 	}
 	return contents
 }

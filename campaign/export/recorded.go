@@ -149,7 +149,7 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	for _, p := range state.Problems {
 		failed := map[coll.Candidate]int{}
 		for _, r := range p.Rounds {
-			for _, t := range r.Trials {
+			for t := range r.Trials() {
 				if t.State == coll.TrialDone {
 					continue
 				}

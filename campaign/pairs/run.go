@@ -87,7 +87,7 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	said := ""
 	for _, r := range open {
 		done += r.Done
-		for _, t := range r.Trials {
+		for t := range r.Trials() {
 			said = t.Error
 		}
 	}

@@ -79,10 +79,8 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 	}
 	campaignSeconds := 0.0
 	for _, r := range v.log.state.Rounds {
-		for _, t := range r.Trials {
-			if r.Problem.Library == lib.Name {
-				campaignSeconds += t.CostSeconds
-			}
+		if r.Problem.Library == lib.Name {
+			campaignSeconds += r.Seconds
 		}
 	}
 	return max(minBudget, time.Duration(campaignSeconds*float64(time.Second)))

@@ -80,11 +80,7 @@ func fakeLedger(t *testing.T, dir string) (done, crashed map[string][]string) {
 // recordsOf returns the records of the journal in a folder.
 func recordsOf(t *testing.T, out string) []journal.Record {
 	t.Helper()
-	contents, err := journal.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return contents.Records
+	return campaigntest.Records(t, out)
 }
 
 // liveRun contains the records of a campaign's journal: batches, jobs and trials.

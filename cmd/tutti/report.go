@@ -100,7 +100,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 		}
 	}
 	for _, r := range state.Rounds {
-		for _, t := range r.Trials {
+		for t := range r.Trials() {
 			if t.State != coll.TrialFailed {
 				continue
 			}

@@ -78,7 +78,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 		}
 	}
 	a.warn(contents.Warnings)
-	return runAndFinish(ctx, a, session{c, state, jnl, command, format})
+	return runAndFinish(ctx, a, session{c, contents, jnl, command, format})
 }
 
 // hasStopped reports whether the journal has a stop for every problem of a campaign.
@@ -100,7 +100,7 @@ func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Co
 // session is a campaign that this process starts or resumes.
 type session struct {
 	campaign *assembly.Campaign
-	past     *journal.State // restored from the journal
+	past     *journal.Contents // of the journal
 	journal  *journal.Journal
 	resume   string // command line that resumes the campaign when it is interrupted
 	format   string
@@ -156,18 +156,16 @@ func withdraw(ctx context.Context, s session, cause error) error {
 func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
 	a.waits.printTo(show.line)
-	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
+	results, err := s.campaign.Run(ctx, s.past.State(), s.journal, show.observe)
 	show.stop()
 	a.waits.printTo(a.printLine)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	out := s.campaign.Config.Output
-	contents, err := journal.Read(out)
-	if err != nil {
+	if err := s.past.Update(); err != nil {
 		return nil, report.Facts{}, err
 	}
-	facts, err := writeResults(ctx, s.campaign, results, contents.State(), out)
+	facts, err := writeResults(ctx, s.campaign, results, s.past.State(), s.campaign.Config.Output)
 	return results, facts, err
 }
 

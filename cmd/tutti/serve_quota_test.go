@@ -74,7 +74,7 @@ func checkBudget(t *testing.T, results string, state service.State) {
 	if err := json.Unmarshal(contents.Header.Spec, &spec); err != nil || spec.Stop.NodeHours != 0.001 {
 		t.Errorf("the journal begins with a budget of %g, %v, want 0.001", spec.Stop.NodeHours, err)
 	}
-	stopped := slices.ContainsFunc(contents.Records, func(r journal.Record) bool { return r.Stop == string(activelearn.Budget) })
+	stopped := slices.ContainsFunc(recordsOf(t, results), func(r journal.Record) bool { return r.Stop == string(activelearn.Budget) })
 	if state != service.Failed && !stopped {
 		t.Errorf("the campaign is %s, and no problem was stopped by the budget", state)
 	}

@@ -72,7 +72,7 @@ func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
 		Created:  c.Header.Created.Format("2006-01-02 15:04:05 MST"),
-		Records:  len(c.Records),
+		Records:  c.Records,
 		Warnings: append([]string{}, c.Warnings...),
 		Jobs:     []string{},
 		Problems: []problemStatus{},
@@ -119,9 +119,7 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 	for _, r := range past.Rounds {
 		p.Trials += r.Done + r.Failed
 		p.Failed += r.Failed
-		for _, t := range r.Trials {
-			p.MachineSeconds += t.CostSeconds
-		}
+		p.MachineSeconds += r.Seconds
 		if e := r.Evaluation; e != nil {
 			p.CandidateShare, p.Slowdown, p.Mistakes, p.Source = e.CandidateShare, e.Slowdown, e.Mistakes, string(e.Source)
 		}

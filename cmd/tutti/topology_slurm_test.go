@@ -12,7 +12,6 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/testutil"
-	"tutti/journal"
 )
 
 // wired is a topology.conf for eight virtual nodes, four of them below each of two switches. It is wrong on
@@ -101,12 +100,8 @@ func useTopology(t *testing.T, dir, measured string) {
 // the settings record the order of ranks.
 func checkPlaced(t *testing.T, dir string, order coll.Order) {
 	t.Helper()
-	contents, err := journal.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	known, nodes := 0, map[string]int{}
-	for _, r := range contents.Records {
+	for _, r := range recordsOf(t, dir) {
 		if r.Job != nil {
 			nodes[r.Job.Name] = r.Job.Nodes
 		}

@@ -187,5 +187,9 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, fo
 	if err != nil {
 		return withOutputCode(err)
 	}
-	return runAndFinish(ctx, a, session{b, &journal.State{}, jnl, resumeCommandOf(b), format})
+	contents, err := journal.Read(c.Output)
+	if err != nil {
+		return errors.Join(err, jnl.Close())
+	}
+	return runAndFinish(ctx, a, session{b, contents, jnl, resumeCommandOf(b), format})
 }

@@ -1,8 +1,10 @@
 package campaigntest
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"tutti/campaign"
@@ -98,4 +100,22 @@ func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export
 		t.Fatal(err)
 	}
 	return done
+}
+
+// Records returns the records of the journal in a folder.
+func Records(t testing.TB, dir string) (records []journal.Record) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, journal.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	for _, line := range lines[1 : len(lines)-1] {
+		var r journal.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return records
 }
