@@ -83,7 +83,7 @@ func create(path string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal header: %w", err)
 	}
-	// The file gets the journal's name only after the header is complete.
+	// The file gets the name of the journal only when the header is complete.
 	temp, mode := path+".new", os.FileMode(0o644)
 	if h.Private {
 		mode = 0o600

@@ -32,8 +32,8 @@ type SelectionChange struct {
 // for each update that changed a selection.
 const updatesName = "updates.jsonl"
 
-// ReadUpdates returns the updates of a table in a folder. Without a file there are none. Damaged
-// lines are skipped, since no decision depends on them.
+// ReadUpdates returns the updates of the table in a folder. If the file is missing, there are none.
+// It skips damaged lines, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
 	f, err := openRegular(path)

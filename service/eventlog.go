@@ -289,7 +289,7 @@ func headOfRecord(line []byte) (kind string, at time.Time, ok bool) {
 	return string(word), at, err == nil
 }
 
-// Types of events in the service's own feed.
+// These are the types of events in the feed of the service itself.
 const (
 	campaignEvent = "campaign"
 	scheduleEvent = "schedule"

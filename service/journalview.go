@@ -48,8 +48,9 @@ func (v *journalView) failure() error {
 	return v.err
 }
 
-// measurements returns the measurements after a line of the journal, in order. limit is their
-// maximal number, 0 for all. It reads O(lines) of the journal, until ctx is cancelled.
+// measurements returns the measurements that follow a line of the journal, in order. It returns at most
+// limit of them, or all if limit is 0. Its time grows with the number of lines in the journal. It stops when
+// ctx is cancelled.
 func (v *journalView) measurements(ctx context.Context, after int64, limit int) ([]Measurement, error) {
 	page := pageEvents
 	if limit > 0 {

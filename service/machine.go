@@ -50,8 +50,8 @@ func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, err
 	return o.Machine.Inspect(ctx, b)
 }
 
-// changedLibrary describes the first library that differs from its earlier state. It returns "" if no
-// library has changed. Every role may read the text, so it names no path.
+// changedLibrary describes the first library that is not as it was before. It returns "" if no library has
+// changed. Every role may read the text, so it names no path.
 func changedLibrary(before, now []LibraryBuild) string {
 	for _, n := range now {
 		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })

@@ -65,8 +65,8 @@ func (p processes) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
-// run runs tutti to its end. When ctx is cancelled, run interrupts tutti, and kills it after the grace
-// time. The error contains the last message of the log.
+// run runs tutti and waits for its end. If ctx is cancelled, run interrupts tutti, and kills it after the grace
+// time. An error contains the last message in the log.
 func (p processes) run(ctx context.Context, log, output string, args ...string) error {
 	c, err := p.start(log, output, args)
 	if err != nil {

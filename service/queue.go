@@ -449,8 +449,8 @@ func (q *queue) wakeLocked() {
 	q.changed = make(chan struct{})
 }
 
-// terminateLocked interrupts a process, and kills it when it has not ended after
-// Options.Grace. The journal survives the kill.
+// terminateLocked interrupts a process. If the process has not ended after Options.Grace, terminateLocked
+// kills it. The journal remains intact.
 func (q *queue) terminateLocked(e *entry, p process) {
 	if err := p.signal(os.Interrupt); err != nil {
 		q.opt.Log.Warn("process not interrupted", "campaign", e.ID, "error", err)

@@ -187,8 +187,8 @@ func TestRecordedTime(t *testing.T) {
 	}
 }
 
-// TestReservedHours checks that campaigns wait in order when the node-hours of today do not suffice for
-// all, and start when a cancelled campaign releases its reserved node-hours.
+// TestReservedHours checks that campaigns wait in order if the node-hours of today do not suffice for all
+// of them. When a campaign is cancelled, its reserved node-hours must become free for the next one.
 func TestReservedHours(t *testing.T) {
 	skipShort(t)
 	state := t.TempDir()

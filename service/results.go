@@ -147,8 +147,9 @@ func (s *Service) Rounds(id string) ([]Round, error) {
 	return fromSummary(s, id, (*summary).Rounds)
 }
 
-// Measurements returns the measurements after a line of the journal. limit is their maximal number,
-// 0 for all. It reads the file, O(lines after the given one), until ctx is cancelled.
+// Measurements returns the measurements that follow a line of the journal. It returns at most limit of
+// them, or all if limit is 0. It reads the file from that line on, so its time grows with the number of
+// lines. It stops when ctx is cancelled.
 func (s *Service) Measurements(ctx context.Context, id string, after int64, limit int) ([]Measurement, error) {
 	v, err := s.queue.view(id)
 	if err != nil {

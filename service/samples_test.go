@@ -119,7 +119,7 @@ func TestWatchForeignTable(t *testing.T) {
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.Contains(o.Error, table+": mode 0777") })
 }
 
-// TestWatchDrift checks that a campaign is created when the times of applications differ from those
+// TestWatchDrift checks that the service creates a campaign if the times of applications differ from those
 // of the last campaign.
 func TestWatchDrift(t *testing.T) {
 	skipShort(t)

@@ -340,7 +340,7 @@ const driftCandidates = "16"
 // driftTime limits a drift measurement, waiting for nodes included.
 const driftTime = 24 * time.Hour
 
-// measureDrift runs the command "tutti verify --drift" and returns the drift that it measured.
+// measureDrift runs the command "tutti verify --drift". It returns the drift that the command measured.
 func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -131,8 +131,8 @@ func (m *Machine) attached(ctx context.Context) bool {
 	return c.Attached
 }
 
-// retry calls f until it succeeds, its error can not be temporary or patience has passed. Temporary
-// are benchrunner.ErrUnavailable and a lack of file descriptors.
+// retry calls f until it succeeds, its error is not temporary or patience has passed. Two errors are temporary:
+// benchrunner.ErrUnavailable and a lack of file descriptors.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	w := m.newWait()
 	for {

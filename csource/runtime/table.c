@@ -404,7 +404,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Finds, for each number of bits, the band that contains the smallest size with that number of bits. */
+/* Finds the band of sizes from which a search begins. For each number of bits this is the band with the smallest
+ * size of that many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;

@@ -233,7 +233,7 @@ static FILE *fresh(const char *path)
     return file < 0 ? NULL : fdopen(file, "w");
 }
 
-/* Replaces the file atomically. Returns 0 on success. */
+/* Replaces the file atomically by the rows of a table. Returns 0 on success. */
 static int write_rows(const char *path, const table *t)
 {
     size_t length = strlen(path);

@@ -98,7 +98,8 @@ func (l *loader) fieldError(set map[string]string) error {
 	return &FieldError{Field: "set." + key, Text: text}
 }
 
-// overBudget returns an error for a budget or a number of trials above that of the campaign file.
+// overBudget returns an error if a budget or the number of trials of the campaign c exceeds that of the
+// campaign file.
 func overBudget(base, c *Campaign) error {
 	budgets := []struct {
 		key        string

@@ -52,8 +52,8 @@ type Backend interface {
 	Samples() []service.SampleStatus
 
 	Rounds(id string) ([]service.Round, error)
-	// Measurements returns at most limit measurements after a line of the journal. It stops when ctx is
-	// cancelled.
+	// Measurements returns the measurements that follow a line of the journal, at most limit of them. It
+	// stops when ctx is cancelled.
 	Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error)
 	Curve(id string) ([]service.CurvePoint, error)
 	Jobs(id string) ([]service.Job, error)

@@ -114,8 +114,8 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 	return &body[onlineList]{out}, nil
 }
 
-// getList registers a list that grows with the journal of a campaign. Answer is an object whose only
-// field has the name. Items are written one by one, so that long campaigns need no more memory. The
+// getList registers a list that grows with the journal of a campaign. Answer is an object whose only field
+// has this name. Items are written one by one, so the memory does not grow with the length of the list. The
 // role read sees the results of redact; nil hides nothing.
 func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error), redact func(T) T) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)

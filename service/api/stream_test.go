@@ -198,7 +198,8 @@ func TestStreamShares(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithTheService checks that streams end without the event end when the service ends.
+// TestStreamEndsWithTheService checks that streams end when the service ends. The event "end" must be
+// missing, so that clients connect again.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp := testutil.Must(http.Get("http://" + addr + "/api/v1/events"))(t)
