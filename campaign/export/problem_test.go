@@ -127,7 +127,7 @@ func TestScoresOfMeasurements(t *testing.T) {
 
 // TestScoreOfDefault checks that the model's score of the default has all points and is near its recorded times.
 func TestScoreOfDefault(t *testing.T) {
-	f := factsOf(t, madeFirst(t, removeTruth, "strategy.name=regret", "model.kind=gp", "stop.criteria_from=predicted"))
+	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted"))
 	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {
 		t.Errorf("scores %+v, want a default of 1.3 at 63 points", s)
 	}

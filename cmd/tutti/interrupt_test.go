@@ -189,13 +189,13 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 	mustTutti(t, codeDone, "resume", filepath.Join(dir, "out"))
 }
 
-// TestResumeStudyNeedsForest checks that resume --hpo refuses a campaign whose model has no
+// TestResumeStudyNeedsForest checks that resume --hpo refuses a campaign whose model.kind has no
 // hyperparameter study, and that the campaign can be resumed afterwards.
 func TestResumeStudyNeedsForest(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "method=regret")
-	if _, stderr := mustTutti(t, codeUsage, "resume", out, "--hpo", "5"); !strings.Contains(stderr, "only the model forest has a hyperparameter study") {
+	if _, stderr := mustTutti(t, codeUsage, "resume", out, "--hpo", "5"); !strings.Contains(stderr, "is gp: want auto or forest") {
 		t.Errorf("resume --hpo 5: %s", stderr)
 	}
 	mustTutti(t, codeDone, "resume", out)
