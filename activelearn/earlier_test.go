@@ -26,8 +26,8 @@ func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measur
 	return out
 }
 
-// mistakeShare returns the fraction of points at which the strategy's Gaussian process makes a mistake. It
-// chooses an algorithm that is more than 10 % slower than the fastest.
+// mistakeShare returns the fraction of points at which the strategy's Gaussian process makes a mistake. A
+// mistake is the choice of an algorithm that is more than 10 % slower than the fastest.
 func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
 	m := testutil.Must(r.model(State{Ledger: l}))(t)

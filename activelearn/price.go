@@ -106,7 +106,8 @@ func powerOf(runs []executions) float64 {
 }
 
 // run returns the machine time, in seconds, of measuring a candidate, without the launch. The parameter t
-// is the time of one execution in seconds. It uses the unit of the nearest size that was measured.
+// is the time of one execution in seconds. The ratio of machine time to t^power is
+// that of the nearest measured size.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

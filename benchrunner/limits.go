@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// MinAllowance is the shortest allowance that a program should return for a launch.
+	// MinAllowance is the shortest time limit of a launch.
 	MinAllowance = 30 * time.Second
 
 	// MaxTime is the longest time that CallTimeout and CallsTimeout return. The sum of thousands of such

@@ -160,14 +160,14 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 			if err != nil {
 				return 0, err
 			}
-			return foldLoss(d, folds, fold, with)
+			return validationLoss(d, folds, fold, with)
 		},
 	}
 }
 
-// foldLoss returns the loss of the choices at the points of a fold, by a model trained on the other
+// validationLoss returns the loss of the choices at the points of a fold, by a model trained on the other
 // folds. At a point with unmeasured algorithms the choice is among the measured ones.
-func foldLoss(d learner.Data, folds []int, fold int, opt learner.Options) (float64, error) {
+func validationLoss(d learner.Data, folds []int, fold int, opt learner.Options) (float64, error) {
 	validated, err := learner.ValidateFold(d, folds, fold, opt, nil)
 	if err != nil {
 		return 0, err

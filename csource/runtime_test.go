@@ -48,7 +48,7 @@ func cases(n int) int {
 	return 1
 }
 
-// callsTraced is the trace that the program calls produces on four ranks of one node, without seconds. In
+// callsTraced is the trace of the program calls.c on four ranks of one node, without seconds. In
 // the alltoallv each rank passes a different size.
 const callsTraced = `collective,nodes,ppn,msg_bytes,calls
 allgather,1,4,12,2

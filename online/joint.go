@@ -83,7 +83,7 @@ func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of the ratio between the time of entry i and the time of the entry of. The
+// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`. The
 // quantile is given in standard deviations of the logarithm above the median of the ratio.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])

@@ -120,7 +120,7 @@ func (l *eventLog) Ended() bool {
 	return l.ended
 }
 
-// setEnded sets the value that Ended returns.
+// setEnded sets whether the campaign has ended, so that no more events follow, and wakes the readers.
 func (l *eventLog) setEnded(ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

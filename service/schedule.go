@@ -165,10 +165,10 @@ func (s *schedule) stop() {
 	}
 }
 
-// decide creates a campaign of a due base if the base's conditions are met, and saves the decision. The
-// campaign's idempotency key contains the due time. If a service dies before it saves the decision, the
-// repeated decision therefore creates no second campaign. decide does nothing while an earlier decision
-// about the base is in progress.
+// decide checks the conditions of a campaign file whose scheduled time has come. If they are met, it creates a
+// campaign. It saves what it decided. A service that dies before saving decides again after its restart; the
+// same idempotency key, made of file and scheduled time, then prevents a second campaign. decide does nothing
+// while an earlier call for the same file runs.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	if !s.begin(b.Name) {
 		s.opt.Log.Warn("decision left out: the one before is in progress", "base", b.Name)

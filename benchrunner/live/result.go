@@ -113,9 +113,9 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided handles a job that decided no case. The cases fail, unless the job was cut short and they
-// may be launched again. If the job used too much memory or time, only the first case of each running
-// launch fails.
+// failUndecided handles a job that ended without a result for any case. Its cases fail. There are two
+// exceptions: a job that was cut short, whose cases may be launched again, and a job that used too much memory
+// or time, in which only the first case of each running launch fails.
 func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)

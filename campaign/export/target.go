@@ -114,7 +114,7 @@ func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
 	return x, t.origin(), err
 }
 
-// Summary summarizes the export for a release.
+// Summary says which files were exported for one release of a library, and what they cover.
 type Summary struct {
 	Library  string `json:"library"`
 	Version  string `json:"version"`

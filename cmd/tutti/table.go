@@ -71,7 +71,7 @@ type shownRules struct {
 	Mixes   []shownMix  `json:"mixes"`
 }
 
-// shownCalls describes the calls to which a rule or a mix applies. Ranges include both ends.
+// shownCalls describes the calls to which an entry of a table applies. Ranges include both ends.
 type shownCalls struct {
 	Collective coll.Collective `json:"collective"`
 	Ranks      [2]int64        `json:"ranks"`

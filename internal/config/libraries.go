@@ -9,7 +9,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// libraryList returns the type of the key libraries.
+// libraryList returns the type of the key `libraries`.
 func libraryList() value {
 	item := objectSchema([]string{"name", "version"}, map[string]schema{
 		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},

@@ -57,7 +57,7 @@ func readSampleFolders(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-// toSampleFolder reads one item of the key online.
+// toSampleFolder reads one item of the key `online`.
 func toSampleFolder(item any, dir string) (SampleFolder, error) {
 	w := SampleFolder{Every: defaultEvery}
 	m, ok := item.(map[string]any)

@@ -17,10 +17,10 @@ const (
 	publishedRandom  = "random-published" // random points for forests, with which FACT was compared
 )
 
-// Contenders returns the names that an evaluation accepts in addition to those of strategies. own-stop is
-// the strategy regret until it stops by its own predictions; if it stops wrongly, it counts as never
-// converged. fact, acclaim and random-published are the strategies uncertainty, jackknife and random. They
-// have forests with the scaling algorithm_log10 and their own initial designs.
+// Contenders returns the names that an evaluation accepts in addition to those of strategies. "own-stop" is
+// the strategy "regret", stopped by its own predictions instead of the truth. A stop before the criteria hold
+// counts as never converged. "fact", "acclaim" and "random-published" are "uncertainty", "jackknife" and
+// "random" as published: with forests of the scaling algorithm_log10 and their own initial designs.
 func Contenders() []string {
 	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedRandom}
 }

@@ -207,7 +207,8 @@ type pairTerm struct {
 	sign        float64
 }
 
-// pairTerms returns the terms of all pairs, grouped by task.
+// pairTerms returns the entries of all pairs, grouped by task. The first entry of a pair has the factor 1, the
+// second -1, since a pair stands for the difference of its entries.
 func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	out := map[int][]pairTerm{}
 	for k, pair := range pairs {

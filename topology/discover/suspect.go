@@ -46,9 +46,9 @@ func (s Suspect) String() string {
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear are components that seem to be slow but cannot be distinguished from others. All pairs of
-	// such a component pass a suspect with a higher score, or exactly the same pairs pass another
-	// component.
+	// Unclear are components that seem to be slow but cannot be distinguished from others: each path
+	// through such a component also leads through a suspect with a higher score, or the same paths lead
+	// through another component.
 	Unclear []Component `json:"unclear"`
 
 	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs

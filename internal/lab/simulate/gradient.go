@@ -79,8 +79,8 @@ func (p *gradient) classesOf(c coll.Collective) []online.Class {
 	return out
 }
 
-// prior contains the parameters of the Gaussian process before the second call, as variances of log10
-// seconds. With them, the slowest algorithm takes at most points 2 to 10 times as long as the fastest.
+// prior contains the parameters of the Gaussian process, as variances of log10 seconds. They hold until the
+// second call. Under them the slowest algorithm typically takes 2 to 10 times as long as the fastest.
 var prior = gp.Params{
 	Common: 1, Own: 0.02, Level: 0.02, Rough: 0.005, Shared: 0.001, Noise: preprocess.MeasurementNoise,
 }

@@ -13,9 +13,9 @@ import (
 	"tutti/preprocess"
 )
 
-// Table returns a header and one row for each outcome. A row has the times of the first, the last and the
-// slowest run. It also has the quality of the policy's choices before the first run and after the second,
-// and the gains.
+// Table returns a header and one row for each outcome. Times of runs are divided by the time with the
+// default algorithms. The columns "tuned/best before" and "after 2" compare the policy's choices with the best
+// algorithms, before the first run and after the second.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
 	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "changes", "regret, s", "lost gain"}
