@@ -68,7 +68,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	if f.Jobs, f.RoundNodeHours, err = c.firstRound(ctx); err != nil {
 		return f, err
 	}
-	hours, err := c.Hours(ctx)
+	hours, err := c.hours(ctx, f.RoundNodeHours)
 	f.NodeHours, f.Expected = hours.Most, hours.Expected
 	f.LeftOut = append([]LeftOut{}, hours.LeftOut...)
 	return f, err
@@ -123,6 +123,15 @@ const measuredShare = 0.5
 
 // Hours returns the cost of a connected campaign in node-hours, and the candidates that cannot be measured.
 func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
+	_, first, err := c.firstRound(ctx)
+	if err != nil {
+		return Hours{}, err
+	}
+	return c.hours(ctx, first)
+}
+
+// hours returns what Hours returns. first is the maximum cost of the first round in node-hours.
+func (c *Campaign) hours(ctx context.Context, first float64) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {
 		var batch benchrunner.Batch
@@ -148,8 +157,7 @@ func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	if stop.MachineTime > 0 {
 		h.Most = min(h.Most, stop.MachineTime.Hours()*float64(slices.Max(c.Config.Grid.Nodes)))
 	}
-	_, first, err := c.firstRound(ctx)
 	h.Most = max(h.Most, first)
 	h.Expected = min(h.Expected, h.Most)
-	return h, err
+	return h, nil
 }
