@@ -43,14 +43,14 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 		if err != nil {
 			return err
 		}
-		var unsafe []coll.Measurement
+		var unsafe []coll.Algorithm
 		for _, alg := range cat.Algorithms(collective) {
 			if slices.ContainsFunc(points, func(p coll.Point) bool { return errors.Is(check(coll.Candidate{Point: p, Algorithm: alg}), errUnsafe) }) {
-				unsafe = append(unsafe, coll.Measurement{Candidate: coll.Candidate{Algorithm: alg}})
+				unsafe = append(unsafe, alg)
 			}
 		}
 		c.Problems = append(c.Problems, campaign.Problem{
-			Unsafe:  algorithmsOf(unsafe),
+			Unsafe:  distinctNames(unsafe),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
 			Fit:     fit,

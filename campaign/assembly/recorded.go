@@ -171,14 +171,14 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	return campaign.Problem{
 		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
-		Unsafe:            algorithmsOf(left.unsafe), UnsafeTruth: unsafe.Truths(),
+		Unsafe:            left.unsafeNames(), UnsafeTruth: unsafe.Truths(),
 	}, nil
 }
 
-// algorithmsOf returns the distinct algorithms of measurements, sorted, without their parameters.
-func algorithmsOf(ms []coll.Measurement) (names []string) {
-	for _, m := range ms {
-		names = append(names, m.Algorithm.Name)
+// distinctNames returns the distinct names of algorithms, sorted, without their parameters.
+func distinctNames(algorithms []coll.Algorithm) (names []string) {
+	for _, a := range algorithms {
+		names = append(names, a.Name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -263,6 +263,15 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 	}
 }
 
+// unsafeNames returns the names of the algorithms that export.op_safe excludes.
+func (l *leftOut) unsafeNames() []string {
+	var algorithms []coll.Algorithm
+	for _, m := range l.unsafe {
+		algorithms = append(algorithms, m.Algorithm)
+	}
+	return distinctNames(algorithms)
+}
+
 // String returns a text such as "72 rows outside the grid, 0 that cannot run there, 144 of algorithms it
 // does not have (NTSB, NTSL)".
 func (l *leftOut) String() string {
@@ -274,7 +283,7 @@ func (l *leftOut) String() string {
 		text += " (" + strings.Join(l.algorithms, ", ") + ")"
 	}
 	if len(l.unsafe) > 0 {
-		text += fmt.Sprintf(", %d that export.op_safe excludes (%s)", len(l.unsafe), strings.Join(algorithmsOf(l.unsafe), ", "))
+		text += fmt.Sprintf(", %d that export.op_safe excludes (%s)", len(l.unsafe), strings.Join(l.unsafeNames(), ", "))
 	}
 	return text
 }
