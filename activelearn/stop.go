@@ -54,8 +54,7 @@ func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
-// ObserveAll works like Observe, but for an evaluation of the whole space, which may have any number of
-// points.
+// ObserveAll is Observe for an evaluation of the whole space, which may have any number of points.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {

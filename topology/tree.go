@@ -45,7 +45,7 @@ type Vertex struct {
 	Children []Vertex `json:"children,omitempty"`
 }
 
-// Tree describes a machine, or the part of it that is known.
+// Tree describes the known part of a machine.
 type Tree struct {
 	Root Vertex
 	Gaps []string // sentences about unknown or inconsistent parts
