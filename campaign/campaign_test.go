@@ -15,6 +15,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/report"
@@ -177,7 +178,7 @@ func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log
 
 // past returns the state of a problem that the records of a log describe.
 func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
-	return journal.Replay(records).Problem(p.Problem)
+	return campaigntest.State(records).Problem(p.Problem)
 }
 
 // TestRestoreEqualsRun checks that a restored result has the same facts as the result of the run.

@@ -6,6 +6,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
@@ -43,13 +44,13 @@ func manyRecords() []journal.Record {
 func BenchmarkReplay(b *testing.B) {
 	records := manyRecords()
 	for b.Loop() {
-		journal.Replay(records)
+		campaigntest.State(records)
 	}
 }
 
 // BenchmarkMeasurements collects the latest measurements of 40 000 candidates.
 func BenchmarkMeasurements(b *testing.B) {
-	p := journal.Replay(manyRecords()).Problem(bcast)
+	p := campaigntest.State(manyRecords()).Problem(bcast)
 	for b.Loop() {
 		p.Measurements()
 	}

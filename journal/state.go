@@ -82,15 +82,6 @@ type verifyRound struct {
 	jobs   jobList
 }
 
-// Replay returns the state after the given records.
-func Replay(records []Record) *State {
-	var s State
-	for _, r := range records {
-		s.Add(r)
-	}
-	return &s
-}
-
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
 func (s *State) Add(r Record) {
 	if r.Verify != nil {

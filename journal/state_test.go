@@ -9,6 +9,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
@@ -52,7 +53,7 @@ func TestOpenJobs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		var got []string
-		for _, j := range journal.Replay(tc.records).OpenJobs() {
+		for _, j := range campaigntest.State(tc.records).OpenJobs() {
 			got = append(got, j.Name+" "+string(j.State))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -64,7 +65,7 @@ func TestOpenJobs(t *testing.T) {
 func TestReplay(t *testing.T) {
 	ring, tree := with("ring"), with("tree")
 	eval := activelearn.Evaluation{Round: 1, Slowdown: 1.5}
-	state := journal.Replay([]journal.Record{
+	state := campaigntest.State([]journal.Record{
 		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{ring, tree}, Reasons: make([]activelearn.Reason, 2)},
 		jobRecord(bcast, 1, "a", coll.JobIntended, 1),
 		{Kind: journal.KindResume},
@@ -110,7 +111,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestRoundNeedsBatch(t *testing.T) {
-	state := journal.Replay([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
+	state := campaigntest.State([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
 	if _, ok := state.Problem(bcast).Round(1); ok {
 		t.Error("a round without a batch counts as begun")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/verify"
 )
@@ -83,7 +84,7 @@ func FuzzEntries(f *testing.F) {
 		if err != nil {
 			return // such an entry is never written
 		}
-		again := testutil.Must(verify.Entries(journal.Replay([]journal.Record{rec}).Verification(entries[0].Library)))(t)
+		again := testutil.Must(verify.Entries(campaigntest.State([]journal.Record{rec}).Verification(entries[0].Library)))(t)
 		a, _ := json.Marshal(entries[0])
 		b, _ := json.Marshal(again[0])
 		if string(a) != string(b) {

@@ -15,6 +15,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/selection"
 	"tutti/verify"
@@ -189,7 +190,7 @@ func (m *memory) Append(e verify.Entry) error {
 		return err
 	}
 	m.records = append(m.records, rec)
-	back, err := verify.Entries(journal.Replay([]journal.Record{rec}).Verification(e.Library))
+	back, err := verify.Entries(campaigntest.State([]journal.Record{rec}).Verification(e.Library))
 	m.entries = append(m.entries, back...)
 	return err
 }
@@ -208,7 +209,7 @@ func (m *memory) past() *journal.Verification {
 		}
 		records = append(records, back)
 	}
-	return journal.Replay(records).Verification("lib")
+	return campaigntest.State(records).Verification("lib")
 }
 
 func rules(seed uint64) verify.Rules {

@@ -13,6 +13,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/report"
 	"tutti/verify"
@@ -46,7 +47,7 @@ func TestAddJournal(t *testing.T) {
 		verification,
 	}
 	var f report.Facts
-	testutil.NoError(t, export.AddJournal(&f, journal.Replay(records), []string{"mpich"}, 2))
+	testutil.NoError(t, export.AddJournal(&f, campaigntest.State(records), []string{"mpich"}, 2))
 	want := []report.MachineTimeFacts{
 		{Library: "mpich", Collective: "bcast", Jobs: 3, Queue: 30, Launch: 6, Warmup: 12, Measure: 18, Idle: 24},
 		{Library: "mpich", Jobs: 1, Queue: 10, Launch: 2, Warmup: 4, Measure: 6, Idle: 8},
@@ -67,7 +68,7 @@ func TestAddJournal(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	testutil.NoError(t, export.AddJournal(&none, journal.Replay([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2))
+	testutil.NoError(t, export.AddJournal(&none, campaigntest.State([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2))
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
 		t.Errorf("a journal without such records (-want +got):\n%s", d)
 	}
@@ -90,7 +91,7 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 	first := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
 	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
-	testutil.NoError(t, export.AddJournal(&f, journal.Replay([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2))
+	testutil.NoError(t, export.AddJournal(&f, campaigntest.State([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2))
 	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
 		t.Fatalf("reasons of %d rounds and of a problem without rounds: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
 	}
@@ -111,7 +112,7 @@ func TestAddJournalVerifications(t *testing.T) {
 	pass := func(library string) journal.Record {
 		return testutil.Must(verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record())(t)
 	}
-	state := journal.Replay([]journal.Record{pass("openmpi"), pass("mpich")})
+	state := campaigntest.State([]journal.Record{pass("openmpi"), pass("mpich")})
 	var f report.Facts
 	testutil.NoError(t, export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2))
 	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
@@ -133,7 +134,7 @@ func TestAddJournalExcluded(t *testing.T) {
 		}}
 	}
 	var f report.Facts
-	err := export.AddJournal(&f, journal.Replay([]journal.Record{
+	err := export.AddJournal(&f, campaigntest.State([]journal.Record{
 		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
 		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
 	}), nil, 2)

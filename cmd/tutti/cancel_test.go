@@ -71,7 +71,7 @@ func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 		return nil
 	}
 	var jobs []coll.Job
-	for _, j := range journal.Replay(recordsOf(t, out)).OpenJobs() {
+	for _, j := range campaigntest.State(recordsOf(t, out)).OpenJobs() {
 		if j.State == state {
 			jobs = append(jobs, j)
 		}

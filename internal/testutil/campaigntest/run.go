@@ -119,3 +119,12 @@ func Records(t testing.TB, dir string) (records []journal.Record) {
 	}
 	return records
 }
+
+// State returns the state of a journal with the given records.
+func State(records []journal.Record) *journal.State {
+	var s journal.State
+	for _, r := range records {
+		s.Add(r)
+	}
+	return &s
+}
