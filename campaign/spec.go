@@ -11,6 +11,7 @@ import (
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/selection"
+	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
 
@@ -99,6 +100,9 @@ type Problem struct {
 	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // names of the earlier campaigns
+	// Forest replaces Learner.Forest of the spec. It has the best hyperparameters of an earlier campaign; nil
+	// if there are none.
+	Forest *forest.Options
 	// Fit makes rules that the library can express from the alternatives at each point; nil means
 	// activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
@@ -211,6 +215,9 @@ func (s Spec) sharedLaunch() func(coll.Candidate) any {
 // forProblem returns the spec of one problem, with the problem's seed, model and weights.
 func (s Spec) forProblem(p Problem) Spec {
 	s.Seed = problemSeed(s.Seed, p.Problem)
+	if p.Forest != nil {
+		s.Learner.Forest = *p.Forest
+	}
 	s.Learner.Forest.Seed = s.Seed
 	s.Learner.Model = s.Model()
 	s.Learner.Allowed = s.allowed()

@@ -46,7 +46,7 @@ func (c *Comparison) forest() bool { return c != nil && c.GP-c.Forest > signific
 // study compares forests with different hyperparameters, and the best one with the Gaussian process if
 // Spec.Auto is set. The first trial has the configured forest, so the best trial is never worse.
 func (r *run) study(ctx context.Context) (Study, error) {
-	s, err := studyOf(r.past)
+	s, err := StudyOf(r.past)
 	trials := r.spec.studyTrials()
 	if err != nil || trials == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
@@ -208,8 +208,8 @@ func studiedCriteria(scaling preprocess.Scaling) []string {
 	})
 }
 
-// studyOf returns the study whose trials are in the log.
-func studyOf(past *journal.ProblemState) (Study, error) {
+// StudyOf returns the study whose trials are in the log.
+func StudyOf(past *journal.ProblemState) (Study, error) {
 	var s Study
 	if past == nil {
 		return s, nil

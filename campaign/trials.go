@@ -131,7 +131,7 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 		}
 	}
 	var err error
-	res.Study, err = studyOf(past)
+	res.Study, err = StudyOf(past)
 	return res, err
 }
 

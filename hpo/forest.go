@@ -89,14 +89,18 @@ func (s ForestStudy) check() error {
 			return fmt.Errorf("%w: criterion %q is unknown or repeated", ErrSpec, c)
 		}
 	}
-	d := s.Default
-	in := func(v, low, high int) bool { return low <= v && v <= high }
-	if !in(d.Trees, minTrees, maxTrees) || !slices.Contains(s.Criteria, d.Criterion) ||
-		d.MaxDepth != 0 && !in(d.MaxDepth, minDepth, maxDepth) ||
-		!in(d.MinSplit, minSplit, maxSplit) || !in(d.MinLeaf, minLeaf, maxLeaf) {
-		return fmt.Errorf("%w: the default %+v is outside the ranges", ErrSpec, d)
+	if !s.Default.valid() || !slices.Contains(s.Criteria, s.Default.Criterion) {
+		return fmt.Errorf("%w: the default %+v is outside the ranges", ErrSpec, s.Default)
 	}
 	return nil
+}
+
+// valid reports whether the hyperparameters are in the ranges of a study.
+func (p ForestParams) valid() bool {
+	in := func(v, low, high int) bool { return low <= v && v <= high }
+	return in(p.Trees, minTrees, maxTrees) && slices.Contains(Criteria(), p.Criterion) &&
+		(p.MaxDepth == 0 || in(p.MaxDepth, minDepth, maxDepth)) &&
+		in(p.MinSplit, minSplit, maxSplit) && in(p.MinLeaf, minLeaf, maxLeaf)
 }
 
 // score returns the hyperparameters that the point x stands for, and their mean score over the folds.

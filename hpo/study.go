@@ -194,6 +194,8 @@ func (r TrialRecord) Check(number int) error {
 		return fmt.Errorf("%w %d: only a complete trial has a value", ErrRecord, number)
 	case r.Value != nil && !finite(*r.Value):
 		return fmt.Errorf("%w %d: value is %g", ErrRecord, number, *r.Value)
+	case r.State == Complete && !r.Params.valid():
+		return fmt.Errorf("%w %d: %+v is outside the ranges", ErrRecord, number, r.Params)
 	}
 	return nil
 }

@@ -102,7 +102,9 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err := c.setWeights(); err != nil {
 		return nil, input(err)
 	}
-	c.addEarlier()
+	if err := c.addEarlier(); err != nil {
+		return nil, input(err)
+	}
 	share := 1 / float64(len(c.Problems))
 	c.Spec.Limits.MachineSeconds = cfg.Stop.MachineTime.Seconds() * share
 	c.Spec.Limits.NodeSeconds = cfg.Stop.NodeHours * 3600 * share

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/preprocess"
+	"tutti/surrogate/forest"
 )
 
-// Earlier reads the measurements of earlier campaigns from their folders. Errors match ErrInput.
+// Earlier reads the measurements and the best forests of earlier campaigns from their folders. Errors match
+// ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
@@ -36,7 +40,8 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate.
+// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate, and
+// the best forest of each problem.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
@@ -52,6 +57,13 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 		if len(problem.Measurements) == 0 {
 			continue
 		}
+		study, err := campaign.StudyOf(p)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", p.Problem, err)
+		}
+		if best, ok := study.Best(); ok {
+			problem.Forest = &best.Params
+		}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {
 			problem.Version = spec.Libraries[i].Version
 		}
@@ -64,8 +76,9 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 }
 
 // addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that the
-// problem's space does not contain. It warns of differences between the campaigns.
-func (c *Campaign) addEarlier() {
+// problem's space does not contain. It warns of differences between the campaigns. The best forest of the
+// last campaign that has one replaces the configured forest.
+func (c *Campaign) addEarlier() error {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)
 		for i := range c.Problems {
@@ -79,8 +92,19 @@ func (c *Campaign) addEarlier() {
 				continue
 			}
 			p.Earlier, p.EarlierNames = append(p.Earlier, usable), append(p.EarlierNames, e.Campaign)
+			if earlier.Forest == nil {
+				continue
+			}
+			with, err := campaign.WithParams(c.Spec.Learner, *earlier.Forest)
+			if err != nil {
+				return fmt.Errorf("the earlier campaign %s, %s: %w", e.Campaign, p.Problem, err)
+			}
+			if with.Scaling != preprocess.Standard || with.Forest.Criterion != forest.Poisson { // poisson needs positive times
+				p.Forest = &with.Forest
+			}
 		}
 	}
+	return nil
 }
 
 // warnOfEarlier adds a warning if an earlier campaign ran on another machine or with other releases.

@@ -25,9 +25,10 @@ func finished(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// TestEarlier checks that every problem gets the measurements of two earlier campaigns.
+// TestEarlier checks that every problem gets the measurements of two earlier campaigns and the best forest of
+// the later one.
 func TestEarlier(t *testing.T) {
-	first, second := finished(t), finished(t, "seed=9", "name=second")
+	first, second := finished(t), finished(t, "seed=9", "name=second", "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first, second}))(t)
 	cfg := small(t, nil)
 	cfg.From = from
@@ -39,6 +40,9 @@ func TestEarlier(t *testing.T) {
 		}
 		if want := contents.State().Problem(p.Problem).Measurements(); !slices.Equal(p.Earlier[0], want) {
 			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
+		}
+		if p.Forest == nil || p.Forest.Trees != 37 {
+			t.Errorf("%s starts from the forest %+v, want 37 trees", p.Problem, p.Forest)
 		}
 	}
 }
@@ -105,21 +109,24 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// TestEarlierIsInTheJournal checks that a resumed campaign still has its earlier measurements after the
-// folder of the earlier campaign is removed.
+// TestEarlierIsInTheJournal checks that a resumed campaign still has its earlier measurements, and that its
+// study starts from the earlier best forest, after the folder of the earlier campaign is removed.
 func TestEarlierIsInTheJournal(t *testing.T) {
-	first := finished(t)
+	first := finished(t, "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first}))(t)
 	cfg := small(t, nil, "seed=5")
 	cfg.From = from
 	dir := campaigntest.Run(t, cfg)
 	testutil.NoError(t, os.RemoveAll(first))
-	c, _, _, err := assembly.Reread(dir)
+	c, results, _, err := assembly.Reread(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := from[0].Problems[0].Measurements; !slices.Equal(c.Problems[0].Earlier[0], want) {
 		t.Errorf("%d measurements of the earlier campaign, want its %d", len(c.Problems[0].Earlier[0]), len(want))
+	}
+	if got, want := results[0].Study.Trials[0].Params, *from[0].Problems[0].Forest; got != want || got.Trees == 20 {
+		t.Errorf("the study starts from %+v, want %+v", got, want)
 	}
 }
 

@@ -41,6 +41,7 @@ curve and the selection files.
 
 --from starts with the measurements of an earlier campaign: of the same machine on
 another day, of another release, or of another machine. The new journal includes them.
+Forests start from the best hyperparameters of its study, instead of model.trees and so on.
 What new measurements contradict is measured again; the report shows what changed.
 
 Before a campaign measures, tune checks that its benchmarks, libraries and launchers

@@ -2,6 +2,7 @@ package config
 
 import (
 	"tutti/coll"
+	"tutti/hpo"
 )
 
 // Earlier has the measurements of an earlier campaign. A new campaign that uses them copies them into its
@@ -19,6 +20,7 @@ type EarlierProblem struct {
 	Version      string             `json:"version"`
 	Collective   coll.Collective    `json:"collective"`
 	Measurements []coll.Measurement `json:"measurements"`
+	Forest       *hpo.ForestParams  `json:"forest,omitempty"` // hyperparameters of the study's best forest; nil without a study
 }
 
 // Of returns the measurements of a library and a collective. It returns false if there are none.
