@@ -476,9 +476,14 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 func TestLiveClocks(t *testing.T) {
 	prog := mpich.program(t)
 	shim := mpich.preload(t, `
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
+int MPI_Get_processor_name(char *name, int *length) {
+	*length = sprintf(name, "n%s", getenv("NODES") ? getenv("PMI_RANK") : "");
+	return MPI_SUCCESS;
+}
 int clock_gettime(clockid_t id, struct timespec *t) {
 	const char *rank = getenv("PMI_RANK");
 	int error = (int)syscall(SYS_clock_gettime, id, t);
@@ -508,9 +513,9 @@ int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm co
 	}{
 		{"one clock", pair, nil, "shared"},
 		{"apart on one node", pair, []string{"LD_PRELOAD=" + shim}, "estimated"},
-		{"apart on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2"}, "estimated"},
-		{"drifting on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2", "DRIFT=1"}, "estimated"},
-		{"late on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2", "LATE=1"}, "estimated"},
+		{"apart on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "NODES=2"}, "estimated"},
+		{"drifting on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "NODES=2", "DRIFT=1"}, "estimated"},
+		{"late on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "NODES=2", "LATE=1"}, "estimated"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -566,9 +571,10 @@ func TestLiveWorld(t *testing.T) {
 		want    string // the error, empty for a correct world
 	}{
 		{"one node", mpich, coll.Layout{Nodes: 1, PPN: 2}, "", ""},
-		{"two simulated nodes", mpich, coll.Layout{Nodes: 2, PPN: 1}, "MPIR_CVAR_NUM_CLIQUES=2", ""},
+		{"two simulated nodes", mpich, coll.Layout{Nodes: 2, PPN: 2}, "MPIR_CVAR_NUM_CLIQUES=2", ""},
+		{"no shared-memory domains", mpich, coll.Layout{Nodes: 1, PPN: 2}, "MPIR_CVAR_NUM_CLIQUES=2", ""},
 		{"one instead of two nodes", mpich, coll.Layout{Nodes: 2, PPN: 1}, "", "2 ranks on 1 nodes (2), the plan wants 2 nodes of 1"},
-		{"two instead of one node", mpich, coll.Layout{Nodes: 1, PPN: 2}, "MPIR_CVAR_NUM_CLIQUES=2", "2 ranks on 2 nodes (1+1), the plan wants 1 nodes of 2"},
+		{"two instead of one node", mpich, coll.Layout{Nodes: 1, PPN: 4}, "MPIR_CVAR_NUM_CLIQUES=2", "4 ranks on 2 nodes (2+2), the plan wants 1 nodes of 4"},
 		{"launcher of another library", openmpi, coll.Layout{Nodes: 1, PPN: 2}, "", "a world of one rank instead of 2"},
 	}
 	for _, tc := range tests {

@@ -36,7 +36,9 @@ static place here(const control *c)
 static int same(const place *a, const place *b) { return a->domain == b->domain && strcmp(a->host, b->host) == 0; }
 
 /* Ranks are on one node if they have the same processor name and the same shared-memory domain. Simulated nodes on
- * one host differ in the domain, nodes that are containers differ in the name, and real nodes differ in both. */
+ * one host differ in the domain, nodes that are containers differ in the name, and real nodes differ in both. If
+ * each domain has one rank, only names count: MPICH from 5.0 on reports such domains if it is built without shared
+ * memory. */
 void world_find(world *w, const control *c)
 {
     size_t n = (size_t)c->size;
@@ -53,6 +55,10 @@ void world_find(world *w, const control *c)
         else if (c->rank == r)
             MPI_Send(&mine, (int)sizeof mine, MPI_BYTE, 0, TAG_PLACE, c->comm);
     control_bcast(c, w->place, (int)(n * sizeof mine));
+    for (int r = 0; r < c->size; r++)
+        w->domains += w->place[r].domain == r;
+    for (int r = 0; r < c->size && w->domains == c->size; r++)
+        w->place[r].domain = 0;
     for (int r = 0; r < c->size; r++) {
         int node = 0, host = 0;
         while (node < w->nodes && !same(&w->place[w->leader[node]], &w->place[r]))
@@ -64,6 +70,5 @@ void world_find(world *w, const control *c)
         w->node[r] = node;
         w->ranks[node]++;
         w->hosts += host == r;
-        w->domains += w->place[r].domain == r;
     }
 }

@@ -1,7 +1,6 @@
 #include "layout.h"
 #include "library.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,12 +82,32 @@ static int on_free(MPI_Comm handle, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static int hash_of(const char *text)
+static uint64_t hash_of(const char *text)
 {
-    unsigned h = 2166136261u; /* FNV-1a */
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
     for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return (int)(h & INT_MAX);
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+/* Returns the lowest rank on this rank's node. Ranks are on one node if they have the same shared-memory domain and
+ * the same processor name. If each domain has one rank, only names count: MPICH from 5.0 on reports such domains if
+ * it is built without shared memory. */
+static int find_leader(MPI_Comm world, const char *host, int rank, int size)
+{
+    MPI_Comm shared;
+    int domain = rank, domains = 0, leader = 0;
+    PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
+    PMPI_Bcast(&domain, 1, MPI_INT, 0, shared);
+    PMPI_Comm_free(&shared);
+    uint64_t mine[2] = {hash_of(host), (uint64_t)domain}, (*all)[2] = allocate((size_t)size, sizeof mine);
+    PMPI_Allgather(mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, world);
+    for (int r = 0; r < size; r++)
+        domains += all[r][1] == (uint64_t)r;
+    while (all[leader][0] != mine[0] || (domains < size && all[leader][1] != mine[1]))
+        leader++;
+    free(all);
+    return leader;
 }
 
 /* Determines the place of each rank in the topology. If the topology does not contain all ranks, it is not used,
@@ -112,21 +131,14 @@ static void take_places(MPI_Comm world, const char *host, int size)
     paths = nodes;
 }
 
-/* Ranks are on one node if they have the same shared-memory domain and the same processor name. */
 void comms_start(MPI_Comm world)
 {
     char host[MPI_MAX_PROCESSOR_NAME];
-    int rank, size, length, leader;
-    MPI_Comm domain, node;
+    int rank, size, length;
     PMPI_Comm_rank(world, &rank);
     PMPI_Comm_size(world, &size);
     PMPI_Get_processor_name(host, &length);
-    PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &domain);
-    PMPI_Comm_split(domain, hash_of(host), 0, &node);
-    leader = rank;
-    PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
-    PMPI_Comm_free(&node);
-    PMPI_Comm_free(&domain);
+    int leader = find_leader(world, host, rank, size);
     node_of = allocate((size_t)size, sizeof *node_of);
     ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
