@@ -1,5 +1,7 @@
 #include "repository.h"
 
+#include <stdlib.h>
+
 static char *block(const call *c, int rank) { return at(c, c->data, rank_of(c, rank) * c->count); }
 
 /* Ring: in each step a rank sends to the next rank the block that it received in the previous step. Source: Thakur,
@@ -66,7 +68,47 @@ int allgather_neighbor(const call *c)
 }
 
 /* Each rank sends its block to all others at once. */
-int allgather_linear(const call *c) { return exchange_all(c, block(c, c->rank), 0); }
+int allgather_linear(const call *c) { return exchange_all(c, block(c, c->rank), 0, 1); }
+
+/* Like allgather_linear, but all ranks send first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
+int allgather_simple(const call *c) { return exchange_all(c, block(c, c->rank), 0, 0); }
+
+/* Each rank sends its block to one other rank at a time. Source: Faraj and Yuan (2005), 3.1. */
+int allgather_pairwise(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, NOT_SEPARATED); }
+int allgather_pairwise_light_barrier(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, BY_MESSAGES); }
+int allgather_pairwise_barrier(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, BY_BARRIERS); }
+int allgather_pair(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, NOT_SEPARATED); }
+int allgather_pair_light_barrier(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, BY_MESSAGES); }
+int allgather_pair_barrier(const call *c) { return exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, BY_BARRIERS); }
+
+/* Gathers all blocks at rank 0, then broadcasts them, both along binomial trees. Source: Faraj and Yuan (2005), 3.1. */
+int allgather_gather_bcast(const call *c)
+{
+    call up = *c, down = *c;
+    up.data = c->rank == 0 ? c->data : block(c, c->rank);
+    up.root = down.root = 0;
+    down.count = c->size * c->count;
+    int e = gather_binomial(&up);
+    return e != MPI_SUCCESS ? e : bcast_binomial(&down);
+}
+
+/* Gathers along each dimension of a mesh of ranks in turn. Before a dimension with the given stride, a rank has the blocks of
+ * stride consecutive ranks. Source: Faraj and Yuan (2005), 3.1. */
+static int over_mesh(const call *c, int dimensions)
+{
+    mesh m = mesh_of(c->size, dimensions);
+    int *ranks = malloc((size_t)c->size * sizeof *ranks), e = ranks == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    for (int i = 0, stride = 1; e == MPI_SUCCESS && i < dimensions; stride *= m.length[i++]) {
+        call line = line_of(c, stride, m.length[i], stride * c->count, ranks);
+        line.data = block(c, ranks[0] / stride * stride);
+        e = exchange_all(&line, at(&line, line.data, line.rank * line.count), 0, 1);
+    }
+    free(ranks);
+    return e;
+}
+
+int allgather_mesh(const call *c) { return over_mesh(c, 2); }
+int allgather_mesh_3d(const call *c) { return over_mesh(c, 3); }
 
 /* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
  * collective communication routines (2005), 3.1. */

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
+static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank_of(c, rank)]); }
+
+static int count(const call *c, int rank) { return c->counts[rank_of(c, rank)]; }
 
 /* The ring algorithm of allgather, with blocks of different sizes. */
 int allgatherv_ring(const call *c)
@@ -10,9 +12,17 @@ int allgatherv_ring(const call *c)
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
     for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
         int out = after(c, c->rank, -k), in = after(c, before, -k);
-        e = send_receive(c, block(c, out), c->counts[out], next, block(c, in), c->counts[in], before);
+        e = send_receive(c, block(c, out), count(c, out), next, block(c, in), count(c, in), before);
     }
     return e;
+}
+
+/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
+ * collective communication routines (2005), 3.1. */
+int allgatherv_ring_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return allgatherv_ring(&there);
 }
 
 /* Each rank sends its block to all others at once. */

@@ -10,31 +10,30 @@ static int own_block(const call *c) { return copy(c, block(c, c->data, c->rank),
 int alltoall_linear(const call *c)
 {
     int e = own_block(c);
-    return e != MPI_SUCCESS ? e : exchange_all(c, c->send, c->count);
+    return e != MPI_SUCCESS ? e : exchange_all(c, c->send, c->count, 1);
 }
 
-/* Each rank exchanges blocks with one other rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
-int alltoall_pairwise(const call *c)
+/* Like alltoall_linear, but all ranks send first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
+int alltoall_simple(const call *c)
 {
     int e = own_block(c);
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
-        int to = after(c, c->rank, k), from = after(c, c->rank, -k);
-        e = send_receive(c, block(c, c->send, to), c->count, to, block(c, c->data, from), c->count, from);
-    }
-    return e;
+    return e != MPI_SUCCESS ? e : exchange_all(c, c->send, c->count, 0);
 }
 
-/* Each rank exchanges blocks with one rank at a time. In step k this is the rank with the number (own rank XOR k).
- * The number of ranks must be a power of two. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
-int alltoall_pair(const call *c)
+static int in_rounds(const call *c, enum partner by, enum separation s)
 {
     int e = own_block(c);
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
-        int peer = c->rank ^ k;
-        e = send_receive(c, block(c, c->send, peer), c->count, peer, block(c, c->data, peer), c->count, peer);
-    }
-    return e;
+    return e != MPI_SUCCESS ? e : exchange_in_rounds(c, c->send, c->count, by, s);
 }
+
+/* Each rank exchanges blocks with one other rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. Barriers or
+ * messages between the rounds reduce contention. Source: Faraj and Yuan (2005), 3.1. */
+int alltoall_pairwise(const call *c) { return in_rounds(c, ALONG_RING, NOT_SEPARATED); }
+int alltoall_pairwise_light_barrier(const call *c) { return in_rounds(c, ALONG_RING, BY_MESSAGES); }
+int alltoall_pairwise_barrier(const call *c) { return in_rounds(c, ALONG_RING, BY_BARRIERS); }
+int alltoall_pair(const call *c) { return in_rounds(c, BY_XOR, NOT_SEPARATED); }
+int alltoall_pair_light_barrier(const call *c) { return in_rounds(c, BY_XOR, BY_MESSAGES); }
+int alltoall_pair_barrier(const call *c) { return in_rounds(c, BY_XOR, BY_BARRIERS); }
 
 /* Each rank exchanges blocks with several ranks at a time, by default with eight. Source: Thakur, Rabenseifner and
  * Gropp (2005), 3.4, where a rank exchanges with all other ranks at the same time. */
@@ -108,57 +107,49 @@ int alltoall_bruck(const call *c)
     return e;
 }
 
-/* Returns a copy of the call that is limited to one row or one column of a mesh of ranks. */
-static call line_of(const call *c, int first, int step, int n, int count, int *ranks)
+/* Exchanges blocks along one dimension of a mesh. Before the exchange, block i of data is for the rank whose coordinate in
+ * this dimension is that of i; after it, block i is from that rank. */
+static int along(const call *c, char *out, char *in, int *ranks, int stride, int length)
 {
-    call line = *c;
-    for (int i = 0; i < n; i++)
-        ranks[i] = first + i * step;
-    line.map = ranks;
-    line.size = n;
-    line.rank = (c->rank - first) / step;
-    line.count = count;
-    return line;
-}
-
-/* Transposes a matrix of blocks. `from` holds the matrix, and `to` receives the transpose. */
-static int transpose(const call *c, char *to, const char *from, int rows, int columns)
-{
-    int e = MPI_SUCCESS;
-    for (int i = 0; e == MPI_SUCCESS && i < rows; i++)
-        for (int j = 0; e == MPI_SUCCESS && j < columns; j++)
-            e = copy(c, block(c, to, j * rows + i), block(c, from, i * columns + j), c->count);
+    int part = c->size / length, e = MPI_SUCCESS;
+    for (int i = 0; i < length; i++)
+        pick(c, block(c, out, i * part), c->data, length, stride, i, 0, &e);
+    call line = line_of(c, stride, length, part * c->count, ranks);
+    line.send = out;
+    line.data = in;
+    if (e == MPI_SUCCESS)
+        e = alltoall_linear(&line);
+    for (int i = 0; i < length; i++)
+        pick(c, block(c, in, i * part), c->data, length, stride, i, 1, &e);
     return e;
 }
 
-/* Exchanges along the rows of a mesh of ranks, then along its columns. Source: Bokhari and Berryman, Complete exchange on a
- * circuit switched mesh (1992). */
-int alltoall_mesh(const call *c)
+/* Exchanges blocks along each dimension of a mesh of ranks in turn. Blocks travel together with those of other ranks
+ * that take the same way. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
+static int over_mesh(const call *c, int dimensions)
 {
-    int rows = 1, n = c->count, e;
-    for (int i = 2; i <= c->size / i; i++)
-        rows = c->size % i == 0 ? i : rows;
-    int columns = c->size / rows, row = c->rank / columns;
-    char *out = scratch(c, c->size * n), *in = scratch(c, c->size * n);
+    mesh m = mesh_of(c->size, dimensions);
+    char *out = scratch(c, c->size * c->count), *in = scratch(c, c->size * c->count);
     int *ranks = malloc((size_t)c->size * sizeof *ranks);
-    e = out == NULL || in == NULL || ranks == NULL ? MPI_ERR_NO_MEM : transpose(c, out, c->send, rows, columns);
-    if (e == MPI_SUCCESS) {
-        call along = line_of(c, row * columns, 1, columns, rows * n, ranks);
-        along.send = out;
-        along.data = in;
-        e = alltoall_linear(&along);
-    }
-    if (e == MPI_SUCCESS)
-        e = transpose(c, out, in, columns, rows);
-    if (e == MPI_SUCCESS) {
-        call along = line_of(c, c->rank % columns, columns, rows, columns * n, ranks);
-        along.send = out;
-        e = alltoall_linear(&along);
-    }
+    int e = out == NULL || in == NULL || ranks == NULL ? MPI_ERR_NO_MEM : copy(c, c->data, c->send, c->size * c->count);
+    for (int i = 0, stride = 1; e == MPI_SUCCESS && i < dimensions; stride *= m.length[i++])
+        e = along(c, out, in, ranks, stride, m.length[i]);
     free(ranks);
     scratch_free(c, out);
     scratch_free(c, in);
     return e;
+}
+
+int alltoall_mesh(const call *c) { return over_mesh(c, 2); }
+int alltoall_mesh_3d(const call *c) { return over_mesh(c, 3); }
+
+/* Recursive doubling: a mesh with two ranks in each dimension. The number of ranks must be a power of two. */
+int alltoall_recursive_doubling(const call *c)
+{
+    int dimensions = 0;
+    while (c->size >> (dimensions + 1) > 0)
+        dimensions++;
+    return over_mesh(c, dimensions);
 }
 
 /* Tells another rank that the links for its next message are free. */

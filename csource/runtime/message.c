@@ -88,28 +88,6 @@ int wait_receives(MPI_Request *r, int n)
     return MPI_SUCCESS;
 }
 
-int exchange_all(const call *c, const char *out, int step)
-{
-    int n = 0, e = MPI_SUCCESS;
-    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof(MPI_Request));
-    if (all == NULL)
-        return MPI_ERR_NO_MEM;
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
-        int from = after(c, c->rank, -k);
-        e = start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n]);
-    }
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
-        int to = after(c, c->rank, k);
-        e = start_send(c, at(c, out, to * step), c->count, to, &all[n]);
-    }
-    if (e == MPI_SUCCESS)
-        e = wait_receives(all, c->size - 1);
-    if (e == MPI_SUCCESS)
-        e = wait_all(all + c->size - 1, c->size - 1);
-    free(all);
-    return e;
-}
-
 int copy(const call *c, char *to, const char *from, int n)
 {
     if (n == 0 || to == from)

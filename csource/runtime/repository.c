@@ -9,9 +9,20 @@ const algorithm repository[] = {
     {ALLGATHER, "neighbor", allgather_neighbor, EVEN, NULL},
     {ALLGATHER, "two_level", allgather_two_level, LAYOUT, NULL},
     {ALLGATHER, "ring_depth_first", allgather_ring_depth_first, LAYOUT, NULL},
+    {ALLGATHER, "simple", allgather_simple, 0, NULL},
+    {ALLGATHER, "pairwise", allgather_pairwise, 0, NULL},
+    {ALLGATHER, "pairwise_light_barrier", allgather_pairwise_light_barrier, 0, NULL},
+    {ALLGATHER, "pairwise_barrier", allgather_pairwise_barrier, 0, "barriers"},
+    {ALLGATHER, "pair", allgather_pair, POWER_OF_TWO, NULL},
+    {ALLGATHER, "pair_light_barrier", allgather_pair_light_barrier, POWER_OF_TWO, NULL},
+    {ALLGATHER, "pair_barrier", allgather_pair_barrier, POWER_OF_TWO, "barriers"},
+    {ALLGATHER, "mesh", allgather_mesh, 0, NULL},
+    {ALLGATHER, "mesh_3d", allgather_mesh_3d, 0, NULL},
+    {ALLGATHER, "gather_bcast", allgather_gather_bcast, 0, NULL},
     {ALLGATHERV, "linear", allgatherv_linear, 0, NULL},
     {ALLGATHERV, "bruck", allgatherv_bruck, 0, NULL},
     {ALLGATHERV, "ring", allgatherv_ring, 0, NULL},
+    {ALLGATHERV, "ring_depth_first", allgatherv_ring_depth_first, LAYOUT, NULL},
     {ALLREDUCE, "nonoverlapping", allreduce_nonoverlapping, 0, NULL},
     {ALLREDUCE, "recursive_doubling", allreduce_recursive_doubling, 0, NULL},
     {ALLREDUCE, "ring", allreduce_ring, COMMUTATIVE | COUNT_SIZE, NULL},
@@ -23,6 +34,9 @@ const algorithm repository[] = {
     {ALLREDUCE, "ring_depth_first", allreduce_ring_depth_first, COMMUTATIVE | COUNT_SIZE | LAYOUT, NULL},
     {ALLREDUCE, "recursive_doubling_depth_first", allreduce_recursive_doubling_depth_first, COMMUTATIVE | LAYOUT, NULL},
     {ALLREDUCE, "rabenseifner_depth_first", allreduce_rabenseifner_depth_first, COMMUTATIVE | COUNT_POWER_OF_TWO | LAYOUT, NULL},
+    {ALLREDUCE, "allgather", allreduce_allgather, LAYOUT | GATHERS, NULL},
+    {ALLREDUCE, "halving_allgather", allreduce_halving_allgather, POWER_OF_TWO | COMMUTATIVE | COUNT_SIZE | LAYOUT, NULL},
+    {ALLREDUCE, "alltoall_allgather", allreduce_alltoall_allgather, COUNT_SIZE | LAYOUT, NULL},
     {ALLTOALL, "linear", alltoall_linear, 0, NULL},
     {ALLTOALL, "pairwise", alltoall_pairwise, 0, NULL},
     {ALLTOALL, "modified_bruck", alltoall_bruck, 0, "radix"},
@@ -31,6 +45,13 @@ const algorithm repository[] = {
     {ALLTOALL, "scheduled", alltoall_scheduled, LAYOUT | SIGNALS, NULL},
     {ALLTOALL, "scheduled_barrier", alltoall_scheduled_barrier, LAYOUT, NULL},
     {ALLTOALL, "pair", alltoall_pair, POWER_OF_TWO, NULL},
+    {ALLTOALL, "pair_light_barrier", alltoall_pair_light_barrier, POWER_OF_TWO, NULL},
+    {ALLTOALL, "pair_barrier", alltoall_pair_barrier, POWER_OF_TWO, "barriers"},
+    {ALLTOALL, "pairwise_light_barrier", alltoall_pairwise_light_barrier, 0, NULL},
+    {ALLTOALL, "pairwise_barrier", alltoall_pairwise_barrier, 0, "barriers"},
+    {ALLTOALL, "simple", alltoall_simple, 0, NULL},
+    {ALLTOALL, "mesh_3d", alltoall_mesh_3d, 0, NULL},
+    {ALLTOALL, "recursive_doubling", alltoall_recursive_doubling, POWER_OF_TWO, NULL},
     {ALLTOALLV, "linear", alltoallv_linear, 0, NULL},
     {ALLTOALLV, "pairwise", alltoallv_pairwise, 0, NULL},
     {BARRIER, "linear", barrier_linear, ONE_BY_ONE, NULL},
@@ -95,6 +116,8 @@ int repository_can(const algorithm *a, const call *c)
     if ((a->needs & COMMUTATIVE) && !c->commutative)
         return 0;
     if ((a->needs & COUNT_SIZE) && c->count < c->size)
+        return 0;
+    if ((a->needs & GATHERS) && (uint64_t)c->size * bytes_of(c->count, c->type) > MOST_GATHERED)
         return 0;
     return !(a->needs & COUNT_POWER_OF_TWO) || c->count >= floor_power_of_two(c->size);
 }

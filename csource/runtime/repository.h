@@ -43,6 +43,7 @@ typedef struct {
     int root;
     int parameter;        /* of the algorithm, 0: none; a segsize is in bytes */
     layout *layout;       /* NULL: the algorithm does not need it */
+    const struct row *const *rows; /* rules of the table for this communicator, by collective; an element may be NULL */
     const int *map;       /* the rank that each number stands for; NULL: the number itself */
     MPI_Comm comm;     /* for messages of libtutti only */
     int rank, size;
@@ -57,8 +58,11 @@ enum {
     COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: count is at least the largest power of two that is not above the number of ranks */
     LAYOUT = 32,         /* not in the catalogue: it needs a layout */
     ONE_BY_ONE = 128,    /* no requirement: without segments it sends as many messages as there are ranks, one after another */
+    GATHERS = 256,         /* no requirement: each rank holds the vectors of all ranks, which together are at most MOST_GATHERED */
     SIGNALS = 64,          /* no requirement: some of its messages are signals, with another tag */
 };
+
+enum { MOST_GATHERED = 64 << 20 }; /* bytes */
 
 typedef struct algorithm {
     collective what;
@@ -74,18 +78,25 @@ int repository_fits(const algorithm *a, int ranks);      /* whether it can serve
 int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
 
 /* The functions of the algorithms. Each collective has a file of its own. */
-int allgather_bruck(const call *c), allgather_linear(const call *c), allgather_neighbor(const call *c);
+int allgather_bruck(const call *c), allgather_gather_bcast(const call *c), allgather_linear(const call *c);
+int allgather_mesh(const call *c), allgather_mesh_3d(const call *c), allgather_neighbor(const call *c);
+int allgather_pair(const call *c), allgather_pair_barrier(const call *c), allgather_pair_light_barrier(const call *c);
+int allgather_pairwise(const call *c), allgather_pairwise_barrier(const call *c), allgather_pairwise_light_barrier(const call *c);
 int allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
-int allgather_ring_depth_first(const call *c), allgather_two_level(const call *c);
+int allgather_ring_depth_first(const call *c), allgather_simple(const call *c), allgather_two_level(const call *c);
 int allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_ring(const call *c);
+int allgatherv_ring_depth_first(const call *c);
+int allreduce_allgather(const call *c), allreduce_alltoall_allgather(const call *c), allreduce_halving_allgather(const call *c);
 int allreduce_nonoverlapping(const call *c), allreduce_rabenseifner(const call *c);
 int allreduce_recursive_doubling(const call *c), allreduce_ring(const call *c);
 int allreduce_rabenseifner_depth_first(const call *c), allreduce_rabenseifner_far(const call *c);
 int allreduce_recursive_doubling_depth_first(const call *c), allreduce_ring_depth_first(const call *c);
 int allreduce_two_level(const call *c), allreduce_two_level_rabenseifner(const call *c);
-int alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c);
-int alltoall_pair(const call *c), alltoall_pairwise(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
-int alltoall_windows(const call *c);
+int alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c), alltoall_mesh_3d(const call *c);
+int alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoall_pair_light_barrier(const call *c);
+int alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
+int alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
+int alltoall_simple(const call *c), alltoall_windows(const call *c);
 int alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
 int barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
 int bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_linear(const call *c);
@@ -130,9 +141,30 @@ int send_receive(const call *c, const char *out, int n, int to, char *in, int m,
 int wait_all(MPI_Request *r, int n);
 int wait_receives(MPI_Request *r, int n); /* of receives, which may bring the flag */
 
-/* Exchanges data between all ranks at once. Each rank sends first to a different rank. The data for rank 0 begin
- * at out, and the data for each further rank begin step elements later. */
-int exchange_all(const call *c, const char *out, int step);
+/* exchange.c: exchanges of one block between each two ranks. The block for rank 0 begins at out, and the block for
+ * each further rank begins step elements later. */
+
+/* Exchanges all blocks at once. If spread is set, a rank begins with the ranks that follow it, otherwise with rank 0. */
+int exchange_all(const call *c, const char *out, int step, int spread);
+
+enum partner { ALONG_RING, BY_XOR };                      /* BY_XOR: the number of ranks is a power of two */
+enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
+
+/* Exchanges blocks with one rank at a time. In round k a rank sends to the rank k places after it in a ring, or
+ * exchanges with the rank that has the number (own rank XOR k). BY_MESSAGES: a rank sends its block when its partner is
+ * ready to receive. BY_BARRIERS: as many barriers as the parameter says, or one between each two rounds, separate rounds.
+ * Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+int exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
+
+/* Meshes. Each rank has one coordinate in each dimension. The stride of a dimension is the distance between ranks
+ * whose coordinates differ by 1 in this dimension alone. */
+typedef struct {
+    int dimensions, length[32];
+} mesh;
+
+mesh mesh_of(int size, int dimensions); /* with lengths as close to each other as divisors of size allow */
+/* Returns a copy of the call that is limited to the ranks on this rank's line in one dimension. ranks holds them. */
+call line_of(const call *c, int stride, int length, int count, int *ranks);
 
 int copy(const call *c, char *to, const char *from, int n);
 char *scratch(const call *c, int n); /* memory for n elements; NULL: none */

@@ -338,6 +338,7 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     c->root = a->root;
     c->parameter = p->parameter;
     c->layout = on->layout;
+    c->rows = on->rows;
     if (too_long(a->what, bytes, c->size))
         return 0;
     prepare(&s, a);

@@ -39,6 +39,7 @@ typedef struct {
     MPI_Comm comm; /* of libtutti, for its messages */
     int rank, size;
     layout *layout; /* NULL: the algorithm does not need it */
+    const struct row *const *rows; /* rules of the table for this communicator, by collective */
 } place;
 
 /* Lets an algorithm of libtutti serve a call and stores the call's error code. If the algorithm cannot serve the

@@ -73,7 +73,7 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
     }
     if (v->bytes == 0 && v->what != BARRIER && v->what != ALLTOALLV)
         return 0;
-    place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL};
+    place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL, v->comm->shape->rows};
     if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & LAYOUT))
         on.layout = comm_layout(v->comm);
     if (on.comm == MPI_COMM_NULL || !arguments_valid(a, on.rank, on.size) || !serve(a, v->pick, &on, v->bytes))

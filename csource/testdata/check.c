@@ -236,10 +236,24 @@ static arguments with_bottom(arguments a)
     return a;
 }
 
+/* Returns a rule that selects one of the algorithms of a collective by its number. Numbers beyond the last algorithm select the MPI
+ * library's own choice. */
+static struct row *rule_of(collective what, int number)
+{
+    struct row *r = allocate(1, sizeof *r + sizeof *r->bands);
+    r->bands[0].up_to = UINT64_MAX;
+    for (const algorithm *a = repository; a->name != NULL; a++)
+        if (a->what == what && number-- == 0)
+            r->bands[0].pick.algorithm = a;
+    return r;
+}
+
 static void check(const algorithm *what, int form, int parameter, int where, int cases[2])
 {
     arguments a = arguments_of(what->what, form);
-    place on = {ours, rank, size, layouts[where]};
+    struct row *parts[] = {rule_of(ALLGATHER, cases[0] % 20), rule_of(ALLTOALL, cases[0] % 17)};
+    const struct row *rows[COLLECTIVES] = {[ALLGATHER] = parts[0], [ALLTOALL] = parts[1]};
+    place on = {ours, rank, size, layouts[where], rows};
     pick p = {what, parameter};
     int bad, any;
     for (int i = 0; i < capacity; i++) {
@@ -253,6 +267,8 @@ static void check(const algorithm *what, int form, int parameter, int where, int
     arguments passed = form == BOTTOM ? with_bottom(a) : a;
     int served = serve(&passed, &p, &on, bytes_as_traced(&a));
     int heard = hears ? flag_received() : 0;
+    free(parts[0]);
+    free(parts[1]);
     if (!served)
         return;
     if (is_reduction(what->what))

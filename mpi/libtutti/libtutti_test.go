@@ -37,6 +37,10 @@ func TestCatalogue(t *testing.T) {
 1 alltoallv 8x1 1024 pairwise runs
 1 alltoall 8x1 8 modified_bruck(radix=3) runs
 1 alltoall 8x1 8 windows(window=16) cannot       # more than all
+1 alltoall 8x1 8 pairwise_barrier(barriers=6) runs
+1 alltoall 8x1 8 pairwise_barrier(barriers=7) cannot  # eight ranks have seven rounds
+1 allreduce 8x1 8388608 allgather runs
+1 allreduce 8x1 8388612 allgather cannot         # 64 MiB on each rank
 1 exscan 8x1 8 ring unknown`)
 }
 

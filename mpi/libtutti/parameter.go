@@ -10,17 +10,21 @@ import (
 	"tutti/mpi"
 )
 
-// parameterValues holds the values of parameters that campaigns measure. The segment size is in bytes; the
-// other parameters are numbers of ranks.
+// parameterValues holds the values of parameters that campaigns measure. The segment size is in bytes. The
+// parameter barriers is the number of barriers in one call. The other parameters are numbers of ranks.
 var parameterValues = map[string][]string{
-	"segsize": {"8192", "32768", "131072"},
-	"radix":   {"3", "8"},
-	"window":  {"2", "4", "16"},
+	"segsize":  {"8192", "32768", "131072"},
+	"radix":    {"3", "8"},
+	"window":   {"2", "4", "16"},
+	"barriers": {"1", "4"},
 }
 
 // parameterRanges limits the values that campaigns try next to values that were fast. With segments below a
 // kilobyte, latency dominates.
-var parameterRanges = []coll.Range{{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64}, {Parameter: "window", Low: 1, High: 64}}
+var parameterRanges = []coll.Range{
+	{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64},
+	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},
+}
 
 func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
 	return mpi.RangesOf(e, parameterRanges)
@@ -43,9 +47,13 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 // rank, mostBytes limits the sum over all ranks; see csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
+// mostGathered is the largest sum of the vectors of all ranks, in bytes, that the allreduce algorithm named
+// allgather serves; see csource/runtime/repository.h.
+const mostGathered = 64 << 20
+
 // checkPoint returns an error if libtutti cannot serve a call, for one of these reasons. The message is
 // empty or very long, so that the MPI library serves it. The segments are not shorter than the message. The
-// radix or window is larger than the number of ranks.
+// radix, the window or the number of barriers is too large for the number of ranks.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
@@ -57,6 +65,9 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if bytes > mostBytes {
 		return fmt.Errorf("%v: %w: messages of 1 GiB or more are left to the MPI library", c, mpi.ErrInfeasible)
 	}
+	if c.Collective == coll.Allreduce && c.Algorithm.Name == "allgather" && bytes*int64(c.Ranks()) > mostGathered {
+		return fmt.Errorf("%v: %w: the vectors of all ranks exceed 64 MiB", c, mpi.ErrInfeasible)
+	}
 	for _, p := range c.Algorithm.Params() {
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		switch {
@@ -65,6 +76,8 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 			return fmt.Errorf("%v: %w: one segment holds the message", c, mpi.ErrInfeasible)
 		case (p.Name == "radix" || p.Name == "window") && n > int64(c.Ranks()):
 			return fmt.Errorf("%v: %w: there are fewer ranks", c, mpi.ErrInfeasible)
+		case p.Name == "barriers" && n > int64(c.Ranks())-2:
+			return fmt.Errorf("%v: %w: there are fewer pauses between rounds", c, mpi.ErrInfeasible)
 		}
 	}
 	return nil

@@ -1,0 +1,83 @@
+#include "repository.h"
+
+#include <stdlib.h>
+
+int exchange_all(const call *c, const char *out, int step, int spread)
+{
+    int n = 0, e = MPI_SUCCESS;
+    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof *all);
+    if (all == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int k = 0; e == MPI_SUCCESS && k < c->size; k++) {
+        int from = spread ? after(c, c->rank, -k) : k;
+        if (from != c->rank)
+            e = start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n++]);
+    }
+    for (int k = 0; e == MPI_SUCCESS && k < c->size; k++) {
+        int to = spread ? after(c, c->rank, k) : k;
+        if (to != c->rank)
+            e = start_send(c, at(c, out, to * step), c->count, to, &all[n++]);
+    }
+    if (e == MPI_SUCCESS)
+        e = wait_receives(all, c->size - 1);
+    if (e == MPI_SUCCESS)
+        e = wait_all(all + c->size - 1, c->size - 1);
+    free(all);
+    return e;
+}
+
+/* Returns whether a barrier precedes round k. Barriers are spread evenly over the rounds. */
+static int barrier_before(const call *c, int k)
+{
+    long rounds = c->size - 1, barriers = c->parameter > 0 ? at_most(c->parameter, c->size - 2) : c->size - 2;
+    return (k - 1) * (barriers + 1) / rounds != (k - 2) * (barriers + 1) / rounds;
+}
+
+int exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s)
+{
+    int e = MPI_SUCCESS;
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+        int to = by == BY_XOR ? c->rank ^ k : after(c, c->rank, k), from = by == BY_XOR ? to : after(c, c->rank, -k);
+        if (s == BY_MESSAGES && k > 1)
+            e = send_receive(c, NULL, 0, from, NULL, 0, to);
+        else if (s == BY_BARRIERS && k > 1 && barrier_before(c, k))
+            e = barrier_bruck(c);
+        if (e == MPI_SUCCESS)
+            e = send_receive(c, at(c, out, to * step), c->count, to, at(c, c->data, from * c->count), c->count, from);
+    }
+    return e;
+}
+
+/* Returns whether the n-th power of d is at most limit. */
+static int power_at_most(int d, int n, int limit)
+{
+    long power = 1;
+    while (n-- > 0 && power <= limit)
+        power *= d;
+    return power <= limit;
+}
+
+mesh mesh_of(int size, int dimensions)
+{
+    mesh m = {dimensions, {0}};
+    for (int i = 0; i < dimensions; i++) {
+        int length = i == dimensions - 1 ? size : 1;
+        for (int d = 2; power_at_most(d, dimensions - i, size); d++)
+            length = size % d == 0 ? d : length;
+        m.length[i] = length;
+        size /= length;
+    }
+    return m;
+}
+
+call line_of(const call *c, int stride, int length, int count, int *ranks)
+{
+    call line = *c;
+    line.map = ranks;
+    line.size = length;
+    line.rank = c->rank / stride % length;
+    line.count = count;
+    for (int i = 0; i < length; i++)
+        ranks[i] = c->rank + (i - line.rank) * stride;
+    return line;
+}
