@@ -4,6 +4,9 @@ import "tutti/selection"
 
 // Build makes selection files for one release of a library.
 type Build interface {
+	// Catalogue returns the algorithms of the release that this build of the library can run.
+	Catalogue() *Catalogue
+
 	// Fit merges the rows of any number of collectives into a selection that the library's
 	// files can express. The error matches selection.ErrRow, or ErrUnknown if the release
 	// lacks an algorithm of the rows.

@@ -65,6 +65,16 @@ func (c *Catalogue) Entries(collective coll.Collective) []Entry {
 	return slices.Clone(c.entries[collective])
 }
 
+// Only returns a copy of the catalogue with the entries for which keep returns true.
+func (c *Catalogue) Only(keep func(coll.Collective, Entry) bool) *Catalogue {
+	out := *c
+	out.entries = map[coll.Collective][]Entry{}
+	for collective, entries := range c.entries {
+		out.entries[collective] = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !keep(collective, e) })
+	}
+	return &out
+}
+
 // As returns a copy of the catalogue under the version of another release, which has the same algorithms.
 func (c *Catalogue) As(version string) *Catalogue {
 	same := *c

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -47,7 +46,8 @@ type Campaign struct {
 	// every few seconds. Several goroutines may call it at the same time.
 	Notice func(error)
 
-	unmeasurable []LeftOut // problems that the benchmark program cannot measure
+	unmeasurable []LeftOut          // problems that the benchmark program cannot measure
+	releases     map[string]release // of the libraries, by name
 
 	// Connect sets these fields for a campaign on a real machine.
 	id        string
@@ -89,8 +89,8 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err != nil {
 		return nil, input(err)
 	}
-	c := &Campaign{Config: cfg, Spec: spec}
-	if err := c.warnOfReleases(); err != nil {
+	c := &Campaign{Config: cfg, Spec: spec, releases: map[string]release{}}
+	if err := c.openReleases(); err != nil {
 		return nil, input(err)
 	}
 	if err := c.addProblems(); err != nil {
@@ -143,13 +143,26 @@ func (c *Campaign) Sequential() *Campaign {
 	return &other
 }
 
-// warnOfReleases warns of releases without a catalogue.
-func (c *Campaign) warnOfReleases() error {
+// release is the release of a library that a campaign tunes.
+type release struct {
+	port  mpi.Library
+	cat   *mpi.Catalogue // of the build, or of the release if err is set
+	build mpi.Build
+	err   error // why the build cannot be opened here
+}
+
+// openReleases opens the libraries. It warns of releases without a catalogue.
+func (c *Campaign) openReleases() error {
 	for _, lib := range c.Config.Libraries {
-		_, cat, err := libraries.Release(lib.Name, lib.Version)
+		port, cat, err := libraries.Release(lib.Name, lib.Version)
 		if err != nil {
 			return err
 		}
+		r := release{port: port, cat: cat}
+		if r.build, r.err = port.Open(cat, lib.Path); r.err == nil {
+			r.cat = r.build.Catalogue()
+		}
+		c.releases[lib.Name] = r
 		if cat.Listed != cat.Version {
 			c.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
 		}
@@ -271,16 +284,13 @@ func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	return benchrunner.LaunchOSU
 }
 
-// fitFor returns a function that fits a library's selection rules to the rows of a collective. The first
-// call of the function opens the library.
-func (c *Campaign) fitFor(lib config.Library, port mpi.Library, cat *mpi.Catalogue) func([]selection.Row) (activelearn.Selection, error) {
-	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
+// fitFor returns a function that fits a library's selection rules to the rows of a collective.
+func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selection, error) {
 	return func(rows []selection.Row) (activelearn.Selection, error) {
-		build, err := open()
-		if err != nil {
-			return activelearn.Selection{}, err
+		if r.err != nil {
+			return activelearn.Selection{}, r.err
 		}
-		sel, err := build.Fit(rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
+		sel, err := r.build.Fit(rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
 		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 			alg, _ := sel.Select(p) // the default outside the tuned range
 			return alg

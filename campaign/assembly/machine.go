@@ -21,19 +21,16 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
 	"tutti/topology"
 )
 
 // addMeasured adds the problems of one library on a real machine. Their candidates are the library's
 // default and all algorithms of the catalogue that can run. Connect adds the machines later.
 func (c *Campaign) addMeasured(lib config.Library) error {
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
-	if err != nil {
-		return err
-	}
+	r := c.releases[lib.Name]
+	cat := r.cat
 	grid := coll.Grid{Nodes: c.Config.Grid.Nodes, PPN: c.Config.Grid.PPN, MsgBytes: c.Config.Grid.Sizes}
-	check, fit := c.checker(port, cat), c.fitFor(lib, port, cat)
+	check, fit := c.checker(r), c.fitFor(r)
 	for _, name := range c.Config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -73,20 +70,17 @@ func (c *Campaign) Connect(id string, environ []string) error {
 		return input(err)
 	}
 	for _, lib := range c.Config.Libraries {
-		port, cat, err := libraries.Release(lib.Name, lib.Version)
-		if err != nil {
-			return input(err)
-		}
-		if _, err := port.Open(cat, lib.Path); err != nil {
-			return input(err) // before anything is measured
+		r := c.releases[lib.Name]
+		if r.err != nil {
+			return input(r.err) // before anything is measured
 		}
 		program, err := c.Program(lib)
 		if err != nil {
 			return err
 		}
 		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) {
-			f, err := mpi.Force(port, cat, cand)
-			return withPreload(port, lib.Path, f), err
+			f, err := mpi.Force(r.port, r.cat, cand)
+			return withPreload(r.port, lib.Path, f), err
 		})
 		if err != nil {
 			return err

@@ -109,7 +109,6 @@ func TestConnectFaults(t *testing.T) {
 		{"ReproMPI elsewhere", []string{"benchmark.program=reprompi"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: reprompi: path "bench"`},
 		{"IMB elsewhere", []string{"benchmark.program=imb"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: imb: path "bench"`},
 		{"environment", nil, func(c *config.Campaign) { c.Runner.Env = []string{"A B=1"} }, `"A B"`},
-		{"unknown release", nil, func(c *config.Campaign) { c.Libraries[0].Version = "9.9" }, `9.9`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), tc.set...)

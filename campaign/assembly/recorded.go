@@ -14,7 +14,6 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
 	"tutti/preprocess"
 )
 
@@ -46,10 +45,6 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 // library's names and adds the times of the library's default. It leaves out candidates that are outside
 // the grid or cannot run.
 func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
-	if err != nil {
-		return err
-	}
 	named, err := c.translateNames(lib, recorded)
 	if err != nil {
 		return err
@@ -59,7 +54,8 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 		return err
 	}
 	named = slices.Concat(named, byDefault)
-	check, fit := c.checker(port, cat), c.fitFor(lib, port, cat)
+	r := c.releases[lib.Name]
+	check, fit := c.checker(r), c.fitFor(r)
 	for _, name := range c.Config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -127,20 +123,20 @@ func mustHave(path, what string, names []string, name string) error {
 
 // checker returns a function that returns an error for candidates that are outside the grid or that the
 // library cannot run.
-func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
+func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid
-	safe := c.Config.Export.OpSafe && !port.Facts().Guards
+	safe := c.Config.Export.OpSafe && !r.port.Facts().Guards
 	return func(cand coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
 			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) ||
 			len(g.Sizes) > 0 && cand.Collective.Sized() && !slices.Contains(g.Sizes, cand.MsgBytes) {
 			return errOutside
 		}
-		if err := cat.Check(cand); err != nil {
+		if err := r.cat.Check(cand); err != nil {
 			return err
 		}
 		if safe && !cand.Algorithm.IsDefault() {
-			if e, err := cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
+			if e, err := r.cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
 				return errUnsafe
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"tutti/coll"
 	"tutti/internal/config"
@@ -19,8 +18,9 @@ type build struct {
 	library config.Library
 	export  config.Export
 	port    mpi.Library
-	cat     *mpi.Catalogue
-	open    func() (mpi.Build, error) // opens the library at the first call
+	cat     *mpi.Catalogue // of the opened library, or of the release if it cannot be opened
+	opened  mpi.Build
+	err     error // why the library cannot be opened
 
 	unverified bool            // no verification has compared the files with the library's default
 	placement  coll.Placements // of the ranks of the measurements
@@ -34,42 +34,50 @@ const notVerified = "Not verified: tutti verify has not compared these settings 
 // newBuild returns the build of a library's release. Its series must be in tutti's catalogue.
 func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
-	return buildOf(lib, export, port, cat), err
+	if err != nil {
+		return build{}, err
+	}
+	return buildOf(lib, export, port, cat), nil
 }
 
 func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mpi.Catalogue) build {
-	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
-	return build{library: lib, export: export, port: port, cat: cat, open: open}
+	b := build{library: lib, export: export, port: port, cat: cat}
+	if b.opened, b.err = port.Open(cat, lib.Path); b.err == nil {
+		b.cat = b.opened.Catalogue()
+	}
+	return b
 }
 
 // fit fits a selection to rows. The selection uses only rules that the library can express.
 func (b build) fit(rows []selection.Row) (selection.Selection, error) {
-	release, err := b.open()
-	if err != nil {
-		return selection.Selection{}, err
+	if b.err != nil {
+		return selection.Selection{}, b.err
 	}
-	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
+	return b.opened.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// write writes selection files into dir. Before, it checks that they select the right algorithm at every
-// row.
-func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
+// files returns the selection for rows and its files in dir. It checks that the files select the right
+// algorithm at every row.
+func (b build) files(dir string, rows []selection.Row) (selection.Selection, mpi.Export, error) {
 	sel, err := b.fit(rows)
 	if err != nil {
-		return mpi.Export{}, err
+		return selection.Selection{}, mpi.Export{}, err
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return mpi.Export{}, err
+	x, err := b.opened.Export(sel, dir)
+	if err != nil {
+		return selection.Selection{}, mpi.Export{}, err
 	}
-	release, err := b.open()
+	return sel, x, b.opened.Replay(x, sel, rows)
+}
+
+// write writes selection files into dir.
+func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	x, err := release.Export(sel, dir)
+	sel, x, err := b.files(dir, rows)
 	if err != nil {
-		return mpi.Export{}, err
-	}
-	if err := release.Replay(x, sel, rows); err != nil {
 		return mpi.Export{}, err
 	}
 	if err := b.tryLoading(sel, dir); err != nil {
@@ -89,11 +97,7 @@ func (b build) tryLoading(sel selection.Selection, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	release, err := b.open()
-	if err != nil {
-		return err
-	}
-	x, err := release.Export(sel, temporary)
+	x, err := b.opened.Export(sel, temporary)
 	if err != nil {
 		return err
 	}

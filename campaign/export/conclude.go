@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -24,6 +25,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/verify"
 )
@@ -40,6 +42,8 @@ type Models struct {
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
+	builds   map[string]build // of the libraries, by name
+	warnings []string
 	Problems []Concluded
 }
 
@@ -98,7 +102,7 @@ func nothingMeasured(results []campaign.Result) error {
 // Conclude makes the selections of the named libraries, or of all libraries if none is named. Where a
 // verification in the journal found a selection slower, it selects the default.
 func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
-	c := &Conclusions{campaign: m.campaign, state: state}
+	c := &Conclusions{campaign: m.campaign, state: state, builds: map[string]build{}}
 	for i, p := range m.campaign.Problems {
 		if m.trained[i] == nil || len(libraries) > 0 && !slices.Contains(libraries, p.Library) {
 			continue
@@ -110,19 +114,47 @@ func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusio
 	return c, nil
 }
 
-// add adds the conclusion of problem i.
+// add adds the conclusion of problem i. If the library's files cannot contain the selection, the library's
+// default remains for the collective.
 func (c *Conclusions) add(m *Models, i int) error {
 	p := m.campaign.Problems[i]
 	entries, err := verify.Entries(c.state.Verification(p.Library))
 	if err != nil {
 		return err
 	}
-	conclusion, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
+	rejected := verify.RejectedBy(entries, p.Collective)
+	conclusion, err := m.trained[i].Conclude(rejected)
 	if err != nil {
 		return err
 	}
+	if !conclusion.AllDefault {
+		b, err := c.build(c.campaign.LibraryOf(p))
+		if err != nil {
+			return err
+		}
+		if _, _, fault := b.files(string(filepath.Separator), conclusion.Rows); b.err == nil && fault != nil {
+			c.warnings = append(c.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem, fault))
+			rejected.All = true
+			if conclusion, err = m.trained[i].Conclude(rejected); err != nil {
+				return err
+			}
+		}
+	}
 	c.Problems = append(c.Problems, Concluded{p, conclusion, m.results[i]})
 	return nil
+}
+
+// build returns the build of a library. It opens the library once.
+func (c *Conclusions) build(lib config.Library) (build, error) {
+	b, ok := c.builds[lib.Name]
+	if !ok {
+		var err error
+		if b, err = newBuild(lib, c.campaign.Config.Export); err != nil {
+			return build{}, err
+		}
+		c.builds[lib.Name] = b
+	}
+	return b, nil
 }
 
 // placements returns the placements of the ranks in all measurements of a library.

@@ -63,7 +63,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 
 // Selecting returns a copy of the conclusions in which the selections are those of the releases.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
-	out := &Conclusions{campaign: c.campaign, state: c.state}
+	out := &Conclusions{campaign: c.campaign, state: c.state, builds: c.builds, warnings: c.warnings}
 	for _, t := range releases {
 		for _, p := range t.collectives {
 			concluded := p.Concluded

@@ -40,7 +40,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 // it first runs a program that loads the files. It also writes the library's settings as an environment
 // module if a module can contain them.
 func (c *Conclusions) WriteLibrary(ctx context.Context, lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
-	b, err := newBuild(lib, c.campaign.Config.Export)
+	b, err := c.build(lib)
 	if err != nil {
 		return mpi.Export{}, report.LibraryFacts{}, err
 	}
@@ -82,7 +82,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 		},
 		Libraries: libraries,
 		Versions:  by.Versions,
-		Warnings:  append([]string{}, c.campaign.Warnings...),
+		Warnings:  append(append([]string{}, c.campaign.Warnings...), c.warnings...),
 	}
 	var err error
 	if f.Problems, err = c.problemFacts(); err != nil {

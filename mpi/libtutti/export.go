@@ -27,6 +27,9 @@ func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	return build{l, cat, path}, nil
 }
 
+// Catalogue implements mpi.Build.
+func (b build) Catalogue() *mpi.Catalogue { return b.cat }
+
 // Fit implements mpi.Build.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection

@@ -148,9 +148,6 @@ func TestHandsOn(t *testing.T) {
 			t.Errorf("handsOn(%s) = %s, %t, want %s", c, e.Name, ok, name)
 		}
 	}
-	if e, ok := handsOn(release(t, "5.0.1"), coll.Bcast); ok {
-		t.Errorf("5.0.1 has a composition %s, want none", e.Name)
-	}
 }
 
 func TestAlgorithms(t *testing.T) {

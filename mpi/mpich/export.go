@@ -3,20 +3,24 @@ package mpich
 import (
 	"fmt"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-// The names of the exported files. The file for the device is written only if the device's tree changes.
+// The names of the exported files. The file for the device is written only if the device's tree changes. The
+// files of a layout have names such as 2x4.json and 2x4.ch4.json.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
 	snippetName = "mpich.env"
+	layoutDir   = "mpich-layouts"
 )
 
 // build makes selection files for one build of MPICH.
@@ -25,24 +29,29 @@ type build struct {
 	cat *mpi.Catalogue
 }
 
-// Open implements mpi.Library. Without a path it uses the embedded trees of the release.
-func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
-	if path == "" {
+// Open implements mpi.Library. Without a file it uses the embedded trees of the release.
+func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
+	if file == "" {
 		lib, err := embeddedTree(cat.Version)
 		if err != nil {
 			return nil, err
 		}
-		return build{lib, cat}, nil
+		return newBuild(lib, cat), nil
 	}
-	lib, err := readLibraryTree(path)
+	lib, err := readLibraryTree(file)
 	if err != nil {
 		return nil, err
 	}
 	if lib.Version != "" && !mpi.SameRelease(lib.Version, cat.Version) {
-		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", path, lib.Version, cat.Version)
+		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", file, lib.Version, cat.Version)
 	}
-	return build{lib, cat}, nil
+	return newBuild(lib, cat), nil
 }
+
+func newBuild(lib libraryTree, cat *mpi.Catalogue) build { return build{lib, cat.Only(lib.runs)} }
+
+// Catalogue implements mpi.Build.
+func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 // Export implements mpi.Build. It merges the selection into the complete trees of the library.
 //
@@ -50,28 +59,49 @@ func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 // tuned range, and where the selection is coll.Default, the tree has a copy of the library's own subtree.
 // There the library behaves as it does without files. Conditions before each leaf check the requirements
 // that the catalogue lists for the leaf's algorithm.
+//
+// If each rank counts as a node, the trees do not compare processes per node. Layouts with trees of their
+// own then have files of their own.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
 	}
-	trees, off, err := b.merge(sel)
+	x := mpi.Export{Snippet: snippetName, Stale: []string{deviceName, layoutDir + "/*.json", layoutDir}}
+	for _, l := range sel.Layouts {
+		files, settings, err := b.files(selection.Selection{Trees: l.Trees}, dir, path.Join(layoutDir, l.Layout.String()))
+		if err != nil {
+			return mpi.Export{}, err
+		}
+		x.Files = append(x.Files, files...)
+		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.Layout, Settings: settings})
+	}
+	files, settings, err := b.files(sel, dir, strings.TrimSuffix(flatName, ".json"))
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	x := mpi.Export{
-		Files:   []mpi.File{{Name: flatName, Content: trees.flat.Bytes()}},
-		Setup:   selection.Setup{Settings: []selection.Setting{{Name: flatFile, Value: filepath.Join(dir, flatName)}}},
-		Snippet: snippetName,
-		Stale:   []string{deviceName},
+	x.Files, x.Setup.Settings = append(x.Files, files...), settings
+	return x, nil
+}
+
+// files returns the files with the trees of a selection, and the settings with which the library loads them
+// from the folder dir. The names of the files begin with the given name.
+func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []selection.Setting, err error) {
+	trees, off, err := b.merge(sel)
+	if err != nil {
+		return nil, nil, err
 	}
+	add := func(variable, file string, tree treeObject) {
+		out = append(out, mpi.File{Name: file, Content: tree.Bytes()})
+		settings = append(settings, selection.Setting{Name: variable, Value: filepath.Join(dir, filepath.FromSlash(file))})
+	}
+	add(flatFile, name+".json", trees.flat)
 	if len(trees.device) > 0 {
-		x.Files = append(x.Files, mpi.File{Name: deviceName, Content: trees.device.Bytes()})
-		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: deviceFile, Value: filepath.Join(dir, deviceName)})
+		add(deviceFile, name+".ch4.json", trees.device)
 	}
 	for _, c := range off {
-		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: variables(c) + "DEVICE_COLLECTIVE", Value: "0"})
+		settings = append(settings, selection.Setting{Name: variables(c) + "DEVICE_COLLECTIVE", Value: "0"})
 	}
-	return x, nil
+	return out, settings, nil
 }
 
 // merge returns the trees that contain the selection, and the collectives for which the device must not use
@@ -163,7 +193,7 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	if inPlaceAsked {
 		return put(intra.With(apartKey, tuned)), nil
 	}
-	if !splits(x.collective) || !x.mixes(x.collective) {
+	if !splits(x.collective) || x.partsAreFlat() { // tuned rules have a limit of comm_avg_ppn
 		return put(tuned), nil
 	}
 	between := intra
@@ -266,6 +296,9 @@ func asIs(own treeObject) (treeObject, error) { return own, nil }
 // always true. Not every release knows comm_avg_ppn=any. The parameter `own` is the library's subtree for
 // these communicators.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
+	if x.lib.NoNodes {
+		return x.bands(ranges[0].Bands, own)
+	}
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
 	}

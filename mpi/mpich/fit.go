@@ -19,8 +19,17 @@ import (
 // the options that then run as measured. Several collectives share the parts within nodes: bcast's are
 // parts of allreduce, barrier and scan, too. Fit leaves them to the library, and removes options that need
 // another one.
+//
+// If each rank counts as a node, no condition distinguishes layouts with the same number of ranks.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
+	if b.lib.NoNodes {
+		var kept []selection.Row
+		for _, r := range rows {
+			kept = append(kept, b.project(r, ""))
+		}
+		return selection.FitAll(kept, size, opt.MaxLoss)
+	}
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
 		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: opt.MaxLoss})
@@ -90,12 +99,12 @@ func several(p coll.Point) int {
 }
 
 // own returns the leaf that an untuned library reaches between the nodes of a point. The leaf is empty if
-// the collective has no part between nodes there.
+// the collective has no part between nodes there, or if the files cannot select the part's algorithm.
 func (b build) own(p coll.Point) string {
-	if several(p) == 0 || !b.mixes(p.Collective) {
+	if several(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
 		return ""
 	}
-	alg, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, rootsKind))
+	alg, err := reach(b.lib.Tree, b.part(b.callAt(p), p.Collective, rootsKind))
 	if err != nil {
 		return ""
 	}
@@ -116,7 +125,7 @@ func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 // means that any algorithm is suitable. The result is false if the files cannot express the option.
 func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
-		r, err := b.route(b.shipped(), signatureAt(p))
+		r, err := b.route(b.shipped(), b.callAt(p))
 		if err != nil || len(r.parts) > 0 {
 			return own, true
 		}
@@ -124,17 +133,17 @@ func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool)
 	}
 	e, err := b.cat.Lookup(p.Collective, alg)
 	switch {
-	case err != nil: // Export reports it when it is chosen
-		return "", true
+	case err != nil:
+		return "", false
 	case !composes(e) && !e.Has(mpi.Parent):
 		return "", true
 	case !composes(e): // splits by itself
 		return own, true
-	case !b.mixes(p.Collective) || !slices.Contains(b.lib.Compositions, e.Function):
+	case !b.mixes(p.Collective):
 		return "", false
 	}
 	if node, ok := partOf(b.cat, p.Collective, alg, nodePart); ok {
-		inside, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, nodeKind))
+		inside, err := reach(b.lib.Tree, b.part(b.callAt(p), p.Collective, nodeKind))
 		if err != nil || inside.Name != node.Function {
 			return "", false
 		}

@@ -106,14 +106,6 @@ func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	if err != nil {
 		return mpi.Entry{}, nil, err
 	}
-	names := x.lib.Leaves
-	if composes(entry) {
-		names = x.lib.Compositions
-	}
-	if !slices.Contains(names, entry.Function) {
-		return mpi.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
-			x.collective, alg, x.lib.Source, entry.Function, x.cat.Version)
-	}
 	if x.device {
 		return entry, treeObject{alternative(compositionKey+entry.Function, nil)}, nil
 	}

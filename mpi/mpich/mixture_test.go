@@ -136,30 +136,24 @@ func TestPartsStay(t *testing.T) {
 	}
 }
 
-// TestWithoutDevice checks libraries without a device's tree and releases with unknown compositions. In
-// both cases, compositions of tuned collectives must be off, and none may be selected.
+// TestWithoutDevice checks a library without a device's tree. Compositions of tuned collectives must be off,
+// and none may be selected.
 func TestWithoutDevice(t *testing.T) {
 	b := known(t)
-	bare := b
-	bare.lib.Device, bare.lib.Compositions = nil, nil
+	b.lib.Device, b.lib.Compositions = nil, nil
+	b = newBuild(b.lib, b.cat)
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
-	flat := row(t, p, times{"library_default": 3, "scatter_ring_allgather": 2})
 	composed := row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})
-	for name, tc := range map[string]struct {
-		build build
-		row   selection.Row
-	}{"no device": {bare, composed}, "5.0": {build{b.lib, release(t, "5.0.1")}, flat}} { // 5.0 has no composition to be refused
-		sel, x := mpilibrarytest.FitAndExport(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
-		if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
-			t.Errorf("%s: %v selected, want the flat one", name, alg)
-		}
-		want := []selection.Setting{
-			{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
-			{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
-		}
-		if !slices.Equal(x.Setup.Settings, want) || x.Loaded(coll.Layout{}, deviceFile) != nil {
-			t.Errorf("%s: settings %v, want %v and no file for the device", name, x.Setup.Settings, want)
-		}
+	sel, x := mpilibrarytest.FitAndExport(t, b, []selection.Row{composed}, mpi.FitOptions{})
+	if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
+		t.Errorf("%v selected, want the flat one", alg)
+	}
+	want := []selection.Setting{
+		{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
+		{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
+	}
+	if !slices.Equal(x.Setup.Settings, want) || x.Loaded(coll.Layout{}, deviceFile) != nil {
+		t.Errorf("settings %v, want %v and no file for the device", x.Setup.Settings, want)
 	}
 }
 

@@ -15,7 +15,7 @@ type library struct{}
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", Observation: mpi.ByStack,
-		Files:    []string{flatName, deviceName, snippetName},
+		Files:    []string{flatName, deviceName, snippetName, layoutDir + "/*.json"},
 		FromFile: true, Guards: true,
 		Launcher: mpi.Launcher{
 			Kind: "hydra", Program: "mpiexec.hydra", Names: []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"},

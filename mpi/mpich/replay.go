@@ -14,30 +14,44 @@ import (
 // checks variations of the call: in place, another operation, uneven counts, one element, scattered ranks,
 // a part of a composition. No variation may reach an algorithm that is wrong for it.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
-	v := replayer{build: b, sel: sel}
-	var err error
-	if v.files.flat, err = parseTree(x.Loaded(coll.Layout{}, flatFile)); err != nil {
-		return fmt.Errorf("mpich: %w", err)
-	}
-	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
-		if v.files.device, err = parseTree(text); err != nil {
-			return fmt.Errorf("mpich: the device's file: %w", err)
-		}
-	}
-	if err := v.files.check(b.lib); err != nil {
+	common, err := b.loaded(x, coll.Layout{})
+	if err != nil {
 		return err
 	}
+	own := map[coll.Layout]files{}
+	for _, l := range x.Setup.Layouts {
+		if own[l.Layout], err = b.loaded(x, l.Layout); err != nil {
+			return fmt.Errorf("layout %s: %w", l.Layout, err)
+		}
+	}
 	for _, r := range rows {
+		v := replayer{b, common, sel}
+		if f, ok := own[r.Point.Layout()]; ok {
+			v.files = f
+		}
 		if err := v.point(r.Point); err != nil {
 			return fmt.Errorf("mpich: %v: %w", r.Point, err)
 		}
-		for _, call := range variations(signatureAt(r.Point)) {
+		for _, call := range variations(b.callAt(r.Point)) {
 			if err := v.call(call); err != nil {
 				return fmt.Errorf("mpich: %v: call %+v: %w", r.Point, call, err)
 			}
 		}
 	}
 	return nil
+}
+
+// loaded returns the checked trees of the files that jobs of a layout load.
+func (b build) loaded(x mpi.Export, l coll.Layout) (f files, err error) {
+	if f.flat, err = parseTree(x.Loaded(l, flatFile)); err != nil {
+		return f, fmt.Errorf("mpich: %w", err)
+	}
+	if text := x.Loaded(l, deviceFile); text != nil {
+		if f.device, err = parseTree(text); err != nil {
+			return f, fmt.Errorf("mpich: the device's file: %w", err)
+		}
+	}
+	return f, f.check(b.lib)
 }
 
 type replayer struct {
@@ -64,7 +78,7 @@ func (v replayer) point(p coll.Point) error {
 	if err != nil {
 		return err
 	}
-	got, err := v.route(v.trees(p.Collective), signatureAt(p))
+	got, err := v.route(v.trees(p.Collective), v.callAt(p))
 	if err != nil {
 		return err
 	}
@@ -76,7 +90,7 @@ func (v replayer) point(p coll.Point) error {
 
 // want returns what a call must enter so that it runs the algorithm as it was measured.
 func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
-	call := signatureAt(p)
+	call := v.callAt(p)
 	shipped := v.shipped()
 	if !v.mixes(p.Collective) {
 		shipped.device = nil
@@ -124,7 +138,7 @@ func (v replayer) parent(c coll.Collective, leaf string) bool {
 // parts adds to the route the leaves that the parts of an algorithm must enter.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
-		leaf, err := reach(v.lib.Tree, part(signatureAt(p), s.collective, s.where))
+		leaf, err := reach(v.lib.Tree, v.part(v.callAt(p), s.collective, s.where))
 		if err != nil {
 			return fmt.Errorf("the library's own tree: part: %w", err)
 		}

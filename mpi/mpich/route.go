@@ -55,15 +55,27 @@ func partsOf(c coll.Collective) []step {
 }
 
 // mixes reports whether the files can select a composition at some points and one algorithm for the whole
-// communicator at others. Conditions must then distinguish the communicators of parts from those of
-// programs, which is impossible since 5.0.
+// communicator at others.
 func (b build) mixes(c coll.Collective) bool {
-	flat, ok := handsOn(b.cat, c)
-	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
+	_, ok := handsOn(b.cat, c)
+	return ok && len(b.lib.Device) > 0
+}
+
+// partsAreFlat reports whether communicators of parts have no nodes and no hierarchy. Since 5.0, no limit
+// of comm_avg_ppn holds for them, and comm_hierarchy=node_roots and =node hold for every communicator that
+// is not a parent.
+func (b build) partsAreFlat() bool { return mpi.AtLeast(b.cat.Version, 5) }
+
+// callAt returns the benchmark's call at a point as the build sees it.
+func (b build) callAt(p coll.Point) signature {
+	if b.lib.NoNodes {
+		p.Nodes, p.PPN = p.Ranks(), 1
+	}
+	return signatureAt(p)
 }
 
 // part returns the call of the collective c that a composition makes on a part of a call's communicator.
-func part(call signature, c coll.Collective, where hierarchy) signature {
+func (b build) part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
 	if where == rootsKind {
@@ -75,6 +87,9 @@ func part(call signature, c coll.Collective, where hierarchy) signature {
 		out.AvgBytes, out.Count = 1, 1 // what releases the ranks of a node
 	}
 	out.TotalBytes = out.AvgBytes * int64(out.Ranks)
+	if b.partsAreFlat() {
+		out.Nodes, out.Hierarchy = 0, flatKind
+	}
 	return out
 }
 
@@ -108,7 +123,7 @@ func (b build) route(f files, call signature) (route, error) {
 		return r, nil
 	}
 	for _, s := range partsOf(call.Collective) {
-		alg, err := reach(f.flat, part(call, s.collective, s.where))
+		alg, err := reach(f.flat, b.part(call, s.collective, s.where))
 		if err != nil {
 			return r, fmt.Errorf("part: %w", err)
 		}

@@ -9,7 +9,9 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
+	"tutti/coll"
 	"tutti/mpi"
 )
 
@@ -31,6 +33,19 @@ type libraryTree struct {
 	Transport string // device and network, for example ch4:ucx
 	Asserts   bool   // it checks trees with assertions
 	Posix     bool   // it has collectives through shared memory within a node
+	NoNodes   bool   // each rank counts as a node
+}
+
+// runs reports whether the library can run an algorithm of the catalogue.
+func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
+	names := lib.Leaves
+	if composes(e) {
+		names = lib.Compositions
+	}
+	needsNodes := slices.ContainsFunc(e.Requires, func(r mpi.Requirement) bool {
+		return slices.Contains([]mpi.Requirement{mpi.Parent, mpi.Hierarchical, mpi.OneNode, mpi.NodeConsecutive}, r)
+	})
+	return slices.Contains(names, e.Function) && !(lib.NoNodes && needsNodes)
 }
 
 // errNoTree is the error for a file or release without a built-in selection tree. errors.Is finds it.
@@ -132,7 +147,7 @@ func (f *treeFinder) seeBuild(text []byte) {
 	if f.build.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
 		f.build.Transport = string(text)
 	}
-	f.build.Posix = f.build.Posix || bytes.Contains(text, []byte("ch4/shm/posix/"))
+	f.build.Posix = f.build.Posix || bytes.Contains(text, []byte("ch4/shm/posix/")) || bytes.HasPrefix(text, []byte("MPIDI_POSIX_"))
 	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
@@ -150,6 +165,8 @@ func (f *treeFinder) seeTree(text []byte) {
 func (f *treeFinder) library(source string) (libraryTree, error) {
 	lib := f.build
 	lib.Source, lib.Version = source, f.release.Version()
+	// Without modules for shared memory, configure defines ENABLE_NO_LOCAL since 5.0 (ch4/subconfigure.m4).
+	lib.NoNodes = mpi.AtLeast(lib.Version, 5) && strings.HasPrefix(lib.Transport, "ch4:") && !lib.Posix
 	lib.Leaves, lib.Keys = slices.Sorted(maps.Keys(f.leaves)), slices.Sorted(maps.Keys(f.keys))
 	lib.Compositions = slices.Sorted(maps.Keys(f.compositions))
 	if f.tree == nil {

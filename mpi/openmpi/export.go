@@ -36,6 +36,9 @@ type build struct{ cat *mpi.Catalogue }
 // Open implements mpi.Library.
 func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
 
+// Catalogue implements mpi.Build.
+func (b build) Catalogue() *mpi.Catalogue { return b.cat }
+
 // newer reports whether the release reads JSON.
 func (b build) newer() bool { return mpi.AtLeast(b.cat.Version, 6) }
 

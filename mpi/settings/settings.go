@@ -91,6 +91,9 @@ func (l *library) Releases() []*mpi.Catalogue { return l.releases }
 // Open implements mpi.Library. It ignores the path, because nothing in the library's file is needed.
 func (l *library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{l, cat}, nil }
 
+// Catalogue implements mpi.Build.
+func (b build) Catalogue() *mpi.Catalogue { return b.cat }
+
 // Size implements mpi.Library. It returns the message size that the ranges of the collective's variable
 // compare. If the ranges compare no size, it returns 0.
 func (l *library) Size(p coll.Point) int64 {

@@ -110,7 +110,8 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 // testWriting writes one export after another into the same folder. It checks that no file of an earlier
 // export remains and that settings name only files that exist. The snippet must set the settings in a
 // shell, inside jobs of every layout and outside of jobs. The file patterns in the library's facts must
-// match every file, and each pattern must match at least one file.
+// match every file, and each pattern must match at least one file. The folder of a library whose files depend
+// on its build may be empty.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -142,7 +143,11 @@ func testWriting(t *testing.T, lib mpi.Library) {
 			testSourcing(t, x, filepath.Join(dir, x.Snippet))
 		}
 	}
-	testPatterns(t, lib.Facts().Files, slices.Sorted(maps.Keys(written)))
+	patterns := lib.Facts().Files
+	if lib.Facts().FromFile {
+		patterns = slices.DeleteFunc(patterns, func(pattern string) bool { return strings.Contains(pattern, "/") })
+	}
+	testPatterns(t, patterns, slices.Sorted(maps.Keys(written)))
 }
 
 // testPatterns checks that each name matches a pattern, and that each pattern matches a name.

@@ -1,0 +1,106 @@
+package mpich
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The other texts tell
+// how it was built.
+func newest(t testing.TB, texts ...string) build {
+	t.Helper()
+	f := newTreeFinder()
+	for _, name := range []string{"5.0.2.json", "5.0.2.ch4.json"} {
+		f.see(testutil.Must(os.ReadFile("testdata/" + name))(t))
+	}
+	names := string(testutil.Must(os.ReadFile("testdata/5.0.2.names"))(t))
+	for _, text := range slices.Concat(strings.Fields(names), []string{"Thu Oct  1 12:34:45 CDT 2026", "5.0.2"}, texts) {
+		f.see([]byte(text))
+	}
+	lib := testutil.Must(f.library("libmpich.so"))(t)
+	return newBuild(lib, release(t, "5.0.1").As("5.0.2"))
+}
+
+const sharedMemory = "MPIDI_POSIX_mpi_bcast_release_gather"
+
+func TestNoNodes(t *testing.T) {
+	for _, tc := range []struct {
+		texts []string
+		want  bool
+	}{
+		{[]string{"ch4:ucx"}, true}, {[]string{"ch4:ofi", sharedMemory}, false}, {[]string{"ch4:ucx", "src/mpid/ch4/shm/posix/posix_init.c"}, false}, {[]string{"ch3:nemesis"}, false},
+	} {
+		b := newest(t, tc.texts...)
+		if b.lib.NoNodes != tc.want {
+			t.Errorf("%q: no nodes: %t", tc.texts, b.lib.NoNodes)
+		}
+		for _, name := range []string{"smp", "alpha"} {
+			if _, err := b.Catalogue().Lookup(coll.Bcast, coll.Algorithm{Name: name}); (err != nil) != tc.want {
+				t.Errorf("%q: bcast %s: %v", tc.texts, name, err)
+			}
+		}
+	}
+	if known(t).lib.NoNodes {
+		t.Error("MPICH 4.0.2 has nodes")
+	}
+}
+
+// TestNewest checks files for random times. They leave the device's collectives on. In a build that takes
+// each rank for a node, they do not compare processes per node.
+func TestNewest(t *testing.T) {
+	for _, transport := range []string{"ch4:ucx", "ch4:ofi"} {
+		texts := []string{transport, sharedMemory}
+		if transport == "ch4:ucx" {
+			texts = texts[:1]
+		}
+		b := newest(t, texts...)
+		for seed := range uint64(2) {
+			rows := grids(b.cat, seed)
+			_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+			if len(x.Setup.Settings) != 2 {
+				t.Errorf("%s: settings %v, want those of two files", transport, x.Setup.Settings)
+			}
+			for _, f := range x.Files {
+				if strings.Contains(string(f.Content), "comm_avg_ppn") == b.lib.NoNodes {
+					t.Errorf("%s: %s: processes per node are compared: %t", transport, f.Name, b.lib.NoNodes)
+				}
+			}
+			if (len(x.Setup.Layouts) > 0) != b.lib.NoNodes {
+				t.Errorf("%s: %d layouts with settings of their own", transport, len(x.Setup.Layouts))
+			}
+		}
+	}
+}
+
+// TestNewestSMP checks that an algorithm that splits the communicator runs as measured beside tuned rules
+// for the sizes of its parts.
+func TestNewestSMP(t *testing.T) {
+	for _, b := range []build{newest(t, "ch4:ofi", sharedMemory), newest(t, "ch3:nemesis"), {known(t).lib, release(t, "4.0.2")}} {
+		if b.lib.Transport == "ch3:nemesis" {
+			b.lib.Device, b.lib.Compositions = nil, nil
+			b = newBuild(b.lib, b.cat)
+		}
+		var rows []selection.Row
+		for _, l := range []coll.Layout{{Nodes: 1, PPN: 16}, {Nodes: 4, PPN: 4}, {Nodes: 4, PPN: 1}, {Nodes: 1, PPN: 4}, {Nodes: 16, PPN: 1}} {
+			name := "smp"
+			if l.Nodes*l.PPN < 16 || l.PPN == 1 {
+				name = "scatter_ring_allgather"
+			}
+			rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: 32768}, times{name: 1, "library_default": 2}))
+		}
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+		for _, r := range rows {
+			if alg, _ := sel.Select(r.Point); alg != r.Options[len(r.Options)-1].Algorithm {
+				t.Errorf("%s %v: %v is selected", b.cat.Version, r.Point, alg)
+			}
+		}
+	}
+}
