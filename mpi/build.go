@@ -1,6 +1,10 @@
 package mpi
 
-import "tutti/selection"
+import (
+	"slices"
+
+	"tutti/selection"
+)
 
 // Build makes selection files for one release of a library.
 type Build interface {
@@ -20,6 +24,19 @@ type Build interface {
 	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if
 	// a row does not reach the algorithm that sel selects for it.
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
+}
+
+// Fit merges rows as the method of Build does. It leaves out the options that the build cannot run. A journal
+// has such options if a later catalogue lacks an algorithm.
+func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		rows[i].Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
+			_, err := b.Catalogue().Lookup(r.Point.Collective, o.Algorithm)
+			return err != nil && !o.Algorithm.IsDefault()
+		})
+	}
+	return b.Fit(rows, opt)
 }
 
 // FitOptions are limits of a selection.

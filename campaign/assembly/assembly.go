@@ -16,6 +16,7 @@ package assembly
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -96,6 +97,9 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err := c.addProblems(); err != nil {
 		return nil, input(err)
 	}
+	for i, p := range c.Problems {
+		c.Problems[i].Space = withTried(p.Space, past.Problem(p.Problem))
+	}
 	if err := c.dropUnmeasurable(past); err != nil {
 		return nil, input(err)
 	}
@@ -168,6 +172,36 @@ func (c *Campaign) openReleases() error {
 		}
 	}
 	return nil
+}
+
+// withTried returns a space that also has the candidates with trials in the journal. The catalogue may lack
+// an algorithm that an earlier version of tutti measured.
+func withTried(s *coll.Space, past *journal.ProblemState) *coll.Space {
+	if past == nil {
+		return s
+	}
+	tried := map[coll.Candidate]bool{}
+	for _, round := range past.Rounds {
+		for t := range round.Trials() {
+			if !s.Has(t.Candidate) {
+				tried[t.Candidate] = true
+			}
+		}
+	}
+	for _, round := range past.Rounds { // added where they were added before
+		maps.DeleteFunc(tried, func(c coll.Candidate, _ bool) bool {
+			return slices.Contains(coll.AlgorithmsOf(round.Grow), c.Algorithm)
+		})
+	}
+	if len(tried) == 0 {
+		return s
+	}
+	return s.With(coll.AlgorithmsOf(slices.Collect(maps.Keys(tried))), func(c coll.Candidate) error {
+		if tried[c] {
+			return nil
+		}
+		return errOutside
+	})
 }
 
 func (c *Campaign) addProblems() error {
@@ -290,7 +324,7 @@ func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selectio
 		if r.err != nil {
 			return activelearn.Selection{}, r.err
 		}
-		sel, err := r.build.Fit(rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
+		sel, err := mpi.Fit(r.build, rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
 		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 			alg, _ := sel.Select(p) // the default outside the tuned range
 			return alg

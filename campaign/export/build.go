@@ -53,7 +53,7 @@ func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	if b.err != nil {
 		return selection.Selection{}, b.err
 	}
-	return b.opened.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
+	return mpi.Fit(b.opened, rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
 // files returns the selection for rows and its files in dir. It checks that the files select the right

@@ -3,6 +3,7 @@ package export_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/selection"
@@ -198,5 +200,27 @@ func TestConcludeForeignEntries(t *testing.T) {
 	state.Verification("openmpi").Steps[1].Outcome = []byte(`{"number":"x"}`)
 	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("Conclude: %v, want %v", err, verify.ErrEntry)
+	}
+}
+
+// TestAlgorithmGone reads a journal with an algorithm that the catalogue lacks. Its trials count, and it is not
+// selected.
+func TestAlgorithmGone(t *testing.T) {
+	dir := runMade(t, campaigntest.MadeMPICH)
+	path := filepath.Join(dir, "journal.jsonl")
+	text := strings.ReplaceAll(string(campaigntest.Read(t, path)), `"binomial"`, `"tree(k=2)"`)
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	_, conclusions := concluded(t, dir)
+	p := conclusions.Problems[0]
+	if !slices.ContainsFunc(p.Result.Ledger.Measurements(), func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }) {
+		t.Error("the journal has no trial of tree")
+	}
+	for _, r := range p.Rows {
+		if alg := p.Selection.Choose(r.Point); alg.Name == "tree" {
+			t.Errorf("%v: %v is selected", r.Point, alg)
+		}
+	}
+	if _, err := conclusions.Write(t.Context(), dir, by); err != nil {
+		t.Error(err)
 	}
 }
