@@ -72,7 +72,7 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
 	c.Tree = TreeOf(sel.Trees, c.Collective)
 	for _, l := range sel.Layouts {
-		if t := TreeOf(l.Trees, c.Collective); t != nil {
+		if t := TreeOf(l.Trees, c.Collective); t != nil && t != c.Tree {
 			c.Layouts = append(c.Layouts, LayoutDocument{l.Layout, t})
 		}
 	}

@@ -24,6 +24,9 @@
 // within one node. Such layouts need no file of their own then: their blocks stand
 // before those for everybody.
 //
+// From 5.0 on the component han serves jobs with several ranks on several nodes. A file of its own makes it
+// pass calls on to coll/tuned where a rule selects an algorithm; see han.go.
+//
 // Each rank computes the message size from its own arguments, for some collectives also from
 // arguments that the standard ignores. Rules of these collectives do not depend on the size, and
 // the library decides for messages of size 0.

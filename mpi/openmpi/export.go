@@ -15,17 +15,18 @@ import (
 	"tutti/selection"
 )
 
-// Names of the files. The file of a layout has a name such as 2x4.rules or 2x4.json. Since 6.0 the rules
-// for all layouts are in newerName.
+// Names of the files. The files of a layout have names such as 2x4.rules, 2x4.json and 2x4.han. Since 6.0 the
+// rules for all layouts are in newerName.
 const (
 	classicName = "openmpi.rules"
 	newerName   = "openmpi.json"
+	hanName     = "openmpi.han"
 	snippetName = "openmpi.env"
 	layoutDir   = "layouts"
 )
 
 // stale lists patterns that match every file an export may have written, for any release and any layout.
-var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
+var stale = []string{classicName, newerName, hanName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir + "/*.han", layoutDir}
 
 // errVersion is the error for a rule that the release cannot read. errors.Is finds it.
 var errVersion = errors.New("no such rules for this release")
@@ -114,12 +115,12 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
 	var off []string
-	for _, r := range componentsAbove {
+	for _, r := range b.turnedOff() {
 		off = append(off, r.component)
 	}
 	x.Setup.Remarks = append(x.Setup.Remarks, "They turn off coll/"+strings.Join(off, ", coll/")+", which would serve calls before the rules do, for all collectives of a job.")
-	if mpi.AtLeast(b.cat.Version, 5) {
-		x.Setup.Remarks = append(x.Setup.Remarks, "Collectives without rules lose coll/han, which this release uses on several nodes, too.")
+	if b.usesHan() {
+		x.Setup.Remarks = append(x.Setup.Remarks, "coll/han stays on. Where the rules select an algorithm, it passes calls on to coll/tuned.")
 	}
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
@@ -130,13 +131,24 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if b.cat.Version != tried {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
-	for _, l := range rules.layouts {
-		name := b.layoutName(l.layout)
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(l.rules, rules.inCommonFile)})
-		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: b.settings(filepath.Join(dir, name))})
+	add := func(name string, r classicRules, job coll.Layout) []selection.Setting {
+		common := slices.Clone(rules.inCommonFile)
+		for i, l := range common {
+			common[i].rules = b.guarded(l.rules, job)
+		}
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(b.guarded(r, job), common)})
+		han := b.hanRules(r, job)
+		if len(han) == 0 {
+			return b.settings(filepath.Join(dir, name), "")
+		}
+		hanFile := strings.TrimSuffix(name, path.Ext(name)) + path.Ext(hanName)
+		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: hanBytes(han)})
+		return b.settings(filepath.Join(dir, name), filepath.Join(dir, hanFile))
 	}
-	x.Files = append(x.Files, mpi.File{Name: b.fileName(), Content: b.text(rules.rules, rules.inCommonFile)})
-	x.Setup.Settings = b.settings(filepath.Join(dir, b.fileName()))
+	for _, l := range rules.layouts {
+		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: add(b.layoutName(l.layout), l.rules, l.layout)})
+	}
+	x.Setup.Settings = add(b.fileName(), rules.rules, coll.Layout{})
 	return x
 }
 
@@ -164,13 +176,14 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 // fileVariable is the variable that contains the path of the file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
-// settings returns the variables with which the library loads the rules of a file. They also turn off the
-// components above tuned, as in the measurements.
-func (b build) settings(file string) []selection.Setting {
-	return append([]selection.Setting{
-		dynamicRules,
-		{Name: fileVariable, Value: file},
-	}, disableAbove()...)
+// settings returns the variables with which the library loads the rules of a file, and those of coll/han if
+// there are any. They also turn off other components above tuned, as in the measurements.
+func (b build) settings(file, hanFile string) []selection.Setting {
+	out := append([]selection.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
+	if hanFile != "" {
+		out = append(out, selection.Setting{Name: hanSwitch, Value: "1"}, selection.Setting{Name: hanVariable, Value: hanFile})
+	}
+	return out
 }
 
 // name returns the release's name of an algorithm number.

@@ -28,7 +28,19 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	for _, l := range sel.Layouts {
 		leaveEmptyMessages(l.Trees)
 	}
+	b.addHanLayouts(&sel, rows)
 	return sel, nil
+}
+
+// addHanLayouts adds all layouts of jobs that coll/han serves, because their rules depend on the layout.
+func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
+	for _, r := range rows {
+		l := r.Point.Layout()
+		same := func(x selection.LayoutTrees) bool { return x.Layout == l }
+		if b.hanServes(coll.Bcast, l) && !slices.ContainsFunc(sel.Layouts, same) {
+			sel.Layouts = append(sel.Layouts, selection.LayoutTrees{Layout: l, Trees: sel.Trees})
+		}
+	}
 }
 
 // assumeDefaults adds a time of the default to rows if a single rule applies to several message sizes. If

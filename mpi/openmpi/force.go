@@ -24,7 +24,7 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		return mpi.Forcing{}, err
 	}
 	var base []mpi.Var
-	for _, x := range append([]selection.Setting{dynamicRules}, disableAbove()...) {
+	for _, x := range append([]selection.Setting{dynamicRules}, disable(componentsAbove)...) {
 		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})
 	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
@@ -59,15 +59,18 @@ var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_r
 // programs. A component is off if its parameter has the value 0. The list leaves out coll/cuda, which
 // passes calls with buffers in main memory on to tuned. Programs need coll/cuda for other buffers. The list
 // of components itself (OMPI_MCA_coll) belongs to the user.
-var componentsAbove = []struct{ component, parameter string }{
+var componentsAbove = []component{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
 
-// disableAbove returns the settings that turn off all componentsAbove. The setting of a component that the release
-// lacks has no effect.
-func disableAbove() []selection.Setting {
+// component is a component of Open MPI with the parameter that turns it off.
+type component struct{ component, parameter string }
+
+// disable returns the settings that turn off components. The setting of a component that the release lacks
+// has no effect.
+func disable(components []component) []selection.Setting {
 	var out []selection.Setting
-	for _, r := range componentsAbove {
+	for _, r := range components {
 		out = append(out, selection.Setting{Name: mcaPrefix + "coll_" + r.component + "_" + r.parameter, Value: "0"})
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -33,9 +32,16 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 		i.Checks = info.checks
 		return i
 	}
-	i := mpi.Inspection{Checks: info.checks, Catalogue: cat, Above: []string{"nothing outranks coll/tuned"}}
-	if above := info.above(); len(above) > 0 {
-		i.Above = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: turned off while its algorithms are measured, and by exported settings"}
+	i := mpi.Inspection{Checks: info.checks, Catalogue: cat}
+	for _, c := range info.above() {
+		exported := "turned off by exported settings"
+		if !slices.ContainsFunc(build{cat}.turnedOff(), func(r component) bool { return r.component == c }) {
+			exported = "passes tuned calls on by exported rules"
+		}
+		i.Above = append(i.Above, fmt.Sprintf("coll/%s outranks coll/tuned: off while algorithms are measured, %s", c, exported))
+	}
+	if len(i.Above) == 0 {
+		i.Above = []string{"nothing outranks coll/tuned"}
 	}
 	i.Absent, i.Unlisted, i.Listed = compare(cat, info.tuned)
 	return i

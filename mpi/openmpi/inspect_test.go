@@ -3,6 +3,7 @@ package openmpi
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -15,10 +16,25 @@ import (
 )
 
 // recorded returns the output of the ompi_info of 4.1.4.
-func recorded(t testing.TB) string {
+func recorded(t testing.TB) string { return recordedOf(t, "4.1.4") }
+
+// recordedOf returns the output of the ompi_info of a release, from 5.0 on only the lines that tutti reads.
+func recordedOf(t testing.TB, version string) string {
 	t.Helper()
-	text := testutil.Must(os.ReadFile("testdata/ompi-info-4.1.4.txt"))(t)
-	return string(text)
+	return string(testutil.Must(os.ReadFile("testdata/ompi-info-" + version + ".txt"))(t))
+}
+
+// TestRecordedReleases checks that the catalogues list exactly the algorithms of the releases that were run.
+func TestRecordedReleases(t *testing.T) {
+	for version, above := range map[string]string{
+		"4.1.4": "nothing outranks coll/tuned", "5.0.7": "coll/han outranks coll/tuned: off while algorithms are measured, passes tuned calls on by exported rules",
+		"6.0.0rc2": "coll/han outranks coll/tuned: off while algorithms are measured, passes tuned calls on by exported rules",
+	} {
+		got := Library.Inspect(t.Context(), mpi.Installed{Version: version, Tools: installed{"/bin/ompi_info", recordedOf(t, version), ""}})
+		if got.Fault != "" || got.Listed < 50 || len(got.Absent)+len(got.Unlisted) > 0 || !slices.Equal(got.Above, []string{above}) {
+			t.Errorf("%s: %+v, want nothing absent or unlisted, and %q", version, got, above)
+		}
+	}
 }
 
 func TestParseOmpiInfo(t *testing.T) {

@@ -37,7 +37,7 @@ func TestJSONGolden(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := distributionRows()
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
-	if d := cmp.Diff([]string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}, x.Names()); d != "" {
+	if d := cmp.Diff([]string{"openmpi.json", "openmpi.han", "openmpi.env", "layouts/2x6.json", "layouts/2x6.han", "layouts/3x2.json", "layouts/3x2.han"}, x.Names()); d != "" {
 		t.Error(d)
 	}
 	for _, f := range x.Files {

@@ -18,7 +18,7 @@ const tried = "4.1.4"
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Files: []string{classicName, newerName, snippetName, layoutDir + "/*"},
+		Files: []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
 		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Observation: mpi.ByTrace,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,22 +86,30 @@ func TestGolden(t *testing.T) {
 // user's own list of components (OMPI_MCA_coll). They must not turn off coll/cuda, which serves buffers in
 // device memory.
 func TestSettings(t *testing.T) {
-	b := build{release(t, "5.0.9")}
-	settings := map[string]string{}
-	for _, s := range b.settings("/x") {
-		settings[s.Name] = s.Value
-	}
-	want := map[string]string{}
-	for _, text := range forcing(fileVariable + "=/x") {
-		name, value, _ := strings.Cut(text, "=")
-		want[name] = value
-	}
-	if d := cmp.Diff(want, settings); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	snippet, err := b.files(bundle{}, "/dir").Setup.Shell()
-	if err != nil || !strings.Contains(string(snippet), "# They turn off coll/hcoll, coll/ucc,") || !strings.Contains(string(snippet), "lose coll/han") {
-		t.Errorf("%v: the snippet does not say what it turns off:\n%s", err, snippet)
+	for version, want := range map[string][]string{
+		"4.1.4": forcing(fileVariable + "=/x"),
+		"5.0.9": slices.DeleteFunc(forcing(fileVariable+"=/x", hanSwitch+"=1", hanVariable+"=/y"), func(v string) bool {
+			return v == mcaPrefix+"coll_han_priority=0"
+		}),
+	} {
+		b := build{release(t, version)}
+		hanFile := ""
+		if b.usesHan() {
+			hanFile = "/y"
+		}
+		var got []string
+		for _, s := range b.settings("/x", hanFile) {
+			got = append(got, s.Name+"="+s.Value)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", version, d)
+		}
+		snippet, err := b.files(bundle{}, "/dir").Setup.Shell()
+		if text := string(snippet); err != nil || !strings.Contains(text, "# They turn off coll/hcoll, coll/ucc,") || strings.Contains(text, "coll/han stays on") != b.usesHan() {
+			t.Errorf("%s: %v: the snippet does not say what it turns off:\n%s", version, err, snippet)
+		}
 	}
 }
 
@@ -133,7 +142,7 @@ func TestOneRowForAllSizes(t *testing.T) {
 			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
 				b := build{release(t, version)}
 				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
-				find := testutil.Must(b.reader(x.Loaded(coll.Layout{}, fileVariable)))(t)
+				find := testutil.Must(b.tunedReader(x.Loaded(coll.Layout{}, fileVariable)))(t)
 				p := coll.Point{Collective: c, Nodes: 1, PPN: 4}
 				first := find(p)
 				if (first.Algorithm != 0) != tuned {
@@ -164,7 +173,7 @@ func TestEmptyMessages(t *testing.T) {
 		}
 		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, l := range append(x.Setup.Layouts, selection.LayoutSettings{}) {
-			find := testutil.Must(b.reader(x.Loaded(l.Layout, fileVariable)))(t)
+			find := testutil.Must(b.reader(x, l.Layout))(t)
 			for _, r := range rows {
 				p := r.Point
 				p.MsgBytes = 0

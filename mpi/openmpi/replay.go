@@ -11,13 +11,13 @@ import (
 // Replay implements mpi.Build. At every row, the rules for the row's layout must select the same algorithm
 // as the selection.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
-	common, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
+	common, err := b.reader(x, coll.Layout{})
 	if err != nil {
 		return fmt.Errorf("openmpi: %s: %w", b.fileName(), err)
 	}
 	own := map[coll.Layout]reader{}
 	for _, l := range x.Setup.Layouts {
-		if own[l.Layout], err = b.reader(x.Loaded(l.Layout, fileVariable)); err != nil {
+		if own[l.Layout], err = b.reader(x, l.Layout); err != nil {
 			return fmt.Errorf("openmpi: %s: %w", b.layoutName(l.Layout), err)
 		}
 	}
@@ -43,8 +43,32 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 // returned rule has size 0. If the library selects by itself, it is the zero rule.
 type reader func(p coll.Point) rule
 
-// reader reads a file back.
-func (b build) reader(text []byte) (reader, error) {
+// reader reads the files for jobs of a layout back.
+func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
+	tuned, err := b.tunedReader(x.Loaded(l, fileVariable))
+	text := x.Loaded(l, hanVariable)
+	if err != nil || text == nil {
+		return tuned, err
+	}
+	han, err := parseHan(text)
+	return func(p coll.Point) rule {
+		r := tuned(p)
+		if !b.hanServes(p.Collective, p.Layout()) {
+			return r
+		}
+		pass, _ := han.Find(p.Collective, p.Ranks(), p.Count()*p.Collective.ElementBytes())
+		switch {
+		case pass.Algorithm == 0:
+			return rule{}
+		case r == rule{}:
+			return rule{Algorithm: -1} // the choice of coll/tuned is not the library's default
+		}
+		return r
+	}, err
+}
+
+// tunedReader reads a file of coll/tuned back.
+func (b build) tunedReader(text []byte) (reader, error) {
 	if b.newer() {
 		back, err := parseJSON(text)
 		if err != nil {

@@ -1,0 +1,180 @@
+package openmpi
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// The component han serves communicators that span several nodes, with several ranks on a node. Its own rules
+// can pass calls on to the component tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c and
+// coll_han_dynamic_file.c, 5.0.7.
+
+// The variables with which coll/han loads a rules file.
+const (
+	hanSwitch   = mcaPrefix + "coll_han_use_dynamic_file_rules"
+	hanVariable = mcaPrefix + "coll_han_dynamic_rules_filename"
+)
+
+// usesHan reports whether the release gives coll/han a higher priority than coll/tuned.
+func (b build) usesHan() bool { return mpi.AtLeast(b.cat.Version, 5) }
+
+// turnedOff returns the components that exported settings turn off.
+func (b build) turnedOff() []component {
+	return slices.DeleteFunc(slices.Clone(componentsAbove), func(r component) bool { return r.component == "han" && b.usesHan() })
+}
+
+// hanServes reports whether coll/han of the release serves a collective in jobs of a layout.
+func (b build) hanServes(c coll.Collective, l coll.Layout) bool {
+	switch c {
+	case coll.Allgather, coll.Allreduce, coll.Barrier, coll.Bcast, coll.Gather, coll.Reduce, coll.Scatter:
+		return b.usesHan() && l.Nodes > 1 && l.PPN > 1
+	case coll.Alltoall, coll.Alltoallv:
+		return b.newer() && l.Nodes > 1 && l.PPN > 1
+	}
+	return false
+}
+
+// guarded returns the rules for jobs of a layout, without those for as many ranks as a node or as there are
+// nodes. Where coll/han serves a call, it calls coll/tuned on such communicators. The library's default was
+// measured without rules for them.
+func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
+	out := slices.Clone(rules)
+	for i, c := range out {
+		if b.hanServes(c.Collective, l) {
+			out[i].Blocks = leaveOut(leaveOut(c.Blocks, l.Nodes), l.PPN)
+		}
+	}
+	return out
+}
+
+// leaveOut returns blocks that leave communicators of the given number of ranks to the library.
+func leaveOut(blocks []classicBlock, ranks int) []classicBlock {
+	var out []classicBlock
+	for i, b := range blocks {
+		end := blockEnd(blocks, i)
+		if ranks < b.Ranks || ranks >= end {
+			out = append(out, b)
+			continue
+		}
+		if b.Ranks < ranks {
+			out = append(out, b)
+		}
+		out = append(out, classicBlock{ranks, undecided()})
+		if ranks+1 < end {
+			out = append(out, classicBlock{ranks + 1, b.Rules})
+		}
+	}
+	return out
+}
+
+// blockEnd returns the number of ranks at which the block behind block i begins.
+func blockEnd(blocks []classicBlock, i int) int {
+	if i+1 < len(blocks) {
+		return blocks[i+1].Ranks
+	}
+	return math.MaxInt32
+}
+
+// The components in rules of coll/han. The index is the number of the algorithm in classic rules.
+var hanComponents = []string{"han", "tuned"}
+
+// hanRules returns the rules with which coll/han passes to coll/tuned what the given rules select, in jobs of
+// a layout. The layout is zero for all jobs. The algorithm of a rule is an index of hanComponents, and sizes
+// are those that coll/han compares.
+func (b build) hanRules(rules classicRules, job coll.Layout) classicRules {
+	var out classicRules
+	for _, c := range rules {
+		tuned := slices.ContainsFunc(c.Blocks, func(x classicBlock) bool {
+			return slices.ContainsFunc(x.Rules, func(r rule) bool { return r.Algorithm != 0 })
+		})
+		if tuned && b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
+			out = append(out, classicCollective{c.Collective, hanBlocks(c, job.Ranks())})
+		}
+	}
+	return out
+}
+
+// hanBlocks converts blocks of a collective. For allgather and alltoall, coll/tuned compares the bytes of all
+// ranks, and coll/han those of one rank. Bounds in both measures agree exactly for jobs of `exact` ranks.
+// Other blocks are split so that the numbers of ranks in a block differ by less than a factor of 2. There
+// coll/han passes on only what coll/tuned has a rule for at every number of ranks.
+func hanBlocks(c classicCollective, exact int) []classicBlock {
+	total := c.Collective == coll.Allgather || c.Collective == coll.Alltoall
+	var out []classicBlock
+	for i, b := range c.Blocks {
+		end := blockEnd(c.Blocks, i)
+		for low, next := b.Ranks, 0; low < end; low = next {
+			next = end
+			rules := hanBounds(b.Rules, 1, 1)
+			if total {
+				next = min(end, 2*low)
+				if low == exact {
+					next = low + 1
+				} else if low < exact {
+					next = min(next, exact)
+				}
+				rules = hanBounds(b.Rules, int64(low), int64(next-1))
+			}
+			if len(out) == 0 || !slices.Equal(out[len(out)-1].Rules, rules) {
+				out = append(out, classicBlock{low, rules})
+			}
+		}
+	}
+	return out
+}
+
+// hanBounds converts rules. It divides the bounds by the lowest number of ranks where a rule begins, and by the
+// highest where the library's default begins.
+func hanBounds(rules []rule, low, high int64) []rule {
+	var out []rule
+	for _, r := range rules {
+		x := rule{Size: (r.Size + high - 1) / high}
+		if r.Algorithm != 0 {
+			x = rule{Size: (r.Size + low - 1) / low, Algorithm: 1}
+		}
+		for len(out) > 0 && out[len(out)-1].Size >= x.Size {
+			out = out[:len(out)-1]
+		}
+		if len(out) == 0 || out[len(out)-1].Algorithm != x.Algorithm {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// hanBytes returns rules of coll/han as the content of a file.
+func hanBytes(rules classicRules) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# rules of coll/han: size of message, component that serves it\n%d # collectives\n", len(rules))
+	for _, c := range rules {
+		fmt.Fprintf(&b, "%s\n1 # level\nglobal_communicator\n%d # communicator sizes\n", c.Collective, len(c.Blocks))
+		for _, block := range c.Blocks {
+			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Ranks, len(block.Rules))
+			for _, x := range block.Rules {
+				fmt.Fprintf(&b, "  %d %s\n", x.Size, hanComponents[x.Algorithm])
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+// parseHan reads a file of coll/han. It converts the file to the classic format and has the errors of parse.
+func parseHan(text []byte) (classicRules, error) {
+	words := []string{"1 # level\nglobal_communicator\n", ""}
+	for i, name := range hanComponents {
+		words = append(words, " "+name+"\n", fmt.Sprintf(" %d 0 0\n", i))
+	}
+	for _, x := range ids {
+		words = append(words, string(x.collective)+"\n", fmt.Sprintf("%d\n", x.id))
+	}
+	rules, err := parse([]byte(strings.NewReplacer(words...).Replace(string(text))))
+	if err != nil {
+		return nil, fmt.Errorf("coll/han: %w", err)
+	}
+	return rules, nil
+}
