@@ -11,7 +11,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/metrics"
 )
 
 // ReproMPIOptions configure mpibenchmark, the program of ReproMPI.
@@ -155,22 +154,15 @@ func (l *reproListing) find(c benchrunner.Case) *reproResult {
 const medianConfidence = 0.95
 
 func reproOutcome(r *reproResult) benchrunner.Outcome {
-	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.median, Samples: r.valid, CostSeconds: r.median * float64(r.valid)}
-	if len(r.seconds) > 0 {
-		median, interval, err := metrics.MedianInterval(r.seconds, medianConfidence)
-		if err != nil {
-			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
-		}
-		o.Seconds, o.Low, o.High = median, interval.Low, interval.High
-		o.Samples, o.CostSeconds = len(r.seconds), sumSeconds(r.seconds)
-	}
 	switch {
-	case o.Samples == 0:
+	case len(r.seconds) > 0:
+		return medianOutcome(r.seconds)
+	case r.valid == 0:
 		return benchrunner.Failed(benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid))
-	case !(o.Seconds > 0):
-		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", o.Seconds))
+	case !(r.median > 0):
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", r.median))
 	}
-	return o
+	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.median, Samples: r.valid, CostSeconds: r.median * float64(r.valid)}
 }
 
 func sumSeconds(values []float64) float64 {

@@ -74,6 +74,11 @@ func TestNewRejects(t *testing.T) {
 		want string
 	}{
 		{OSUOptions{Dir: "osu"}, "want an absolute path"},
+		{OwnOptions{Path: "timer"}, "want an absolute path"},
+		{OwnOptions{Path: "/t", Args: "-m {size}"}, "{size}: want one of {collective}, {bytes}"},
+		{OwnOptions{Path: "/t", Pattern: "("}, "missing closing )"},
+		{OwnOptions{Path: "/t", Pattern: "time ([0-9]+)"}, "no time: want a group such as"},
+		{OwnOptions{Path: "/t", Pattern: "(?P<s>.)(?P<us>.)"}, "group us: want one of s, ms, us, ns once"},
 		{OSUOptions{Dir: "/o", Iterations: -1}, "want no negative number"},
 		{OSUOptions{Dir: "/o", Version: "seven"}, "want a version as 7.4"},
 		{OSUOptions{Dir: "/o", Version: "3.9"}, "want 5.0 or newer"},
@@ -90,6 +95,8 @@ func TestNewRejects(t *testing.T) {
 			_, err = NewOSU(opt)
 		case IMBOptions:
 			_, err = NewIMB(opt)
+		case OwnOptions:
+			_, err = NewOwn(opt)
 		case ReproMPIOptions:
 			_, err = NewReproMPI(opt)
 		}

@@ -307,13 +307,16 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 }
 
 // launchModel returns the launch model, which says which candidates share a launch. The program native can
-// change the algorithm within a launch. Other programs change only the message size.
+// change the algorithm within a launch. A program of the user measures one candidate. Other programs change
+// only the message size.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	switch {
 	case !c.Runner.Live():
 		return benchrunner.LaunchModel(c.Runner.Launch.Model)
 	case c.Benchmark.Program == "native":
 		return benchrunner.LaunchNative
+	case c.Benchmark.Program == "own":
+		return benchrunner.LaunchCandidate
 	}
 	return benchrunner.LaunchOSU
 }

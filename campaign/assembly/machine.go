@@ -180,6 +180,8 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 		return suites.NewReproMPI(suites.ReproMPIOptions{Path: path, Repetitions: m.Iterations})
 	case "imb":
 		return suites.NewIMB(suites.IMBOptions{Path: path, Iterations: m.Iterations})
+	case "own":
+		return suites.NewOwn(suites.OwnOptions{Path: path, Args: m.Args, Pattern: m.Pattern, Iterations: m.Iterations})
 	}
 	return native.New(native.Options{
 		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,

@@ -109,6 +109,8 @@ const (
 type Benchmark struct {
 	Program     string        `json:"program,omitempty"`
 	Version     string        `json:"version,omitempty"`
+	Args        string        `json:"args,omitempty"`
+	Pattern     string        `json:"pattern,omitempty"`
 	Warmup      int           `json:"warmup,omitempty"`
 	Iterations  int           `json:"iterations,omitempty"`
 	MinSamples  int           `json:"min_samples,omitempty"`

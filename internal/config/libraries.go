@@ -128,7 +128,7 @@ func setWords(at *[]string, key string, v any, check func(string) error) error {
 func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 
 // Programs returns the names of the benchmark programs that tutti can measure with.
-func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
+func Programs() []string { return []string{"native", "osu", "reprompi", "imb", "own"} }
 
 // DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's
 // own launcher may be missing on the nodes. If srun needs a plugin that matches the library, it is the
