@@ -164,6 +164,30 @@ func amount(column, cell string) (float64, error) {
 // bytes. A call at this distance or more counts as far from the grid.
 const Far = 2.0
 
+// Timed reports whether a trace has times.
+func Timed(trace []Calls) bool {
+	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
+}
+
+// weight returns how much calls count in a trace: their time, or their number if the trace has no times.
+func (c Calls) weight(timed bool) float64 {
+	if timed {
+		return c.Seconds
+	}
+	return c.Calls
+}
+
+// CallWeight returns the total time of the calls of a collective, or their number if the trace has no times.
+func CallWeight(collective coll.Collective, trace []Calls) (sum float64) {
+	timed := Timed(trace)
+	for _, c := range trace {
+		if c.Collective == collective {
+			sum += c.weight(timed)
+		}
+	}
+	return sum
+}
+
 // CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest
 // point; distances are in doublings of nodes, ppn and bytes. If several points are equally near, the first
 // one gets the call. A call counts with its time, or with 1 if the trace has no times. The weights are
@@ -173,15 +197,12 @@ const Far = 2.0
 // ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls)
 // time.
 func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far float64, ok bool) {
-	timed := slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
+	timed := Timed(trace)
 	weights = make([]float64, len(points))
 	rows := Rows(points)
 	total := 0.0
 	for _, c := range trace {
-		w := c.Calls
-		if timed {
-			w = c.Seconds
-		}
+		w := c.weight(timed)
 		if w == 0 || len(points) == 0 || c.Collective != points[0].Collective {
 			continue
 		}

@@ -50,6 +50,16 @@ type LibraryFacts struct {
 	Verified bool `json:"verified"` // a verification on the machine has ended
 
 	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
+	Benefit   *Benefit         `json:"benefit,omitempty"`   // null when the time of the default is unknown
+}
+
+// Benefit compares the cost of measuring a library with the collective time that its selection saves.
+type Benefit struct {
+	NodeSeconds     float64  `json:"node_seconds"`            // of all jobs, verifications included; without jobs, of the trials
+	Saved           float64  `json:"saved"`                   // share of the collective time with the default; negative if the selection is slower
+	Workload        string   `json:"workload"`                // calls for which Saved holds
+	CollectiveShare float64  `json:"collective_share"`        // assumed share of collectives in the time of an application
+	BreakEven       *float64 `json:"break_even_node_seconds"` // node-seconds of collective time; null if nothing is saved
 }
 
 // Unverified returns the names of the libraries that have no completed verification, as a text such as

@@ -22,7 +22,12 @@ func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Fac
 		f.Libraries = append(f.Libraries, LibraryFacts{
 			Library: library, Version: "4.2", Origin: "catalogue",
 			Files: []string{library + ".json", library + ".env"}, Replayed: nodes * sizes * ppns * len(collectives),
+			Benefit: &Benefit{NodeSeconds: 7200, Saved: 0.08 - 0.1*float64(i), Workload: "geometric mean of the points", CollectiveShare: 0.25},
 		})
+		if b := f.Libraries[i].Benefit; b.Saved > 0 {
+			after := b.NodeSeconds / b.Saved
+			b.BreakEven = &after
+		}
 		for j, collective := range collectives {
 			r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
 			p := syntheticProblem(r, nodes, sizes, ppns)

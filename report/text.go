@@ -26,8 +26,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// Notes explains the sources of the scores, the share of machine time, and what leaving out unsafe algorithms
-// costs.
+// Notes explains the sources of the scores, the share of machine time, what leaving out unsafe algorithms
+// costs, and whether tuning pays off.
 func (f Facts) Notes() []string {
 	var sources, details []string
 	for _, p := range f.Problems {
@@ -51,7 +51,26 @@ func (f Facts) Notes() []string {
 	if share, ok := f.medianTimeShare(); ok {
 		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything, median of the problems", FormatShare(share)))
 	}
+	for _, l := range f.Libraries {
+		if l.Benefit != nil {
+			details = append(details, l.Library+": "+l.Benefit.text())
+		}
+	}
 	return append(notes, details...)
+}
+
+// text says what measuring cost, what the selection saves, and when it has paid off.
+func (b *Benefit) text() string {
+	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
+	if b.BreakEven == nil {
+		return cost + "; the selection saves no collective time: tuning does not pay off"
+	}
+	saved := fmt.Sprintf("%s; saves %s of collective time (%s): break-even after %s of it", cost, FormatShare(b.Saved), b.Workload, formatNodeSeconds(*b.BreakEven))
+	if b.CollectiveShare == 0 {
+		return saved
+	}
+	return fmt.Sprintf("%s, or %s of applications that spend %s of their time in collectives and save %s an hour", saved,
+		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
 // medianTimeShare returns the median over the problems of the machine time over that of measuring everything.

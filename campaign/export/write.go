@@ -92,7 +92,13 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	for _, lib := range cfg.Libraries {
 		names = append(names, lib.Name)
 	}
-	return f, AddJournal(&f, c.state, names, cfg.Attempts)
+	if err := AddJournal(&f, c.state, names, cfg.Attempts); err != nil {
+		return f, err
+	}
+	for i := range f.Libraries {
+		f.Libraries[i].Benefit = c.benefit(f, f.Libraries[i].Library)
+	}
+	return f, nil
 }
 
 // problemFacts returns the facts of all problems. It computes several of them at the same time.

@@ -74,6 +74,8 @@ func printForecast(a *app, f assembly.Forecast, scripts bool, format string) err
 	a.printTable(table.Row{"problem", "layout", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
 	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
 		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
+	fmt.Fprintf(a.stdout, "break-even: after %s node-hours of collective time if the campaign saves 10 %% of it, after %s if 1 %%\n",
+		formatHours(f.Expected/0.10), formatHours(f.Expected/0.01))
 	for _, l := range f.LeftOut {
 		fmt.Fprintln(a.stdout, "warning:", l)
 	}

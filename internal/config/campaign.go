@@ -180,10 +180,12 @@ type HPO struct {
 	Trials int `json:"trials"`
 }
 
-// Export configures the selection files.
+// Export configures the selection files and their report.
 type Export struct {
 	MaxLoss float64 `json:"max_loss"`
 	OpSafe  bool    `json:"op_safe"`
+
+	CollectiveShare float64 `json:"collective_share"` // of the time of applications, for the break-even
 }
 
 // HasSecrets reports whether the campaign file may contain secrets: variables or lines of shell.

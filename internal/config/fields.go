@@ -120,6 +120,7 @@ func fields() []field {
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations or types with gaps, if the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},
+		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(func(c *Campaign) *float64 { return &c.Export.CollectiveShare }, 0, 1)},
 	}
 }
 

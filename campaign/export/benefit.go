@@ -1,0 +1,71 @@
+package export
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"tutti/preprocess"
+	"tutti/report"
+)
+
+// benefit compares the cost of measuring a library with the collective time that its selection saves. It
+// returns nil if the default's time is nowhere known. f contains the problems and the machine time.
+func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
+	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare}
+	for _, m := range f.MachineTime {
+		if m.Library == library {
+			b.NodeSeconds += m.NodeSeconds()
+		}
+	}
+	if b.NodeSeconds == 0 { // recorded data, without jobs
+		for _, p := range f.Problems {
+			if p.Library == library {
+				b.NodeSeconds += p.NodeSeconds
+			}
+		}
+	}
+	ratios, weights := c.ratios(f, library)
+	if !(floats.Sum(weights) > 0) {
+		return nil
+	}
+	calls := c.campaign.Config.Grid.Calls
+	switch {
+	case preprocess.Timed(calls):
+		b.Workload, b.Saved = "time in the trace", 1-stat.Mean(ratios, weights)
+	case len(calls) > 0:
+		b.Workload, b.Saved = "geometric mean of the traced calls", 1-stat.GeometricMean(ratios, weights)
+	default:
+		b.Workload, b.Saved = "geometric mean of the points", 1-stat.GeometricMean(ratios, weights)
+	}
+	if b.Saved > 0 {
+		after := b.NodeSeconds / b.Saved
+		b.BreakEven = &after
+	}
+	return b
+}
+
+// ratios returns the tuned time over the default's time at every point of a library at which both are known,
+// with the weights of the points. The collectives have the weights that they have in the trace.
+func (c *Conclusions) ratios(f report.Facts, library string) (ratios, weights []float64) {
+	for i, p := range c.Problems {
+		if p.Library != library {
+			continue
+		}
+		points := p.Space.Points()
+		ofCollective := 1.0 // of each of its points, on average
+		if calls := c.campaign.Config.Grid.Calls; len(calls) > 0 {
+			ofCollective = preprocess.CallWeight(p.Problem.Collective, calls) / float64(len(points))
+		}
+		for k, cell := range f.Problems[i].Cells {
+			if cell.Slowdown == nil || cell.DefaultSlowdown == nil {
+				continue
+			}
+			weight := ofCollective
+			if p.Weights != nil {
+				weight *= p.Weights[k]
+			}
+			ratios, weights = append(ratios, *cell.Slowdown / *cell.DefaultSlowdown), append(weights, weight)
+		}
+	}
+	return ratios, weights
+}
