@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 
@@ -50,10 +51,27 @@ type Library struct {
 type Grid struct {
 	Nodes   []int              `json:"nodes,omitempty"`
 	PPN     []int              `json:"ppn,omitempty"`
-	Sizes   []int64            `json:"sizes,omitempty"` // bytes
+	Sizes   []int64            `json:"sizes,omitempty"`   // bytes
+	Between bool               `json:"between,omitempty"` // Nodes includes numbers between powers of two
 	Weights []Weight           `json:"weights,omitempty"`
 	Trace   string             `json:"trace,omitempty"`
 	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
+}
+
+// addBetween adds the numbers of nodes halfway between successive powers of two of the grid, such as 3 and 12.
+// If several powers of two lie between the two numbers, it adds the number nearest to the geometric mean. Node
+// counts matter most: collectives have other algorithms and steps if the number of ranks is not a power of two.
+func (g *Grid) addBetween() {
+	nodes := slices.Compact(slices.Sorted(slices.Values(g.Nodes)))
+	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
+	for i := 1; i < len(nodes); i++ {
+		if low, high := nodes[i-1], nodes[i]; power(low) && power(high) {
+			middle := 1 << ((bits.TrailingZeros(uint(low)) + bits.TrailingZeros(uint(high))) / 2)
+			if n := middle + middle/2; n > low {
+				g.Nodes = append(g.Nodes, n)
+			}
+		}
+	}
 }
 
 // Runner determines how candidates are measured.

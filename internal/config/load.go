@@ -62,6 +62,9 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
 		c.setMethodDefaults()
+		if c.Grid.Between {
+			c.Grid.addBetween()
+		}
 		c.agree(l.fault)
 	}
 	return c

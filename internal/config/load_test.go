@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,6 +62,7 @@ grid:
   nodes: [3, 6]
   ppn: [7]
   sizes: [8, 64KiB, "1MiB", 0]
+  between: false
   weights:
     - {collective: bcast, nodes: 4.., ppn: 7, sizes: 1KiB..64KiB, weight: 5}
     - {sizes: ..8, weight: 0.5}
@@ -100,7 +102,7 @@ stop:
   machine_time: 2h30m
   wall_time: 15m
 hpo: {trials: 5}
-export: {max_loss: 0.05, op_safe: false}
+export: {max_loss: 0.05, op_safe: false, collective_share: 0.5}
 `
 
 // campaignOf returns the campaign that the text fullReplay describes. The parameter dir is the folder of
@@ -137,7 +139,7 @@ func campaignOf(dir string) *config.Campaign {
 			MachineTime: 150 * time.Minute, WallTime: 15 * time.Minute,
 		},
 		HPO:    config.HPO{Trials: 5},
-		Export: config.Export{MaxLoss: 0.05},
+		Export: config.Export{MaxLoss: 0.05, CollectiveShare: 0.5},
 	}
 }
 
@@ -159,13 +161,14 @@ func TestLoadOfTheLeast(t *testing.T) {
 		Name: "night", Seed: 1, Output: filepath.Join(dir, "out"), Attempts: 2,
 		Libraries:   []config.Library{{Name: "mpich", Version: "4.0.2"}},
 		Collectives: []string{"bcast"},
+		Grid:        config.Grid{Between: true},
 		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
 		Method:      "regret",
 		Strategy:    config.Strategy{Initial: 5, Batch: 8, Growth: 0.05},
 		Model:       config.Model{Kind: "auto", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
 		Stop:        config.Stop{CriteriaFrom: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		HPO:         config.HPO{Trials: 100},
-		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},
+		Export:      config.Export{MaxLoss: 0.02, OpSafe: true, CollectiveShare: 0.25},
 	}
 	liveDefaults(want)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -226,13 +229,30 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestGridBetween checks which numbers of nodes join those of the grid.
+func TestGridBetween(t *testing.T) {
+	for _, tc := range []struct{ nodes, between, want string }{
+		{"1,2,4,8,16", "true", "[1 2 4 8 16 3 6 12]"},
+		{"8,2", "true", "[8 2 6]"},
+		{"1,64", "true", "[1 64 12]"},
+		{"2,3,4,24,32", "true", "[2 3 4 24 32]"},
+		{"1,2,4", "false", "[1 2 4]"},
+		{"2", "true", "[2]"},
+	} {
+		c := load(t, minimalFile, config.Layers{Set: []string{"grid.nodes=" + tc.nodes, "grid.between=" + tc.between}})
+		if got := fmt.Sprint(c.Grid.Nodes); got != tc.want {
+			t.Errorf("nodes %s, between %s: %s, want %s", tc.nodes, tc.between, got, tc.want)
+		}
+	}
+}
+
 // TestListsFromText checks lists and values with units that environment variables set.
 func TestListsFromText(t *testing.T) {
 	c := load(t, minimalFile, config.Layers{
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
 		Set:     []string{"grid.sizes=8,64KiB", "collectives=bcast,reduce", "Stop.Slowdown=1.2"},
 	})
-	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}}); !cmp.Equal(c.Grid, want) {
+	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}, Between: true}); !cmp.Equal(c.Grid, want) {
 		t.Errorf("grid = %v, want %v", c.Grid, want)
 	}
 	if want := []string{"bcast", "reduce"}; !cmp.Equal(c.Collectives, want) {
