@@ -17,16 +17,6 @@ type Search struct {
 	Check  func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
-const (
-	// growWithin limits the search to fast algorithms: the time of an algorithm divided by the fastest time
-	// must not exceed it. Listed parameter values are about four times apart, so the best value v differs
-	// from a listed value by at most a factor of 2. By the model a·v + b/v + c of a segmented algorithm,
-	// the listed value is then at most 25 % slower.
-	growWithin = 1.25
-	// growPoints is the number of points at which a new algorithm is measured first.
-	growPoints = 3
-)
-
 // grow adds algorithms with new parameter values to the space after a round. If the log has them, it takes
 // them from the log. It reports whether the space has grown. If so, the criteria must be met again.
 func (r *run) grow(round int) (bool, error) {

@@ -35,11 +35,6 @@ type Comparison struct {
 	Error  float64 `json:"error"`  // standard error of the difference, paired by point
 }
 
-// significance is the number of standard errors by which the best forest must be better than the Gaussian
-// process: the one-sided 95 % quantile of the normal distribution. Without it the best of many forests would
-// win by chance.
-const significance = 1.645
-
 // forest reports whether the best forest makes the files.
 func (c *Comparison) forest() bool { return c != nil && c.GP-c.Forest > significance*c.Error }
 

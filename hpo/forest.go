@@ -7,15 +7,6 @@ import (
 	"slices"
 )
 
-// The ranges in which hyperparameters are searched; both ends are included. They contain the defaults of
-// scikit-learn: 100 trees, unlimited depth, splits of 2 rows, and leaves of 1 row.
-const (
-	minTrees, maxTrees = 20, 300
-	minDepth, maxDepth = 2, 32
-	minSplit, maxSplit = 2, 16
-	minLeaf, maxLeaf   = 1, 8
-)
-
 // Criteria returns the split criteria that a study can choose from. Their names are those of scikit-learn.
 func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}

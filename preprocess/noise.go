@@ -8,10 +8,6 @@ import (
 	"tutti/coll"
 )
 
-// MeasurementNoise is the variance of log10 of a time that has a standard deviation of 2 %: (0.02 / ln
-// 10)². On shared clusters the medians of repeated jobs differ by at least this much.
-const MeasurementNoise = 7.5e-5
-
 // Replicate is a candidate that was measured twice, in two jobs.
 type Replicate struct {
 	First, Again coll.Measurement
@@ -33,12 +29,8 @@ type variance struct {
 	size    int     // index in sizes
 }
 
-// Constants of the noise estimate. Constants without a source are our choice.
 const (
-	noisePrior     = 2.0   // weight of MeasurementNoise, as a number of replicates
-	noiseWidth     = 4.0   // distance in doublings of the size at which the weight of a replicate is 1/e
 	medianSquare   = 0.455 // median of the χ² distribution with one degree of freedom
-	outlierSigma   = 4.0   // standard deviations by which a disturbed time exceeds another one
 	intervalSigmas = 3.92  // width of a 95 % interval in standard deviations
 )
 

@@ -160,10 +160,6 @@ func amount(column, cell string) (float64, error) {
 	return v, nil
 }
 
-// Far is a distance between two points in doublings. It is the Euclidean distance over nodes, ppn and
-// bytes. A call at this distance or more counts as far from the grid.
-const Far = 2.0
-
 // Timed reports whether a trace has times.
 func Timed(trace []Calls) bool {
 	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })

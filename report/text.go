@@ -63,13 +63,13 @@ func (f Facts) Notes() []string {
 func (b *Benefit) text() string {
 	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
 	if b.BreakEven == nil {
-		return cost + "; the selection saves no collective time: tuning does not pay off"
+		return cost + ", the files save no collective time: tuning does not pay off"
 	}
-	saved := fmt.Sprintf("%s; saves %s of collective time (%s): break-even after %s of it", cost, FormatShare(b.Saved), b.Workload, formatNodeSeconds(*b.BreakEven))
+	saved := fmt.Sprintf("%s, the files save %s of collective time (%s): break-even after %s of it", cost, FormatShare(b.Saved), b.Workload, formatNodeSeconds(*b.BreakEven))
 	if b.CollectiveShare == 0 {
 		return saved
 	}
-	return fmt.Sprintf("%s, or %s of applications that spend %s of their time in collectives and save %s an hour", saved,
+	return fmt.Sprintf("%s, or %s of applications with %s in collectives (%s saved an hour)", saved,
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 

@@ -16,43 +16,6 @@ type Options struct {
 	Start       *Params // start of the search; nil: the prior medians
 }
 
-// variancePrior is a log-normal prior of a variance, together with the bounds of the search for it. The
-// values are relative to the variance of the targets.
-type variancePrior struct{ median, sd, low, high float64 }
-
-// variancePriors holds the priors in the order of Params.variances. The values are our choice. The common
-// part has most of the variance, and a task's own part has 5 %. A standard deviation of 1.5 corresponds to
-// a factor of 4.5.
-var variancePriors = []variancePrior{
-	{1, 1.5, 1e-3, 1e3},    // common
-	{0.05, 1.5, 1e-5, 1e2}, // own
-	{0.05, 1.5, 1e-5, 1e2}, // level
-	{1e-4, 2, 1e-7, 1},     // shared
-	{3e-4, 1.5, 1e-6, 1},   // rough
-}
-
-// changePrior is the prior of each variance between sources. Its median corresponds to a change of 1 % of
-// the targets' standard deviation.
-var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
-
-// jobPrior is the prior of the variance between jobs, relative to the measurement noise.
-var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
-
-// Constants of the search, which are our choice. Differences of less than 0.01 nats do not matter for
-// predictions.
-const (
-	jobStart          = 10.0 // start for the variance between jobs, relative to the noise; a small one may stay a local optimum
-	lengthSD          = 1.0  // of the prior of the logarithm of a length scale: a factor of 2.7
-	lengthMax         = 4.0  // greatest difference of the logarithm from its median
-	minNoise          = 1e-6 // of the variance of the targets; less would leave the matrix singular
-	maxEvals          = 40   // of the likelihood
-	gradientTolerance = 1e-3 // norm at which the search ends
-	valueTolerance    = 1e-2 // nats that two iterations must gain
-	valueIterations   = 2
-	firstObservations = 80  // size of a sample that is searched first, where evaluations are cheap
-	maxLearned        = 240 // greatest size of the sample to learn from; more cost n³ and change little
-)
-
 // Learn learns the hyperparameters from the observations. If there are more than 240 observations, it uses
 // those at an evenly distributed sample of the rows.
 //

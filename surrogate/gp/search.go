@@ -13,10 +13,6 @@ type hyperprior struct {
 	median, sd, low, high []float64
 }
 
-// boundWeight is the penalty, in nats, at the distance 1 outside a bound. The penalty grows with the square
-// of the distance.
-const boundWeight = 100
-
 // add appends the prior and the bounds of one element of theta.
 func (h *hyperprior) add(median, sd, low, high float64) {
 	h.median = append(h.median, median)
