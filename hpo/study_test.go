@@ -232,7 +232,8 @@ func TestSpec(t *testing.T) {
 		{name: "no value", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete}}}, want: ErrRecord},
 		{name: "failed with value", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Failed, Value: &value}}}, want: ErrRecord},
 		{name: "NaN", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &nan}}}, want: ErrRecord},
-		{name: "one earlier trial", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &value}}}},
+		{name: "outside the ranges", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &value}}}, want: ErrRecord},
+		{name: "one earlier trial", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &value, Params: usual}}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
