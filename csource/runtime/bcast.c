@@ -21,6 +21,9 @@ static int all_round(const call *c, tree_form form, int radix)
  * operations (2007), 3.1. */
 int bcast_pipeline(const call *c) { return all_round(c, CHAIN, 0); }
 
+/* The message travels along four chains, as many as Open MPI has by default. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
+int bcast_chain(const call *c) { return all_round(c, CHAINS, 4); }
+
 /* The message travels down a binary tree. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_binary_tree(const call *c) { return all_round(c, BINARY, 0); }
 

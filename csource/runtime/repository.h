@@ -99,7 +99,7 @@ int alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c
 int alltoall_simple(const call *c), alltoall_windows(const call *c);
 int alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
 int barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
-int bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_linear(const call *c);
+int bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_linear(const call *c);
 int bcast_binomial_depth_first(const call *c), bcast_knomial(const call *c), bcast_magpie(const call *c);
 int bcast_multi_level(const call *c), bcast_multi_level_binary(const call *c), bcast_multi_level_pipeline(const call *c);
 int bcast_pipeline(const call *c), bcast_pipeline_depth_first(const call *c);

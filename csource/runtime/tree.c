@@ -55,6 +55,21 @@ static void join_postal(tree *t, int radix, const int *list, int n, int me)
     free(reached);
 }
 
+/* Computes a root with several chains. The last chains may have one member less than the first. */
+static void join_chains(tree *t, int chains, const int *list, int n, int me)
+{
+    for (int k = 0, first = 1, end; k < chains && first < n; k++, first = end) {
+        end = first + (n - first + chains - k - 1) / (chains - k);
+        if (me == 0)
+            t->child[t->children++] = list[first];
+        if (me < first || me >= end)
+            continue;
+        t->parent = list[me == first ? 0 : me - 1];
+        if (me + 1 < end)
+            t->child[t->children++] = list[me + 1];
+    }
+}
+
 /* Inserts this rank, which is member me of n, into a tree over a list of ranks. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
@@ -64,6 +79,10 @@ static void tree_join(tree *t, tree_form form, int radix, const int *list, int n
     }
     if (form == POSTAL) {
         join_postal(t, radix, list, n, me);
+        return;
+    }
+    if (form == CHAINS) {
+        join_chains(t, radix, list, n, me);
         return;
     }
     int width = form == FLAT ? n : form == BINARY ? 2 : 1;

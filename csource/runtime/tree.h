@@ -14,9 +14,10 @@ typedef struct {
     int error;     /* of MPI, when the tree was made */
 } tree;
 
-/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The radix of a postal tree is
+/* The form of a tree over a list of ranks. With CHAINS the root begins radix chains of nearly equal lengths. A binomial
+ * tree has a radix, usually 2. The radix of a postal tree is
  * the number of messages that a rank can send while one message travels. */
-typedef enum { FLAT, CHAIN, BINARY, BINOMIAL, POSTAL } tree_form;
+typedef enum { FLAT, CHAIN, CHAINS, BINARY, BINOMIAL, POSTAL } tree_form;
 
 /* The forms that make up a tree of groups: over the groups of the first level, over the groups of each further
  * level, and over the ranks of a node. */

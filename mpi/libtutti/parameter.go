@@ -31,7 +31,7 @@ func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
 }
 
 // segmented matches the names of algorithms that are faster if long messages are cut into segments.
-var segmented = regexp.MustCompile(`pipeline|binary|ring|^binomial$`)
+var segmented = regexp.MustCompile(`pipeline|chain|binary|ring|^binomial$`)
 
 // variants returns an algorithm without its parameter, and the algorithm with each value that should be
 // measured.
