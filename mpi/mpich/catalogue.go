@@ -24,20 +24,28 @@ var table string
 //go:embed faults.csv
 var faults string
 
-// leftOut returns the leaves in faults.
-var leftOut = sync.OnceValue(func() []string {
+// faultRows returns the rows of faults.
+var faultRows = sync.OnceValue(func() [][]string {
 	r := csv.NewReader(strings.NewReader(faults))
 	r.Comment = '#'
 	rows, err := r.ReadAll()
 	if err != nil {
 		panic("mpich: faults.csv: " + err.Error()) // the file is embedded
 	}
+	return rows[1:]
+})
+
+// leftOut returns the leaves that are wrong in a release.
+func leftOut(release string) []string {
 	var out []string
-	for _, row := range rows[1:] {
-		out = append(out, row[0])
+	for _, row := range faultRows() {
+		if name, from, before := row[0], row[1], row[2]; mpi.AtLeast(release, mpi.ReleaseNumbers(from)...) &&
+			(before == "" || !mpi.AtLeast(release, mpi.ReleaseNumbers(before)...)) {
+			out = append(out, name)
+		}
 	}
 	return out
-})
+}
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 

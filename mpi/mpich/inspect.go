@@ -70,7 +70,7 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 		}
 	}
 	for _, name := range names {
-		if !known[name] && !slices.Contains(leftOut(), name) && ofCatalogue(name) {
+		if !known[name] && !slices.Contains(leftOut(cat.Version), name) && ofCatalogue(name) {
 			unlisted = append(unlisted, name)
 		}
 	}
