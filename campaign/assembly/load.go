@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"tutti/benchrunner"
+	"tutti/benchrunner/local"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
@@ -17,11 +19,16 @@ import (
 // loading is the algorithm name of a run that loads selection files.
 var loading = coll.Algorithm{Name: "tuned"}
 
+// triedWithin is the time in which two ranks of one host must end a case, so that MPI counts as usable there.
+const triedWithin = time.Minute
+
 // CheckLoads runs one case of a benchmark program with the settings that load the selection files of a
-// library. It returns an error if the case fails. It does nothing for a campaign without a machine or with
-// jobs that wait in a queue.
+// library. It returns an error if the case fails. It does nothing for a campaign without a machine.
+//
+// If the jobs of a campaign wait in a queue, two ranks run on this host instead. CheckLoads does nothing if the
+// same case fails here without the settings.
 func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup selection.Setup) (err error) {
-	if c.scheduler == nil || c.Config.Runner.Kind == config.SlurmJobs {
+	if c.scheduler == nil {
 		return nil
 	}
 	dir, err := os.MkdirTemp(c.Config.Output, "load-")
@@ -31,23 +38,43 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	here := c.Sequential().In(dir)
 	here.id, here.scheduler = journal.NewID(), c.scheduler
-	program, err := here.Program(lib)
-	if err != nil {
-		return err
-	}
-	machine, err := here.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) {
-		var f mpi.Forcing
-		for _, s := range setup.For(cand.Layout()) {
-			f.Base = append(f.Base, mpi.Var{Name: s.Name, Value: s.Value})
+	point := c.smallest(lib.Name)
+	if here.Config.Runner.Kind == config.SlurmJobs {
+		here.Config.Runner.Kind = config.Local
+		if lib.Launcher == "srun" {
+			lib.Launcher, lib.LauncherPath, lib.LauncherArgs = "", "", nil
 		}
-		f.Env = f.Base
-		return f, nil
-	})
+		point.Nodes, point.PPN, lib.PMI = 1, 2, ""
+		if here.scheduler, err = local.New(local.Options{Nodes: point.Nodes, PPN: point.PPN}); err != nil {
+			return err
+		}
+		trying, cancel := context.WithTimeout(ctx, triedWithin)
+		defer cancel()
+		if err := here.runOnce(trying, lib, point, nil); err != nil {
+			return ctx.Err() // MPI does not work on this host
+		}
+	}
+	return here.runOnce(ctx, lib, point, setup.For(point.Layout()))
+}
+
+// runOnce runs one case of a library's benchmark program with the given settings. It returns an error if the
+// case fails.
+func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.Point, settings []selection.Setting) error {
+	program, err := c.Program(lib)
 	if err != nil {
 		return err
 	}
-	batch := benchrunner.Batch{Label: lib.Name + "-load", Round: 1}
-	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: c.smallest(lib.Name), Algorithm: loading}, Attempt: 1}}
+	var f mpi.Forcing
+	for _, s := range settings {
+		f.Base = append(f.Base, mpi.Var{Name: s.Name, Value: s.Value})
+	}
+	f.Env = f.Base
+	machine, err := c.Machine(lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
+	if err != nil {
+		return err
+	}
+	batch := benchrunner.Batch{Label: fmt.Sprintf("%s-load-%d", lib.Name, len(settings)), Round: 1}
+	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: point, Algorithm: loading}, Attempt: 1}}
 	return machine.Run(ctx, batch, benchrunner.TrialLog(func(t coll.Trial) error {
 		if t.State != coll.TrialDone {
 			return fmt.Errorf("a program does not run with them: %s", t.Error)

@@ -1,0 +1,37 @@
+package assembly_test
+
+import (
+	"os"
+	"testing"
+
+	"tutti/internal/config"
+	"tutti/internal/testutil"
+	"tutti/selection"
+)
+
+// TestCheckLoads checks files that make a program crash. A campaign whose jobs wait in a queue detects them on
+// this host, if programs start here.
+func TestCheckLoads(t *testing.T) {
+	bad := selection.Setup{Settings: []selection.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
+	for _, tc := range []struct {
+		scheduler, launcher string // launcher: instead of the test's own
+		setup               selection.Setup
+		fails               bool
+	}{
+		{"local", "", selection.Setup{}, false}, {"local", "", bad, true},
+		{"slurm", "", selection.Setup{}, false}, {"slurm", "", bad, true}, {"slurm", "/bin/false", bad, false},
+	} {
+		c := fake(t, tc.scheduler, func(cfg *config.Campaign) {
+			lib := &cfg.Libraries[0]
+			lib.Launcher, lib.LauncherPath = "mpirun", tc.launcher
+			if tc.launcher == "" {
+				lib.LauncherPath = cfg.Libraries[0].Benchmark + "/../mpirun"
+			}
+		}, "grid.sizes=128", "runner.launch_allowance=1s")
+		testutil.NoError(t, c.Connect("k7x2m4qa", nil))
+		testutil.NoError(t, os.MkdirAll(c.Config.Output, 0o777))
+		if err := c.CheckLoads(t.Context(), c.Config.Libraries[0], tc.setup); (err != nil) != tc.fails {
+			t.Errorf("%+v: %v", tc, err)
+		}
+	}
+}
