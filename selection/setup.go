@@ -28,6 +28,7 @@ type Setup struct {
 	Settings []Setting // for jobs of every layout without settings of its own
 	Layouts  []LayoutSettings
 	Lists    []string // colon-separated list variables: the new value precedes the old one
+	Files    []string // variables that name a file: if a file is not readable, a warning replaces the settings
 
 	// Order is the order of ranks during the measurements, or empty if it is unknown. A warning appears in
 	// a Slurm job that has another order.
@@ -199,29 +200,51 @@ foreach tutti_name {%[2]s %[3]s} {
 	return []byte(b.String()), nil
 }
 
+// notReadable is the warning that precedes the paths of the files.
+const notReadable = "tutti: nothing is set and the MPI library keeps its defaults, because a file is not readable:"
+
 // exports returns settings as lines of a POSIX shell script. A value may contain any character except NUL.
 func (s Setup) exports(settings []Setting) []byte {
 	var b bytes.Buffer
+	var files []string
 	for _, x := range settings {
+		if slices.Contains(s.Files, x.Name) {
+			files = append(files, shellQuote(x.Value))
+		}
 		behind := ""
 		if slices.Contains(s.Lists, x.Name) {
 			behind = fmt.Sprintf(`"${%[1]s:+:$%[1]s}"`, x.Name)
 		}
-		fmt.Fprintf(&b, "export %s='%s'%s\n", x.Name, strings.ReplaceAll(x.Value, "'", `'\''`), behind)
+		fmt.Fprintf(&b, "export %s=%s%s\n", x.Name, shellQuote(x.Value), behind)
 	}
-	return b.Bytes()
+	if len(files) == 0 {
+		return b.Bytes()
+	}
+	return fmt.Appendf(nil, "if [ -r %s ]; then\n%selse\nprintf '%%s\\n' '%s' %s >&2\nfi\n",
+		strings.Join(files, " ] && [ -r "), &b, notReadable, strings.Join(files, " "))
 }
 
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// tcl returns settings as lines of a module. Unloading a module removes its settings, readable or not.
 func (s Setup) tcl(settings []Setting, indent string) string {
 	var b strings.Builder
+	var files []string
 	for _, x := range settings {
+		if slices.Contains(s.Files, x.Name) {
+			files = append(files, tclWord(x.Value))
+		}
 		command := "setenv"
 		if slices.Contains(s.Lists, x.Name) {
 			command = "prepend-path"
 		}
 		fmt.Fprintf(&b, "%s%s %s %s\n", indent, command, x.Name, tclWord(x.Value))
 	}
-	return b.String()
+	if len(files) == 0 {
+		return b.String()
+	}
+	return fmt.Sprintf("%[1]sif {![module-info mode load] || [file readable %[2]s]} {\n%[3]s%[1]s} else {\n%[1]sputs stderr [join [list %[4]s %[5]s] \\n]\n%[1]s}\n",
+		indent, strings.Join(files, "] && [file readable "), &b, tclWord(notReadable), strings.Join(files, " "))
 }
 
 // tclWord quotes a text for Tcl. It also escapes braces, because Tcl counts braces inside a block.

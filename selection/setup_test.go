@@ -73,6 +73,43 @@ func TestSetupWarns(t *testing.T) {
 	}
 }
 
+// TestSetupFiles checks settings whose files were moved or deleted. Snippets and modules must then set
+// nothing and print a warning. A module that is unloaded must remove what it set.
+func TestSetupFiles(t *testing.T) {
+	dir := t.TempDir()
+	gone := filepath.Join(dir, hostile[3]+"$x` [id] {")
+	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_ON", Value: "1"}, {Name: "TUTTI_A", Value: dir}, {Name: "TUTTI_B", Value: gone}}, Files: []string{"TUTTI_A", "TUTTI_B"}}
+	snippet := write(t, testutil.Must(s.Shell())(t))
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "tutti"), testutil.Must(s.Module("test"))(t), 0o666))
+	commands := map[string]string{}
+	for _, name := range interpreters(t) {
+		commands[name] = `exec "` + name + `" -euc '. "$0"; echo "${TUTTI_ON-} ${TUTTI_B-}"' "$SNIPPET"`
+	}
+	for name, command := range moduleCommands(t) {
+		run := strings.Join(command, " ")
+		commands[name] = `eval "$(` + run + ` load tutti)"; echo "${TUTTI_ON-} ${TUTTI_B-}"; rm -f "$TUTTI_B"; eval "$(` + run + ` unload tutti)"; [ -z "${TUTTI_ON-}" ]`
+	}
+	for name, command := range commands {
+		for _, readable := range []bool{true, false} {
+			want := " \n"
+			if readable {
+				testutil.NoError(t, os.WriteFile(gone, nil, 0o666))
+				want = "1 " + gone + "\n"
+			} else {
+				os.Remove(gone)
+			}
+			cmd := exec.Command("sh", "-c", command)
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "MODULEPATH=" + dir, "SNIPPET=" + snippet, "TUTTI_B="}
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			if err != nil || string(out) != want || strings.Contains(said.String(), "a file is not readable:\n"+dir+"\n"+gone+"\n") == readable {
+				t.Errorf("%s, readable %t: %v, %q, warning %q, want %q", name, readable, err, out, &said, want)
+			}
+		}
+	}
+}
+
 func checkWarning(t *testing.T, cmd *exec.Cmd, env []string, warns int) {
 	t.Helper()
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)

@@ -112,6 +112,16 @@ func TestLiveQuick(t *testing.T) {
 	if _, out := mustEnd(t, dir, []exitCode{codeOutput}, "quick", "q"); !strings.Contains(out, "resume it with tutti resume q") {
 		t.Errorf("a second time:\n%s", out)
 	}
+
+	// The settings of a folder that was moved leave programs alone.
+	testutil.NoError(t, os.Rename(filepath.Join(dir, "q"), filepath.Join(dir, "moved")))
+	lib := debianMPICH
+	if _, err := os.Stat(filepath.Join(dir, "moved", "mpich.env")); err != nil {
+		lib = debianOpenMPI
+	}
+	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: lib.compiler, Launcher: lib.launcher, Install: lib.install})
+	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.launcher, prog)
+	testutil.CheckAllRight(t, out)
 }
 
 func TestQuickUsage(t *testing.T) {

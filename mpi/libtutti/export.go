@@ -14,6 +14,7 @@ const (
 	tableName   = "tutti.table"
 	snippetName = "libtutti.env"
 	variable    = "TUTTI_TABLE"
+	preload     = "LD_PRELOAD"
 )
 
 type build struct {
@@ -57,12 +58,13 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 	setup := selection.Setup{
 		Remarks:  []string{"The table of libtutti.so, which tutti build runtime makes: preload it into the application."},
 		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
+		Files:    []string{variable, preload},
 	}
 	setup.Settings = append(setup.Settings, settings...)
 	if b.path != "" {
 		setup.Remarks[0] = "The table of libtutti.so, which the application preloads. Open MPI's mpirun wants -x LD_PRELOAD for other nodes."
-		setup.Settings = append(setup.Settings, selection.Setting{Name: "LD_PRELOAD", Value: b.path})
-		setup.Lists = []string{"LD_PRELOAD"}
+		setup.Settings = append(setup.Settings, selection.Setting{Name: preload, Value: b.path})
+		setup.Lists = []string{preload}
 	}
 	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}
 }

@@ -66,7 +66,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
 	}
-	x := mpi.Export{Snippet: snippetName, Stale: []string{deviceName, layoutDir + "/*.json", layoutDir}}
+	x := mpi.Export{Snippet: snippetName, Stale: []string{deviceName, layoutDir + "/*.json", layoutDir}, Setup: selection.Setup{Files: []string{flatFile, deviceFile}}}
 	for _, l := range sel.Layouts {
 		files, settings, err := b.files(selection.Selection{Trees: l.Trees}, dir, path.Join(layoutDir, l.Layout.String()))
 		if err != nil {

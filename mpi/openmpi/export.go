@@ -112,7 +112,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 // files returns the files that contain the rules, and the settings with which the library loads these files
 // from the folder dir. Files of single layouts come first.
 func (b build) files(rules bundle, dir string) mpi.Export {
-	x := mpi.Export{Snippet: snippetName, Stale: stale}
+	x := mpi.Export{Snippet: snippetName, Stale: stale, Setup: selection.Setup{Files: []string{fileVariable, hanVariable}}}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
 	var off []string
 	for _, r := range b.turnedOff() {

@@ -172,7 +172,8 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	}
 }
 
-// testNamed checks that a setting names each file, and that each setting names a file that exists.
+// testNamed checks that a setting names each file, and that each setting names a file that exists. The
+// snippet must check that it can read the file.
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
@@ -180,6 +181,9 @@ func testNamed(t *testing.T, x mpi.Export, dir string) {
 		for _, s := range l.Settings {
 			if path, ok := strings.CutPrefix(s.Value, dir+"/"); ok {
 				named = append(named, path)
+				if !slices.Contains(x.Setup.Files, s.Name) {
+					t.Errorf("the snippet does not check that it can read the file of %s", s.Name)
+				}
 			}
 		}
 	}
