@@ -29,6 +29,9 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if stderr != "" {
 		t.Errorf("stderr %q", stderr)
 	}
+	if _, stderr = mustTutti(t, codeNotReady, "init", "night.yaml"); !strings.Contains(stderr, "no MPI library with a working launcher: run tutti doctor") {
+		t.Errorf("init without a library: %s", stderr)
+	}
 
 	stdout, _ = mustTutti(t, codeNotReady, "doctor", "--no-run", "--format", "json")
 	var got struct {

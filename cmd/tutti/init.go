@@ -11,6 +11,7 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"tutti/campaign/assembly"
 	"tutti/doctor"
@@ -30,11 +31,11 @@ func initCommand(a *app) *cobra.Command {
 		Long: `init writes a campaign file with all keys that the runner uses, their meaning and their
 defaults. Campaign and output folder are named after the file. For a campaign that
 measures, init fills in what it finds on this machine: MPI library, launcher, nodes and
-cores. It does not overwrite a file. - writes to standard output.
+cores. It overwrites no file, and no two files of a folder get the same output folder. - writes to standard output.
 
-Without --runner the campaign measures if a library and a launcher work here: in the
-Slurm allocation of the shell, in Slurm jobs, or else on this machine. Without them it
-replays recorded measurements.`,
+Without --runner the campaign runs in the Slurm allocation of the shell, in Slurm jobs,
+or else on this machine. A library and a launcher must work here. --runner replay
+writes a campaign that reads recorded measurements (runner.data).`,
 		Example:           indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
 		Args:              arguments(0, 1, "one file"),
 		ValidArgsFunction: completeFiles,
@@ -66,6 +67,13 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	other, err := sameOutput(filepath.Dir(path), text)
+	if err == nil && other != "" {
+		err = fmt.Errorf("%s is not written: the output folder of %s is the same; choose another file name", path, other)
+	}
+	if err != nil {
+		return withCode(codeOutput, err)
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return withCode(codeOutput, err)
@@ -76,6 +84,35 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 	}
 	fmt.Fprintf(o.stdout, "%s written; edit it, then: tutti tune -c %s\n", path, shellWord(path))
 	return nil
+}
+
+// sameOutput returns the name of a campaign file in the folder dir that has the same output folder as the
+// campaign file with the given text. It returns "" if there is none.
+func sameOutput(dir, text string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	output := func(text []byte) string {
+		var c struct{ Output string }
+		if yaml.Unmarshal(text, &c) != nil || filepath.IsAbs(c.Output) {
+			return filepath.Clean(c.Output)
+		}
+		return filepath.Join(dir, c.Output)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.Type().IsRegular() || ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		if other, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && output(other) == output([]byte(text)) {
+			return e.Name(), nil
+		}
+	}
+	return "", nil
 }
 
 // template returns a campaign file for a campaign with the given name. If the campaign runs benchmarks, the
@@ -92,10 +129,11 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		return "", err
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(o.stderr, "warning: no MPI library with a working launcher: run tutti doctor to see what is missing")
+		text := "no MPI library with a working launcher: run tutti doctor to see what is missing"
 		if kind == "" {
-			return config.Template(config.Replay, m), nil
+			return "", withCode(codeNotReady, errors.New(text+"; --runner KIND writes a campaign file without them"))
 		}
+		fmt.Fprintln(o.stderr, "warning:", text)
 	}
 	at, err := findPlace(ctx, o.environ, kind)
 	if err != nil {
