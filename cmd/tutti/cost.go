@@ -24,9 +24,7 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	if err != nil {
 		return err
 	}
-	for _, l := range h.LeftOut {
-		fmt.Fprintln(a.stderr, "warning:", l)
-	}
+	printWarnings(a.stderr, h.LeftOut)
 	if yes {
 		return nil
 	}
@@ -76,9 +74,7 @@ func printForecast(a *app, f assembly.Forecast, scripts bool, format string) err
 		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
 	fmt.Fprintf(a.stdout, "break-even: after %s node-hours of collective time if the campaign saves 10 %% of it, after %s if 1 %%\n",
 		formatHours(f.Expected/0.10), formatHours(f.Expected/0.01))
-	for _, l := range f.LeftOut {
-		fmt.Fprintln(a.stdout, "warning:", l)
-	}
+	printWarnings(a.stdout, f.LeftOut)
 	if !scripts {
 		return nil
 	}

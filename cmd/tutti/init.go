@@ -133,7 +133,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		if kind == "" {
 			return "", withCode(codeNotReady, errors.New(text+"; --runner KIND writes a campaign file without them"))
 		}
-		fmt.Fprintln(o.stderr, "warning:", text)
+		o.warn([]string{text})
 	}
 	at, err := findPlace(ctx, o.environ, kind)
 	if err != nil {

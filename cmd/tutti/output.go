@@ -20,11 +20,7 @@ func (a *app) printJSON(v any) error {
 }
 
 // warn prints warnings to standard error.
-func (a *app) warn(warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintln(a.stderr, "warning:", w)
-	}
-}
+func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
 
 // printTable prints a header and rows in the style that all tables of tutti have.
 func (a *app) printTable(header table.Row, rows []table.Row) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -179,17 +180,14 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 			return err
 		}
 	}
-	for _, w := range f.Warnings {
-		fmt.Fprintln(a.stdout, "warning:", w)
-	}
+	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {
-		if n := len(p.Warnings); n > 0 {
-			more := ""
-			if n > 1 {
-				more = fmt.Sprintf(" (and %d more in the report)", n-1)
-			}
-			fmt.Fprintf(a.stdout, "warning: %s %s: %s%s\n", p.Library, p.Collective, p.Warnings[0], more)
+		for _, w := range p.Warnings {
+			warnings = append(warnings, fmt.Sprintf("%s %s: %s", p.Library, p.Collective, w))
 		}
+	}
+	printWarnings(a.stdout, warnings)
+	for _, p := range f.Problems {
 		if !activelearn.StopReason(p.Stop).Good() {
 			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.NotConverged())
 		}

@@ -153,7 +153,5 @@ func printStatus(a *app, s campaignStatus) {
 	if len(s.Jobs) > 0 {
 		fmt.Fprintf(a.stdout, "jobs without results yet: %s\n", strings.Join(s.Jobs, ", "))
 	}
-	for _, w := range s.Warnings {
-		fmt.Fprintln(a.stdout, "warning:", w)
-	}
+	printWarnings(a.stdout, s.Warnings)
 }
