@@ -31,7 +31,8 @@ func initCommand(a *app) *cobra.Command {
 		Long: `init writes a campaign file with all keys that the runner uses, their meaning and their
 defaults. Campaign and output folder are named after the file. For a campaign that
 measures, init fills in what it finds on this machine: MPI library, launcher, nodes and
-cores. It overwrites no file, and no two files of a folder get the same output folder. - writes to standard output.
+cores. It does not overwrite a file, and two files of a folder do not get the same
+output folder. - writes to standard output.
 
 Without --runner the campaign runs in the Slurm allocation of the shell, in Slurm jobs,
 or else on this machine. A library and a launcher must work here. --runner replay
