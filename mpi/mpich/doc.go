@@ -34,11 +34,15 @@
 // one, and other numbers of ranks on them. It then gets the tuned algorithm between nodes wherever the
 // library uses a composition.
 //
-// In MPICH 5.0, conditions cannot distinguish the communicators of parts from those of programs. Other
-// devices than ch4 have no tree of compositions. For both, there is one file, the settings turn
-// the compositions of tuned collectives off, and the default is the tree of algorithms without
-// compositions. Some builds have algorithms of their own for shared memory within a node. No file can
-// select those: they run wherever the library uses a composition.
+// In MPICH 5.0, communicators of parts have no hierarchy: no limit of comm_avg_ppn holds for them. Tuned
+// rules have such a limit, so parts keep the library's own choice. Builds of 5.0 without shared memory take
+// each rank for a node. Their files do not compare processes per node, and single layouts may have files of
+// their own.
+//
+// Other devices than ch4 have no tree of compositions. They get one file, the settings turn the
+// compositions of tuned collectives off, and the default is the tree of algorithms without compositions.
+// Some builds have algorithms of their own for shared memory within a node. No file can select those: they
+// run wherever the library uses a composition.
 //
 // The semantics are those of src/mpi/coll/src/csel.c in MPICH 4.0.2 to 5.0.1. Tests check them with
 // Debian's 4.0.2.
