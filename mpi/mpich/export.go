@@ -347,7 +347,7 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 				return nil, err
 			}
 		}
-		if b.UpTo >= math.MaxInt32 { // read as a C int: nothing larger can be told apart
+		if b.UpTo >= math.MaxInt32 { // read as a C int: larger sizes are equal
 			return append(out, alternative(key+"=any", rule)), nil
 		}
 		out, next = append(out, alternative(atMost(key, b.UpTo), rule)), b.UpTo+1

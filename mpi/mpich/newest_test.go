@@ -13,7 +13,7 @@ import (
 	"tutti/selection"
 )
 
-// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The other texts tell
+// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The other texts say
 // how it was built.
 func newest(t testing.TB, texts ...string) build {
 	t.Helper()
@@ -80,7 +80,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestNewestSMP checks that an algorithm that splits the communicator runs as measured beside tuned rules
+// TestNewestSMP checks that an algorithm that splits the communicator runs as measured together with tuned rules
 // for the sizes of its parts.
 func TestNewestSMP(t *testing.T) {
 	for _, b := range []build{newest(t, "ch4:ofi", sharedMemory), newest(t, "ch3:nemesis"), {known(t).lib, release(t, "4.0.2")}} {
