@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/export"
+	"tutti/report"
 	"tutti/topology"
 	"tutti/topology/discover"
 	"tutti/topology/files"
@@ -55,15 +57,19 @@ func topologyShowCommand(a *app, name *string) *cobra.Command {
 		Short: "Show the levels of a machine",
 		Long: `show prints the levels of a machine, the outermost first, and the gaps of the file.
 Several files are measured parts of one machine: show merges them and prints where
-they contradict each other.`,
-		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json"),
+they contradict each other. With --format html it prints a page; for measured pairs the
+page has a heat map of the distances and a dendrogram.`,
+		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json", "tutti topology show pairs.csv --format html > pairs.html"),
 		Args:    arguments(1, -1, "files"),
 	}
-	format := formatFlag(cmd)
+	format := choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON, formatHTML}, "`FORMAT` of the output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		merged, err := readMerged(args, *name)
 		if err != nil {
 			return err
+		}
+		if *format == formatHTML {
+			return writeTopologyPage(a, args, merged)
 		}
 		s := shownTopology{Levels: merged.Tree.Levels(), Gaps: merged.Tree.Gaps, Conflicts: merged.Conflicts}
 		if *format == formatJSON {
@@ -74,6 +80,25 @@ they contradict each other.`,
 		return nil
 	}
 	return cmd
+}
+
+// formatHTML is the format of a page.
+const formatHTML = "html"
+
+// writeTopologyPage prints a page about merged topologies. A single file of measured pairs is drawn.
+func writeTopologyPage(a *app, paths []string, merged topology.Merged) error {
+	var pairs []discover.PairTime
+	if len(paths) == 1 && filepath.Ext(paths[0]) == ".csv" {
+		f, err := os.Open(paths[0])
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		defer f.Close()
+		if pairs, err = discover.ReadPairs(f, paths[0]); err != nil {
+			return withCode(codeInput, err)
+		}
+	}
+	return report.WriteTopologyHTML(a.stdout, filepath.Base(paths[0]), merged, pairs)
 }
 
 func printTopology(a *app, s shownTopology) {

@@ -17,6 +17,14 @@ type hierarchy struct {
 // span is a range in hierarchy.order. It contains the members of one group.
 type span struct{ from, to int }
 
+// Dendrogram clusters the members of a complete matrix by average linkage of the logarithms of distances. A
+// height is the logarithm of a distance divided by the smallest distance. order lists the members so that
+// the members of each group are adjacent. It takes O(n²) time.
+func (m Matrix) Dendrogram() (d Dendrogram, order []int) {
+	h := byDistance(logs(m, m.smallest()))
+	return h.Dendrogram, h.order
+}
+
 // byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
 // repetitions, it finds small groups among many members better than byProfile.
 func byDistance(t logTable) hierarchy {

@@ -171,29 +171,42 @@ func gather(pairs []PairTime) (pairTimes, error) {
 }
 
 func (m pairTimes) discover() (LevelReport, error) {
-	first, err := m.half(0)
+	first, err := m.median(0, 2)
 	if err != nil {
 		return LevelReport{}, err
 	}
 	if m.most == 1 {
 		return FindLevelsUnconfirmed(first)
 	}
-	second, err := m.half(1)
+	second, err := m.median(1, 2)
 	if err != nil {
 		return LevelReport{}, err
 	}
 	return FindLevels(first, second)
 }
 
-// half returns, for each pair, the median of every second time, beginning with the index from.
-func (m pairTimes) half(from int) (Matrix, error) {
+// PairDistances returns the median time of each pair of members, with estimates for pairs that were not
+// measured; see Matrix.Fill. The errors are those of FindPairLevels.
+func PairDistances(pairs []PairTime) (distances Matrix, members []string, err error) {
+	m, err := gather(pairs)
+	if err != nil {
+		return Matrix{}, nil, err
+	}
+	if distances, err = m.median(0, 1); err == nil {
+		distances, err = filled(distances)
+	}
+	return distances, m.members, err
+}
+
+// median returns, for each pair, the median of the times with the indices from, from + step, and so on.
+func (m pairTimes) median(from, step int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
 		rows[i] = slices.Repeat([]float64{math.NaN()}, i)
 	}
 	for pair, all := range m.times {
 		var own []float64
-		for k := from; k < len(all); k += 2 {
+		for k := from; k < len(all); k += step {
 			own = append(own, all[k])
 		}
 		rows[pair[0]][pair[1]] = metrics.Quantile(own, 0.5)
