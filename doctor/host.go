@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -71,10 +72,27 @@ func (x *hostChecker) processors() Check {
 		c = c.with(Warning, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")
 	}
 	c.Details = append(c.Details, fmt.Sprintf("more than %s share cores, which makes times meaningless", count(cores, "process", "processes")))
-	if load, known := parseLoad(x.read("proc/loadavg")); known && load > 0.5*float64(cores) {
-		c.Details = append(c.Details, fmt.Sprintf("load %.1f: other programs are running", load))
+	if text := x.load(cores); text != "" {
+		c.Details = append(c.Details, text)
+		c = c.with(Warning, cmp.Or(c.Fix, "measure when no other programs run"))
 	}
 	return c
+}
+
+// mostLoad is the load of each core above which the times of programs that use all cores are not those of a
+// quiet machine.
+const mostLoad = 0.5
+
+// LoadWarning returns a warning if other programs use much of the cores that this process may use, "" otherwise.
+func LoadWarning() string { return newSession(Options{}, "/").load(runtime.NumCPU()) }
+
+// load returns a warning if other programs use much of the cores, "" otherwise.
+func (x *session) load(cores int) string {
+	load, known := parseLoad(x.read("proc/loadavg"))
+	if !known || load <= mostLoad*float64(cores) {
+		return ""
+	}
+	return fmt.Sprintf("load %.1f on %s: other programs run here, so measurements are slow and vary", load, count(cores, "core", "cores"))
 }
 
 // folder checks the folder into which a campaign would write.

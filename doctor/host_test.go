@@ -37,7 +37,7 @@ func TestHost(t *testing.T) {
 		{"processor", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "processor\t: 0\nmodel name\t: Xeon 5\n") }, OK, "Xeon 5", ""},
 		{"garbage", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "model name\t: \x1b[2J\xff\n") }, OK, "?[2J?", ""},
 		{"kernel", "processors", func(m *machine) { m.kernel("proc/sys/kernel/osrelease", "6.1.0-9\n") }, OK, "Linux 6.1.0-9", ""},
-		{"loaded", "processors", func(m *machine) { m.kernel("proc/loadavg", "99999.00 1 1 1/2 3\n") }, OK, "load 99999.0: other programs", ""},
+		{"loaded", "processors", func(m *machine) { m.kernel("proc/loadavg", "99999.00 1 1 1/2 3\n") }, Warning, "load 99999.0 on ", "no other programs"},
 		{"a folder", "folder", func(*machine) {}, OK, "GB free", ""},
 		{"no folder", "folder", func(m *machine) { m.x.options.Dir += "/none" }, Missing, "cannot be written", "folder of your own"},
 		{"a clock", "clock", func(*machine) {}, OK, "20", ""},

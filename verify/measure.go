@@ -21,10 +21,11 @@ type series struct {
 	rounds      []int     // rounds of these blocks
 	tunedFailed int       // blocks in which only the tuned library failed
 	otherFailed int       // blocks in which the default failed
-	failure     string    // last failure of the tuned library
+	unusable    int       // blocks with a time that cannot be used, for example because it is too noisy
+	failure     string    // last failure of the tuned library, or the reason why a time cannot be used
 }
 
-func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed }
+func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed + s.unusable }
 
 // fails reports whether the tuned library failed in most of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
@@ -96,10 +97,10 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 }
 
 // continuesScreening reports whether the screening of a point continues. It does if the point has too few
-// blocks. It also does if the ratio is still uncertain, unless one of the two libraries fails too often.
+// blocks. It also does if the ratio is still uncertain, unless too many blocks have no ratio.
 func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
-	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed >= s.rules.MinBlocks
+	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
 	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
 }
 
@@ -198,6 +199,13 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 
 // add adds the two trials of one block, tuned and default, to the series.
 func (s *series) add(round int, tuned, byDefault coll.Trial) {
+	for _, t := range []coll.Trial{byDefault, tuned} {
+		if t.Phase == benchrunner.PhaseParse {
+			s.unusable++
+			s.failure = t.Error
+			return
+		}
+	}
 	switch {
 	case byDefault.State != coll.TrialDone:
 		s.otherFailed++

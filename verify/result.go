@@ -26,9 +26,14 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session has ended and no tested point is slower in the end. It does not say
-// whether the library obeys its files.
-func (r Result) Proved() bool { return r.Ended && len(r.Slower) == 0 }
+// Proved reports whether the session has ended, no tested point is slower in the end and none is unmeasured.
+// It does not say whether the library obeys its files.
+func (r Result) Proved() bool { return r.Ended && len(r.Slower)+len(r.Unmeasured()) == 0 }
+
+// Unmeasured returns the points without a ratio where times could not be used.
+func (r Result) Unmeasured() []PointResult {
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.Blocks > 0 || p.Unusable == "" })
+}
 
 // Ignored returns the checks in which the library ran another algorithm than the file selects.
 func (r Result) Ignored() []ForcingCheck {
@@ -50,9 +55,10 @@ func (r Result) Untrusted() []CollectiveResult {
 type PointResult struct {
 	TestPoint
 	Ratio       Interval
-	Blocks      int // blocks that have both times
-	TunedFailed int // blocks in which only the tuned library failed
-	OtherFailed int // blocks in which the default failed
+	Blocks      int    // blocks that have both times
+	TunedFailed int    // blocks in which only the tuned library failed
+	OtherFailed int    // blocks in which the default failed
+	Unusable    string // why a block has a time that cannot be used, "" for none
 	Reverted    bool
 }
 
@@ -128,6 +134,9 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 		for _, s := range pass.Points {
 			of := seen[s.Point]
 			p := PointResult{TestPoint: s, Blocks: len(of.ratios), TunedFailed: of.tunedFailed, OtherFailed: of.otherFailed, Reverted: back[s.Point]}
+			if of.unusable > 0 {
+				p.Unusable = of.failure
+			}
 			if len(of.ratios) > 0 {
 				p.Ratio = medianOf(of.ratios).exp()
 			}

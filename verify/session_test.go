@@ -28,6 +28,7 @@ type machine struct {
 	ratio  func(coll.Point) float64 // tuned time over default time at a point
 	fails  func(coll.Candidate, int) bool
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
+	noisy  bool
 	dies   int // number of trials before the machine fails; 0: never
 	trials int
 	ran    map[string]int // number of measurements by candidate and attempt
@@ -61,6 +62,10 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: 0.1}, Attempt: r.Attempt, State: coll.TrialDone}
 	if m.fails != nil && m.fails(r.Candidate, r.Attempt) {
 		t.State, t.Phase, t.Error = coll.TrialFailed, "run", "crashed"
+		return t
+	}
+	if m.noisy {
+		t.State, t.Phase, t.Error = coll.TrialFailed, benchrunner.PhaseParse, "too noisy"
 		return t
 	}
 	h := uint64(14695981039346656037)
@@ -363,6 +368,15 @@ func TestFailures(t *testing.T) {
 		if p.Nodes == 4 && p.MsgBytes == 64 && (p.Blocks > 0 || p.OtherFailed == 0) {
 			t.Errorf("%v: %d blocks, %d failures of the default", p.Point, p.Blocks, p.OtherFailed)
 		}
+	}
+}
+
+// TestUnusable checks that times that cannot be used revert nothing and prove nothing.
+func TestUnusable(t *testing.T) {
+	m := &machine{noisy: true}
+	res, _ := run(t, m, rowsOf([]int{2}, smallSizes, coll.Bcast), rules(1))
+	if n := res.Unmeasured(); !res.Ended || res.Proved() || len(res.Reverted) > 0 || len(n) != len(res.Points) || n[0].Unusable != "too noisy" {
+		t.Errorf("ended %t, proved %t, reverted %v, %d of %d points unmeasured", res.Ended, res.Proved(), res.Reverted, len(n), len(res.Points))
 	}
 }
 

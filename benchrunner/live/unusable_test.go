@@ -25,13 +25,14 @@ func TestUnusable(t *testing.T) {
 		}
 		add(at("tree", bytes), coll.TrialFailed, benchrunner.PhaseRun)
 		add(at("ring", bytes), coll.TrialFailed, benchrunner.PhaseLaunch)
+		add(at("noisy", bytes), coll.TrialFailed, benchrunner.PhaseParse)
 		add(coll.Candidate{Point: at("", bytes).Point, Algorithm: coll.Default}, coll.TrialFailed, benchrunner.PhaseRun)
 	}
 	if reason := r.unusable(at("tree", 512)); !strings.Contains(reason, "2 trials of allreduce tree failed") || !strings.Contains(reason, "signal 6") {
 		t.Errorf("reason %q", reason)
 	}
-	if r.unusable(at("ring", 8)) != "" || r.unusable(coll.Candidate{Point: at("", 8).Point, Algorithm: coll.Default}) != "" {
-		t.Error("a failed launch or the default counts")
+	if r.unusable(at("ring", 8))+r.unusable(at("noisy", 8)) != "" || r.unusable(coll.Candidate{Point: at("", 8).Point, Algorithm: coll.Default}) != "" {
+		t.Error("a failed launch, unusable output or the default counts")
 	}
 	add(at("tree", 4096), coll.TrialDone, "")
 	if reason := r.unusable(at("tree", 512)); reason != "" {

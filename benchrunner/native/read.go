@@ -66,7 +66,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 		return o, true
 	}
 	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && e.High-e.Low > limit**e.Median {
-		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseRun
+		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseParse
 		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, e.Low, e.High, limit)
 		return o, true
 	}

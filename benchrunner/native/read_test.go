@@ -276,7 +276,7 @@ func TestReadNoise(t *testing.T) {
 		`{"event":"end","cases":3,"at":1,"measured":2,"preempted":100,"stolen":0.3}` + "\n"
 	r := program(t, opt).Read(three(), benchrunner.Output{Stdout: []byte(out), Ended: true})
 	const want = "done 2e-06 1e-06-2.5e-06 10 cost 0.03\n" +
-		"failed run: too noisy: the interval of the median, 2e-06 s, is 1e-06 to 3e-06 s, wider than benchmark.noise_limit, 0.9, allows cost 0.03\n" +
+		"failed parse: too noisy: the interval of the median, 2e-06 s, is 1e-06 to 3e-06 s, wider than benchmark.noise_limit, 0.9, allows cost 0.03\n" +
 		"done 2e-06 1e-06-3e-06 10 cost 0.03\n"
 	if got := outcomesText(r.Outcomes); got != want {
 		t.Errorf("outcomes\n%swant\n%s", got, want)

@@ -186,6 +186,16 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	return nil
 }
 
+// warnLoad prints a warning if a campaign measures on this machine and other programs run here.
+func (a *app) warnLoad(c *config.Campaign) {
+	if kind := c.Runner.Kind; kind != config.Local && kind != config.Allocation {
+		return
+	}
+	if text := doctor.LoadWarning(); text != "" {
+		a.warn([]string{text})
+	}
+}
+
 // addPaths adds the path of the MPI library to the libraries of a campaign whose selection files are made
 // from the library's file. It is the file that the benchmark program loads.
 func addPaths(ctx context.Context, a *app, c *config.Campaign) error {

@@ -171,6 +171,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, fo
 	}
 	id := journal.NewID()
 	a.watchWaits(b)
+	a.warnLoad(c)
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}

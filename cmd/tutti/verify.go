@@ -210,6 +210,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if o.dry && !c.Config.Runner.Live() {
 		return withCode(codeUsage, fmt.Errorf("--dry-run: runner.kind %s starts nothing", c.Config.Runner.Kind))
 	}
+	o.warnLoad(c.Config)
 	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
 		return err
 	}
@@ -302,6 +303,9 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 		c := u.ControlSpeedup
 		fmt.Fprintf(a.stderr, "tutti: %s %s: the measurements cannot be trusted: points that the file does not change differ by %.3f [%.3f, %.3f]; verify again on a quiet machine with --restart\n",
 			lib.Name, u.Collective, c.Value, c.Low, c.High)
+	}
+	if n := result.Unmeasured(); len(n) > 0 {
+		fmt.Fprintf(a.stderr, "tutti: %s: the measurements cannot be trusted: no usable time at %s, for example %v: %s\n", lib.Name, plural(len(n), "point"), n[0].Point, n[0].Unusable)
 	}
 	return result.Proved() && len(result.Ignored())+len(untrusted) == 0, nil
 }
