@@ -17,11 +17,14 @@ import (
 
 // Job holds the samples of one job of a folder.
 type Job struct {
-	File  string    // name in the folder
-	Begun time.Time // from the name of the file; Last if the name has no time
-	Last  time.Time // when the file last grew
-	Count int       // number of timed calls in the file
-	Calls []Sample  // the calls that ReadFolder kept
+	File  string    `json:"file"`  // name in the folder
+	Begun time.Time `json:"begun"` // from the name of the file; Last if the name has no time
+	Last  time.Time `json:"last"`  // when the file last grew
+	Count int       `json:"count"` // number of timed calls
+	Calls []Sample  `json:"-"`     // the calls that ReadFolder kept
+
+	stored  int  // calls in the folder: Count, or fewer in the summary
+	ownFile bool // not in the summary
 }
 
 const samplesEnding = ".samples"
@@ -41,20 +44,29 @@ func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error
 			paths = append(paths, filepath.Join(folder, e.Name()))
 		}
 	}
+	summary := filepath.Join(folder, summaryName)
+	if i := slices.Index(paths, summary); i > 0 {
+		paths[0], paths[i] = paths[i], paths[0] // jobs in the summary are known first
+	}
 	libraries, library, warnings := librariesOf(paths, banner)
 	var calls thinned
+	folded := map[string]bool{}
 	for i, path := range paths {
-		switch libraries[i] {
-		case "": // empty, or a warning says why
-		case library:
-			job, faults, err := readJob(path, func(s Sample) { calls.add(s, len(jobs)) })
+		switch {
+		case libraries[i] == "": // empty, or a warning says why
+		case folded[filepath.Base(path)]: // could not be removed
+		case libraries[i] == library:
+			read, faults, err := readJobs(path, func(s Sample, job int) { calls.add(s, len(jobs)+job) })
 			for _, fault := range faults {
 				warnings = append(warnings, fmt.Sprintf("%s: %s: dropped", path, fault))
 			}
 			if err != nil {
 				warnings = append(warnings, fmt.Sprintf("%v: only the samples before it are used", err))
 			}
-			jobs = append(jobs, job)
+			jobs = append(jobs, read...)
+			for _, j := range read {
+				folded[j.File] = path == summary
+			}
 		default:
 			warnings = append(warnings, fmt.Sprintf("%s: left out: samples of %s, most files are of %s: use one folder for each MPI library", path, libraries[i], library))
 		}
@@ -111,28 +123,41 @@ func libraryOf(path string) (string, error) {
 	return library, nil
 }
 
-// readJob calls add for each sample of a file.
-func readJob(path string, add func(Sample)) (Job, []string, error) {
-	job := Job{File: filepath.Base(path)}
+// readJobs returns the jobs of a file: one, or all of a summary. It calls add for each sample with the index
+// of its job.
+func readJobs(path string, add func(s Sample, job int)) ([]Job, []string, error) {
 	f, err := openRegular(path)
 	if err != nil {
-		return job, nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return job, nil, err
+		return nil, nil, err
 	}
-	job.Last, job.Begun = info.ModTime(), begunOf(job.File)
-	if job.Begun.IsZero() {
-		job.Begun = job.Last
+	name := filepath.Base(path)
+	jobs := []Job{{File: name, Last: info.ModTime(), Begun: begunOf(name)}}
+	if jobs[0].Begun.IsZero() {
+		jobs[0].Begun = jobs[0].Last
 	}
-	var faults []string
-	job.Count, faults, err = readSamples(f, add)
+	summary := false
+	faults, err := readSamples(f, func(s Sample) {
+		last := &jobs[len(jobs)-1]
+		last.stored++
+		add(s, len(jobs)-1)
+	}, func(j Job) {
+		if !summary {
+			summary, jobs = true, nil
+		}
+		jobs = append(jobs, j)
+	})
+	if !summary {
+		jobs[0].Count, jobs[0].ownFile = jobs[0].stored, true
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return job, faults, err
+	return jobs, faults, err
 }
 
 // openRegular opens a regular file. It follows no link, and does not wait for the writer of a named pipe.

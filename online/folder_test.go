@@ -2,6 +2,7 @@ package online
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,6 +76,39 @@ func TestThinned(t *testing.T) {
 			t.Errorf("job %d keeps %d calls, the last of %s", j, n, job.Calls[n-1].Algorithm)
 		}
 	}
+}
+
+// TestFold checks that files of old jobs become one summary with the same jobs and the kept calls, and that a
+// file that came back does not count twice.
+func TestFold(t *testing.T) {
+	folder, now := t.TempDir(), time.Now()
+	for i, lines := range []int{maxCalls, 10, 10} {
+		path := filepath.Join(folder, fmt.Sprintf("n-1-%d000000000-0.samples", i+1))
+		writeFile(t, path, whole+strings.Repeat("bcast,2,4,100,\"ring(a=1,b=2)\",4e-05,1e-06\n", lines))
+		if i < 2 {
+			testutil.NoError(t, os.Chtimes(path, now, now.Add(-2*restTime)))
+		}
+	}
+	read := func() []Job {
+		jobs, warnings, err := ReadFolder(folder, "MPI 1")
+		if err != nil || len(warnings) > 0 || len(jobs) != 3 || jobs[0].Count != maxCalls+3 || jobs[1].Count != 13 {
+			t.Fatalf("%d jobs, %v, %v", len(jobs), warnings, err)
+		}
+		return jobs
+	}
+	before := read()
+	testutil.NoError(t, Fold(folder, before, now))
+	if names := testutil.Must(filepath.Glob(filepath.Join(folder, "*")))(t); len(names) != 2 {
+		t.Errorf("files %q, want the new job and the summary", names)
+	}
+	writeFile(t, filepath.Join(folder, "n-1-2000000000-0.samples"), whole)
+	after := read()
+	for i, j := range after {
+		if !slices.EqualFunc(j.Calls, before[i].Calls, func(a, b Sample) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) && i < 2 || !j.Begun.Equal(before[i].Begun) {
+			t.Errorf("job %d: %d calls of %v, want %d of %v", i, len(j.Calls), j.Begun, len(before[i].Calls), before[i].Begun)
+		}
+	}
+	testutil.NoError(t, Fold(folder, after, now)) // nothing to do
 }
 
 func TestUpdates(t *testing.T) {

@@ -2,6 +2,7 @@ package online
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,15 +34,16 @@ func (s Sample) Seconds() float64 {
 const (
 	samplesBegin  = "# tutti-samples 1 " // followed by the version that the MPI library reports
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
+	jobBegin      = "# job "      // followed by a Job as JSON; its samples follow
 	maxLine       = 4 << 10 // bytes; libtutti writes at most 512
 	maxFaults     = 10      // that are described
 )
 
 // readSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs, and calls
-// add for each sample. It returns their number. The job may have been killed: incomplete or damaged lines are
-// ignored, and the first of them described as faults. A file of another format is an error. An empty file has
-// no samples.
-func readSamples(r io.Reader, add func(Sample)) (count int, faults []string, err error) {
+// add for each sample. It calls begin for each job of a summary. The job may have been killed: incomplete or
+// damaged lines are ignored, and the first of them described as faults. A file of another format is an error.
+// An empty file has no samples.
+func readSamples(r io.Reader, add func(Sample), begin func(Job)) (faults []string, err error) {
 	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
 		part, err := in.ReadSlice('\n')
@@ -49,23 +51,32 @@ func readSamples(r io.Reader, add func(Sample)) (count int, faults []string, err
 			if len(part) > 0 {
 				faults = append(faults, fmt.Sprintf("line %d is cut off", n))
 			}
-			return count, faults, nil
+			return faults, nil
 		}
 		if err != nil {
-			return count, faults, fmt.Errorf("line %d: %w: want at most %d bytes", n, err, maxLine)
+			return faults, fmt.Errorf("line %d: %w: want at most %d bytes", n, err, maxLine)
 		}
 		line := strings.TrimSuffix(string(part), "\n")
 		switch {
 		case n == 1 && !strings.HasPrefix(line, samplesBegin):
-			return 0, nil, fmt.Errorf("line 1: want %s", samplesBegin)
+			return nil, fmt.Errorf("line 1: want %s", samplesBegin)
 		case n == 2 && line != samplesHeader:
-			return 0, nil, fmt.Errorf("line 2: want %s", samplesHeader)
+			return nil, fmt.Errorf("line 2: want %s", samplesHeader)
 		case n > 2:
-			call, err := parseSample(line)
-			if err == nil {
+			var call Sample
+			var job Job
+			text, begins := strings.CutPrefix(line, jobBegin)
+			if begins {
+				err = json.Unmarshal([]byte(text), &job)
+			} else {
+				call, err = parseSample(line)
+			}
+			switch {
+			case err == nil && begins:
+				begin(job)
+			case err == nil:
 				add(call)
-				count++
-			} else if len(faults) < maxFaults {
+			case len(faults) < maxFaults:
 				faults = append(faults, fmt.Sprintf("line %d: %v", n, err))
 			}
 		}

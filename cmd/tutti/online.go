@@ -128,6 +128,9 @@ func (o *updateOptions) run() error {
 	if err := x.Write(o.table); err != nil {
 		return withOutputCode(err)
 	}
+	if err := online.Fold(o.folder, jobs, time.Now()); err != nil {
+		o.warn([]string{err.Error()})
+	}
 	return o.recordUpdate(learnt, sources)
 }
 
