@@ -34,9 +34,9 @@ func (s Sample) Seconds() float64 {
 const (
 	samplesBegin  = "# tutti-samples 1 " // followed by the version that the MPI library reports
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
-	jobBegin      = "# job "      // followed by a Job as JSON; its samples follow
-	maxLine       = 4 << 10 // bytes; libtutti writes at most 512
-	maxFaults     = 10      // that are described
+	jobBegin      = "# job " // followed by a Job as JSON; its samples follow
+	maxLine       = 4 << 10  // bytes; libtutti writes at most 512
+	maxFaults     = 10       // that are described
 )
 
 // readSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs, and calls
