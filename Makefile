@@ -11,6 +11,8 @@
 # real-programs: LAMMPS, HPCC and GROMACS with and without the runtime library; half an hour
 GO ?= go
 export CGO_ENABLED = 0
+# All targets compile with the same flags, so that they share the build cache.
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 LDFLAGS = -s -w
 TOOL = $(GO) tool -modfile=scripts/tools.mod
 # gotestsum prints a line a package, then the tests that were skipped and those that failed.
@@ -23,7 +25,7 @@ ALL = $(SLOW) $$($(GO) list ./... | grep -vxE 'tutti/(cmd/tutti|benchrunner/live
 .PHONY: build demo test test-all race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 demo: build
 	rm -rf results/demo
@@ -31,7 +33,7 @@ demo: build
 
 test:
 	sh scripts/install-test-tools.sh
-	$(GOTEST) -timeout 20m -p 4 $(ALL)
+	$(GOTEST) -timeout 20m -p 4 -parallel 4 $(ALL)
 
 test-all:
 	sh scripts/install-test-tools.sh

@@ -14,6 +14,7 @@ import (
 )
 
 func TestCancelNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustTutti(t, codeUsage, "cancel")
 	mustTutti(t, codeUsage, "cancel", dir, dir)
@@ -33,6 +34,7 @@ func TestCancelNothing(t *testing.T) {
 // TestCancelLocal kills tutti during a job. It checks that cancel ends the job, and that resume completes
 // the campaign.
 func TestCancelLocal(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}

@@ -17,6 +17,7 @@ import (
 // TestDamagedJournal replaces one byte of the journal by a byte that is invalid in JSON. It checks that
 // each command reports the line with that byte and leaves the journal unchanged.
 func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range 150 {
@@ -53,6 +54,7 @@ func TestUnreadableJournal(t *testing.T) {
 // TestChangedJournal changes bits, bytes, words and lines of the journal at random; the journal may then
 // still be valid. It checks that each command accepts or refuses the journal, and never crashes.
 func TestChangedJournal(t *testing.T) {
+	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	refused := 0
 	const rounds = 25

@@ -41,6 +41,7 @@ func compareFinal(t *testing.T, want, got string) {
 }
 
 func TestWorkers(t *testing.T) {
+	t.Parallel()
 	one := reference(t, "--set", "workers=1")
 	compareFinal(t, one, reference(t, "--set", "workers=4"))
 	compareFinal(t, one, reference(t))
@@ -124,6 +125,7 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 // TestTorn truncates the journal at random bytes, as a crash of the machine may do. It checks that the
 // resumed campaigns write the same results.
 func TestTorn(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), 6)
 }
@@ -156,6 +158,7 @@ func newJournalFolder(t *testing.T, journal []byte) string {
 }
 
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir := t.TempDir()

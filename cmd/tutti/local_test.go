@@ -435,6 +435,7 @@ func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 // TestLocalOpenMPI tunes Open MPI, with an interruption. Then it loads the rules file into Open MPI and
 // verifies the selection.
 func TestLocalOpenMPI(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	siteCampaign(t, debianOpenMPI, dir, "openmpi.yaml")
 	out := filepath.Join(dir, "out")
@@ -517,6 +518,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 // TestLocalOSU interrupts and resumes a campaign. Its fake benchmarks need a launch for each algorithm,
 // like those of OSU. One algorithm always crashes at one size, and another one crashes once.
 func TestLocalOSU(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}

@@ -14,6 +14,7 @@ import (
 // TestNoStart checks a campaign whose benchmark programs cannot start. It ends after one job without a
 // trial, and its folder has a report. After the cause is removed, resume completes the campaign.
 func TestNoStart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}

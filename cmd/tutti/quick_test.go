@@ -91,6 +91,7 @@ func TestChoose(t *testing.T) {
 // TestLiveQuick tunes the MPI library of this machine with tutti quick. It checks that other commands
 // accept the folder.
 func TestLiveQuick(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if code, out := mustEnd(t, dir, []exitCode{codeDone, codeNotReady}, "quick", "q", "--dry-run"); code == codeNotReady {
 		testutil.NeedMPI.Missing(t, "%s: needs apt-get install mpich libmpich-dev", out)

@@ -24,6 +24,7 @@ import (
 // TestServePage starts a campaign in a browser and waits until the campaign has converged. It checks that
 // the downloaded MPICH file selects the algorithms of the downloaded table, and that MPICH loads the file.
 func TestServePage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	smallService(t, dir, "")
 	s := serve(t, dir)

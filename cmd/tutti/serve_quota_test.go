@@ -18,6 +18,7 @@ import (
 // TestServeQuota runs a campaign whose budget is the whole quota. The campaign stops at the budget. After a
 // restart, the service still counts the cost of the campaign and refuses larger requests.
 func TestServeQuota(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fakeService(t, dir, "node_hours: {campaign: 0.001, day: 0.0012}\n") // 3.6 and 4.32 node-seconds
 	fakePace(t, dir, "0.2")

@@ -43,6 +43,7 @@ func newToken(t *testing.T, dir, role string) string {
 // TestServeSecrets checks that clients with the role read see no secret in any path of the API or file of a
 // campaign.
 func TestServeSecrets(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	secretService(t, dir)
 	reader := newToken(t, dir, "read")

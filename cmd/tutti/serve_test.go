@@ -145,6 +145,7 @@ func (s *served) end(signal os.Signal) exitCode {
 // TestServeKilled kills the service, with and without the process of its campaign. The next
 // service completes the campaign with the same files as an undisturbed campaign.
 func TestServeKilled(t *testing.T) {
+	t.Parallel()
 	want := reference(t)
 	lines := journalLines(t, want)
 	for _, both := range []bool{false, true} {
@@ -185,6 +186,7 @@ func TestServeKilled(t *testing.T) {
 // TestServeCommands pauses, resumes and cancels a long campaign. It also checks that the service has all
 // metrics that the dashboard shows.
 func TestServeCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	smallService(t, dir, "")
 	s := serve(t, dir)
@@ -280,6 +282,7 @@ func checkAnswer(t *testing.T, s *served, id string) {
 // TestServeOnce checks that serve --once runs a scheduled campaign, and runs nothing the second
 // time.
 func TestServeOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	smallService(t, dir, "    schedule: \"30 2 * * *\"\n    when: {age: 24h}\n")
 	for range 2 { // the second time nothing is due

@@ -47,6 +47,7 @@ func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 // TestVerify checks a selection that is slower than the default at some points. At these points,
 // verification selects the default. All files must agree, also after further commands.
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	out := bcastCampaign(t)
 	before := contentsOf(t, out, provedFiles...)
 	stdout, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--set", "points=10")
@@ -96,6 +97,7 @@ func TestVerify(t *testing.T) {
 
 // TestVerifyEnds checks the exit codes for an exhausted budget and for invalid requests.
 func TestVerifyEnds(t *testing.T) {
+	t.Parallel()
 	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
 	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
 	if !strings.Contains(stdout, "mpich: the verification has not ended") || !regexp.MustCompile(`resume with: tutti verify \S+ --machine-time [1-9]\S*s\n`).MatchString(stderr) {
