@@ -128,9 +128,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 			s := spec(tc.strategy)
 			s.Learner.Forest.Trees = 10
 			s.CriteriaFrom = tc.source
-			if s.CriteriaFrom == activelearn.Predicted {
-				s.Batch.Candidates = 60 // few rounds, because each fits Gaussian processes
-			}
+			s.Batch.Candidates = 60 // few rounds, because each fits models
 			whole := &memory{}
 			want := mustRun(t, s, problem(t, opt), whole)
 			wantFacts := facts(t, s, problem(t, opt), want)

@@ -135,7 +135,7 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 func TestCriteriaReachTheStudy(t *testing.T) {
 	first := func(set func(*campaign.Spec, *campaign.Problem)) float64 {
 		s, p := spec("uncertainty"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
-		s.HPO, s.Limits.MachineSeconds = 1, 100
+		s.HPO, s.Batch.Candidates = 1, 100
 		p.Observer = unending{}
 		set(&s, &p)
 		res := mustRun(t, s, p, nil)
@@ -190,12 +190,16 @@ func TestPredictionOfFewPoints(t *testing.T) {
 	}
 }
 
-// TestReasonsAreLogged checks that every batch except the first has a reason for each of its candidates.
+// TestReasonsAreLogged checks that every batch except the first has a reason for each of its candidates. The
+// campaign has a Gaussian process, hence no study trials.
 func TestReasonsAreLogged(t *testing.T) {
 	log := &memory{}
 	s := spec("regret")
-	s.HPO, s.Limits.MachineSeconds = 0, 20
-	mustRun(t, s, problem(t, replay.Options{Seed: 1}), log)
+	s.CriteriaFrom, s.Batch.Candidates = activelearn.Predicted, 30
+	res := mustRun(t, s, problem(t, replay.Options{Seed: 1}), log)
+	if n := len(res.Study.Trials); n > 0 {
+		t.Errorf("%d study trials", n)
+	}
 	batches := 0
 	for _, r := range log.records {
 		if err := r.Validate(); err != nil {

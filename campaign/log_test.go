@@ -77,16 +77,6 @@ func TestStudiedCriteria(t *testing.T) {
 	}
 }
 
-// TestNoStudyOfAGaussianProcess checks that a campaign with a Gaussian process has no study trials.
-func TestNoStudyOfAGaussianProcess(t *testing.T) {
-	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
-	s.Limits.MachineSeconds = 2
-	res := mustRun(t, s, p, nil)
-	if n := len(res.Study.Trials); n > 0 {
-		t.Errorf("%d trials", n)
-	}
-}
-
 // TestFinalModel checks that a study with Spec.Auto compares the Gaussian process with the best forest, that the
 // log keeps the comparison, and that only a significantly better forest is the final model.
 func TestFinalModel(t *testing.T) {
