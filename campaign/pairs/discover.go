@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
@@ -28,10 +31,17 @@ type Options struct {
 	Precision float64 // relative error at which a stage ends; default 0.05
 	Seconds   float64 // longest time of a stage; default 60
 	Passes    int     // most measurements of each pair; default 64
+	PLogP     string  // pairs of nodes whose PLogP parameters are measured: classes (default; an example of each class), all, or a list such as n1:n2,n3:n4
 
 	Version string   // version of tutti, for the journal
 	Environ []string // environment of the process
 }
+
+// Values of Options.PLogP.
+const (
+	PLogPClasses = "classes"
+	PLogPAll     = "all"
+)
 
 func (o Options) withDefaults() Options {
 	o.Folder = cmp.Or(o.Folder, "topology")
@@ -40,6 +50,7 @@ func (o Options) withDefaults() Options {
 	o.Precision = cmp.Or(o.Precision, 0.05)
 	o.Seconds = cmp.Or(o.Seconds, 60)
 	o.Passes = cmp.Or(o.Passes, 64)
+	o.PLogP = cmp.Or(o.PLogP, PLogPClasses)
 	return o
 }
 
@@ -131,11 +142,11 @@ func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 // Close closes the journal and releases its lock.
 func (d *Discovery) Close() error { return d.journal.Close() }
 
-// Measure measures pairs of ranks in opt.Jobs jobs, and then an example of each class of pairs. It skips
-// launches that earlier processes completed, and waits for their running jobs.
+// Measure measures pairs of ranks in opt.Jobs jobs, and then the PLogP parameters of the pairs that opt.PLogP
+// names. It skips launches that earlier processes completed, and waits for their running jobs.
 //
 // It returns ctx.Err() or the error of a runner. It returns an error matching ErrNothing if no launch
-// measured anything.
+// measured anything, or assembly.ErrInput if opt.PLogP names a pair that was not measured.
 func (d *Discovery) Measure(ctx context.Context) error {
 	plan := d.opt.plan()
 	plan.Inside, plan.Rounds = true, discover.AllRounds
@@ -147,11 +158,36 @@ func (d *Discovery) Measure(ctx context.Context) error {
 		return err
 	}
 	plan = d.opt.plan()
-	plan.Classes = discover.Classes(&found.Tree, found.pairs())
+	what := examples
+	if d.opt.PLogP == PLogPClasses {
+		plan.Classes = discover.Classes(&found.Tree, found.pairs())
+	} else if what, plan.Classes, err = d.missingPairs(found); err != nil {
+		return err
+	}
 	if len(plan.Classes) == 0 {
 		return nil
 	}
-	return d.run(ctx, examples, plan, 1)
+	return d.run(ctx, what, plan, 1)
+}
+
+// missingPairs returns the pairs of opt.PLogP without PLogP parameters, as classes. The kind of measurement
+// identifies these pairs.
+func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.Class, err error) {
+	var names []string
+	if d.opt.PLogP != PLogPAll {
+		names = strings.Split(d.opt.PLogP, ",")
+	}
+	if missing, err = discover.PairClasses(found.pairs(), names); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", assembly.ErrInput, err)
+	}
+	missing = slices.DeleteFunc(missing, func(c discover.Class) bool {
+		return slices.ContainsFunc(found.Parameters, func(p discover.ClassParameters) bool { return p.Class == c.Name })
+	})
+	digest := fnv.New32a()
+	for _, c := range missing {
+		io.WriteString(digest, c.Name+"\n")
+	}
+	return fmt.Sprintf("%s-%08x", examples, digest.Sum32()), missing, nil
 }
 
 // Planned is a job that a measurement would submit.

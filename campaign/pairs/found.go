@@ -16,7 +16,7 @@ import (
 type Found struct {
 	Tree       topology.Tree
 	Conflicts  []topology.Conflict
-	Parameters []discover.ClassParameters // of one example per class of pairs, fastest class first
+	Parameters []discover.ClassParameters // of one example per class of pairs, fastest class first, and of single pairs
 	Warnings   []string                   // launches whose output is unreadable or damaged
 
 	launches []launch

@@ -13,7 +13,7 @@ import (
 // Kinds of measurements. Each launch makes one kind. Runners use the kind as the name of the algorithm.
 const (
 	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
-	examples = "examples" // the PLogP measurements of one pair of each class
+	examples = "examples" // the PLogP measurements of one pair of each class; for given pairs, a digest of them follows
 	rounds   = "rounds"   // some tournament rounds of nodes
 	chosen   = "chosen"   // pairs with suspects, and pairs across bisections of switches
 )

@@ -33,7 +33,8 @@ of a campaign: the pairs on each node, and those between a rank of each node and
 ranks of all other nodes. It measures until times are known to 5 % or the time of a
 stage is used up. A job has as many nodes as the largest layout of the grid and
 measures only these: --jobs runs several jobs and merges their results. Finally it
-measures the PLogP parameters of one pair of each class.
+measures the PLogP parameters of one pair of each class, or of the pairs of nodes that
+--plogp names: all takes up to half of --seconds for each of them.
 
 It writes topology.json, latency.csv and bandwidth.csv (nodes), cores.csv and plogp.json
 to the folder topology of the campaign's output. Measurements are kept: run it again to
@@ -53,6 +54,7 @@ campaign uses another benchmark.`,
 	flags.IntVar(&o.Bytes, "bytes", 1<<20, "size of the large message")
 	flags.Float64Var(&o.Precision, "precision", 0.05, "sufficient relative spread of a time")
 	flags.Float64Var(&o.Seconds, "seconds", 60, "time limit of each stage: inside nodes, and between nodes")
+	flags.StringVar(&o.PLogP, "plogp", pairs.PLogPClasses, "`PAIRS` of nodes whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n3:n4")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs and their cost; submit nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever it costs")
 	o.format = formatFlag(cmd)

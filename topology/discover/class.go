@@ -46,6 +46,31 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	return out
 }
 
+// PairClasses returns a class for each measured pair of nodes, such as n1:n2. If names are given, it returns
+// only these classes. The error matches ErrPair if a named pair was not measured.
+func PairClasses(pairs []Measurement, names []string) ([]Class, error) {
+	var out []Class
+	left := slices.Clone(names)
+	seen := map[string]bool{}
+	for _, p := range pairs {
+		name, back := p.A.Host+":"+p.B.Host, p.B.Host+":"+p.A.Host
+		if p.Stage != Between || seen[name] || seen[back] || !fitsPlan(name) {
+			continue
+		}
+		seen[name] = true
+		if named := len(left); len(names) > 0 {
+			if left = slices.DeleteFunc(left, func(s string) bool { return s == name || s == back }); len(left) == named {
+				continue
+			}
+		}
+		out = append(out, Class{name, []Measurement{p}})
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("%w: %s: want two measured nodes as n1:n2", ErrPair, left[0])
+	}
+	return out, nil
+}
+
 // nearest returns the pairs whose times are nearest to the given time, without duplicates. It returns at
 // most mostUsual pairs.
 func nearest(pairs []Measurement, seconds float64) []Measurement {

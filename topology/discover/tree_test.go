@@ -1,6 +1,7 @@
 package discover_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -80,6 +81,27 @@ func TestTreeGaps(t *testing.T) {
 	}
 	if _, err := (discover.Measurements{}).Tree(); err == nil {
 		t.Error("a tree of nothing")
+	}
+}
+
+// TestPairClasses checks that each pair of nodes is a class of its own, and that a name selects a pair in
+// both orders.
+func TestPairClasses(t *testing.T) {
+	at := func(a, b string) discover.Measurement {
+		return discover.Measurement{Stage: discover.Between, A: discover.Endpoint{Host: a}, B: discover.Endpoint{Host: b}}
+	}
+	measured := []discover.Measurement{at("n1", "n2"), at("n2", "n1"), at("n1", "n3"), {Stage: discover.Inside}}
+	for _, tc := range []struct{ names, want string }{{"", "n1:n2 n1:n3"}, {"n3:n1", "n1:n3"}} {
+		var got []string
+		for _, c := range testutil.Must(discover.PairClasses(measured, strings.Fields(tc.names)))(t) {
+			got = append(got, c.Name)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%q: classes %v, want %s", tc.names, got, tc.want)
+		}
+	}
+	if _, err := discover.PairClasses(measured, []string{"n1:n4"}); !errors.Is(err, discover.ErrPair) {
+		t.Errorf("a pair that was not measured: %v, want ErrPair", err)
 	}
 }
 
