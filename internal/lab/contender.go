@@ -19,8 +19,9 @@ const (
 
 // Contenders returns the names that an evaluation accepts in addition to those of strategies. "own-stop" is
 // the strategy "regret", stopped by its own predictions instead of the truth. A stop before the criteria hold
-// counts as never converged. "fact", "acclaim" and "random-published" are "uncertainty", "jackknife" and
-// "random" as published: with forests of the scaling algorithm_log10 and their own initial designs.
+// counts as never converged. "fact", "acclaim" and "random-published" are "uncertainty", "trees" and "random"
+// as published, with their own initial designs: acclaim with its own forest, the others with a forest of the
+// scaling algorithm_log10 for each algorithm.
 func Contenders() []string {
 	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedRandom}
 }
@@ -39,7 +40,7 @@ func contenderOf(name string) contender {
 	case publishedFACT:
 		return contender{strategy: "uncertainty", published: true}
 	case publishedACCLAiM:
-		return contender{strategy: "jackknife", published: true}
+		return contender{strategy: "trees", published: true}
 	case publishedRandom:
 		return contender{strategy: "random", published: true}
 	}

@@ -387,8 +387,8 @@ func TestValidate(t *testing.T) {
 }
 
 func TestParseStrategies(t *testing.T) {
-	got, err := lab.ParseStrategies("jackknife, random")
-	if diff := cmp.Diff([]string{"jackknife", "random"}, got); err != nil || diff != "" {
+	got, err := lab.ParseStrategies("trees, random")
+	if diff := cmp.Diff([]string{"trees", "random"}, got); err != nil || diff != "" {
 		t.Errorf("ParseStrategies = %v, %s", err, diff)
 	}
 	for _, bad := range []string{"", "random,", "lucky", "random,random"} {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -45,14 +44,14 @@ func record(t *testing.T, l *activelearn.Ledger, seconds func(coll.Candidate) fl
 func bySize(c coll.Candidate) float64 { return 1e-6 * (1 + float64(c.MsgBytes)/1000) }
 
 func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
-	for _, name := range []string{"random", "jackknife"} {
+	for _, name := range []string{"random", "trees"} {
 		for seed := range uint64(2) {
 			space := line(10, testutil.SyntheticAlgorithms())
 			l, s := activelearn.NewLedger(space), makeRival(t, name, seed, false)
 			for round := 1; l.Left() > 0; round++ {
 				left := l.Left()
 				batch := askRival(t, s, l, round, 7)
-				if len(batch) < min(7, left) {
+				if len(batch) < min(7, left) && name == "random" {
 					t.Fatalf("%s, round %d: %d candidates with %d left", name, round, len(batch), left)
 				}
 				record(t, l, bySize, batch...) // fails for a candidate that is not free
@@ -61,80 +60,33 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	}
 }
 
-// TestJackknifePrefersTheNoisyForest checks two algorithms: the times of one vary from point to point, the
-// other has the same time at every point. The strategy jackknife must select only the first one.
-func TestJackknifePrefersTheNoisyForest(t *testing.T) {
-	steady, jumpy := coll.Algorithm{Name: "steady"}, coll.Algorithm{Name: "jumpy"}
-	space := line(20, []coll.Algorithm{steady, jumpy})
-	for seed := range uint64(5) {
-		l := activelearn.NewLedger(space)
-		for i := 0; i < 20; i += 2 {
-			record(t, l, func(c coll.Candidate) float64 {
-				if c.Algorithm == jumpy && i%4 == 0 {
-					return 4e-6
-				}
-				return 1e-6
-			}, space.At(i)...)
+// TestTreesMeasureWholePoints checks that trees begins at three evenly spaced points and then measures all
+// algorithms at one point a round: where one algorithm's time relative to the other changes.
+func TestTreesMeasureWholePoints(t *testing.T) {
+	first, jumpy := coll.Algorithm{Name: "a"}, coll.Algorithm{Name: "b"}
+	space := line(19, []coll.Algorithm{first, jumpy})
+	l, s := activelearn.NewLedger(space), makeRival(t, "trees", 1, false)
+	seconds := func(c coll.Candidate) float64 {
+		if c.Algorithm == jumpy && c.MsgBytes >= 1<<10 {
+			return 4e-6
 		}
-		for _, c := range askRival(t, makeRival(t, "jackknife", seed, false), l, 2, 5) {
-			if c.Algorithm != jumpy {
-				t.Errorf("seed %d: asked for %v", seed, c)
-			}
-		}
+		return 1e-6
 	}
-}
-
-// neighbours reports whether the message sizes of two points differ at most by a factor of two.
-func neighbours(a, b coll.Point) bool {
-	return math.Abs(math.Log2(float64(a.MsgBytes)/float64(b.MsgBytes))) < 1.5
-}
-
-// TestJackknifePrefersUnmeasuredAlgorithms checks that all candidates of a batch have the algorithm without
-// measurements, at points that are not neighbours.
-func TestJackknifePrefersUnmeasuredAlgorithms(t *testing.T) {
-	space := line(21, testutil.SyntheticAlgorithms())
-	for seed := range uint64(5) {
-		l := activelearn.NewLedger(space)
-		for i := 0; i < 21; i += 2 {
-			record(t, l, bySize, slices.DeleteFunc(space.At(i), func(c coll.Candidate) bool { return c.Algorithm.Name == "ring" })...)
-		}
-		batch := askRival(t, makeRival(t, "jackknife", seed, false), l, 2, 5)
-		for i, c := range batch {
-			if c.Algorithm.Name != "ring" {
-				t.Errorf("seed %d: asked for %v, want ring, which has no measurements", seed, c)
-			}
-			if slices.ContainsFunc(batch[:i], func(o coll.Candidate) bool { return neighbours(c.Point, o.Point) }) {
-				t.Errorf("seed %d: %v has a neighbour in %v", seed, c, batch)
-			}
+	batch := askRival(t, s, l, 1, 8)
+	if want := slices.Concat(space.At(0), space.At(6), space.At(12)); !slices.Equal(batch, want) {
+		t.Fatalf("the first batch is %v, want %v", batch, want)
+	}
+	for round := 2; round <= 4; round++ {
+		record(t, l, seconds, batch...)
+		batch = askRival(t, s, l, round, 8)
+		if at, _ := space.Index(batch[0].Point); at <= 6 || at >= 12 || !slices.Equal(batch, space.At(at)) {
+			t.Errorf("round %d: %v, want both algorithms at a point between the 6th and the 12th", round, batch)
 		}
 	}
-}
-
-// TestJackknifeAvoidsPendingNeighbours checks that no neighbour of a pending candidate is chosen.
-func TestJackknifeAvoidsPendingNeighbours(t *testing.T) {
-	space := line(25, testutil.SyntheticAlgorithms())
-	l := activelearn.NewLedger(space)
-	for i := range 6 {
-		record(t, l, bySize, space.At(3*i)...)
-	}
-	first := askRival(t, makeRival(t, "jackknife", 1, false), l, 2, 1)[0]
-	testutil.NoError(t, l.Pend(first))
-	if next := askRival(t, makeRival(t, "jackknife", 1, false), l, 2, 1)[0]; next.Algorithm == first.Algorithm && neighbours(next.Point, first.Point) {
-		t.Errorf("next to %v the choice is %v", first, next)
-	}
-}
-
-// TestJackknifeTakesEveryCriterion checks forests with each split criterion. The criterion poisson does not
-// allow negative values, such as logarithms of times.
-func TestJackknifeTakesEveryCriterion(t *testing.T) {
-	for _, name := range []string{"squared_error", "absolute_error", "friedman_mse", "poisson"} {
-		criterion := testutil.Must(forest.ParseCriterion(name))(t)
-		s := testutil.Must(strategies{name: "jackknife", forest: forest.Options{Trees: 20, Criterion: criterion}}.new(activelearn.Options{Seed: 1}))(t)
-		space := line(8, testutil.SyntheticAlgorithms())
-		l := activelearn.NewLedger(space)
-		record(t, l, bySize, slices.Concat(space.At(0), space.At(4), space.At(7))...)
-		if batch := askRival(t, s, l, 2, 3); len(batch) != 3 {
-			t.Errorf("%s: asked for %v, want three candidates", name, batch)
+	choose := testutil.Must(s.(*treeVariance).choose())(t)
+	for i, p := range space.Points() {
+		if got := choose(p); i > 12 && got != first {
+			t.Errorf("at %v the choice is %v", p, got)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestRepricedReplays(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
 	opt.ToShare = 0
-	strategies := []string{"random", "uncertainty", "jackknife", "regret"}
+	strategies := []string{"random", "uncertainty", "trees", "regret"}
 	all, err := lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1), Launches: launches}, opt, nil)
 	if err != nil {
 		t.Fatal(err)

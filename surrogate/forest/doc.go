@@ -2,14 +2,14 @@
 //
 // A forest is the mean of many regression trees, each grown on its own bootstrap sample of the
 // training rows. Options and defaults have the same meaning as in scikit-learn's
-// RandomForestRegressor. The infinitesimal jackknife estimates the variance of the forest's mean
-// from the differences between trees, so that a forest can select the next measurement.
+// RandomForestRegressor. The variance of the trees' predictions shows where a forest is uncertain, so that
+// it can select the next measurement.
 //
 //   - [Fit] grows a [Forest] from rows and targets under [Options].
-//   - [Forest.Predict] gives the mean, [Forest.PredictVariance] the mean and its variance.
+//   - [Forest.Predict] gives the mean, [Forest.PredictVariance] the mean and the variance over the trees.
 //   - [Forest.OutOfBag] predicts each training row with the trees that did not see it.
 //   - [Criterion] is the error that a split reduces: [SquaredError], [AbsoluteError], [FriedmanMSE], [Poisson].
-//   - [ErrShape], [ErrValue], [ErrOptions] and [ErrNoBootstrap] are the errors.
+//   - [ErrShape], [ErrValue] and [ErrOptions] are the errors.
 //
 // A forest is a function of rows, targets and options. The same seed gives the same bits for any
 // number of workers, because tree t has its own generator, PCG(seed, t).
@@ -30,6 +30,5 @@
 // Nothing is allocated for a node. Trees consist of eight-byte nodes that compare ranks of
 // thresholds. Eight rows are predicted at the same time without branches.
 //
-// Source: Breiman, Random Forests, Machine Learning 45 (2001); the variance: Wager, Hastie and
-// Efron, Confidence Intervals for Random Forests, JMLR 15 (2014).
+// Source: Breiman, Random Forests, Machine Learning 45 (2001).
 package forest

@@ -24,8 +24,8 @@ func ExampleFit() {
 		fmt.Printf("%.2f, variance %.3f\n", mean[i], variance[i])
 	}
 	// Output:
-	// 0.17, variance 0.006
-	// 0.87, variance 0.015
+	// 0.17, variance 0.008
+	// 0.87, variance 0.030
 }
 
 // Out-of-bag predictions show how accurate a forest is. They need no separate test rows.

@@ -12,8 +12,6 @@ type Forest struct {
 	train *table
 	trees []tree
 	cuts  [][]float64 // for each feature: the distinct thresholds of all trees, ascending
-
-	jackknife func() []float64 // see gram; computed once
 }
 
 // Fit grows a forest.
@@ -41,7 +39,6 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	if f.opt.MaxFeatures > t.dim {
 		return nil, fmt.Errorf("%w: MaxFeatures = %d, rows have %d features", ErrOptions, opt.MaxFeatures, t.dim)
 	}
-	f.jackknife = sync.OnceValue(f.gram)
 	f.grow()
 	return f, nil
 }

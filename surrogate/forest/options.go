@@ -8,10 +8,9 @@ import (
 
 // The errors of this package. Callers compare with errors.Is.
 var (
-	ErrShape       = errors.New("rows of unequal or wrong length")
-	ErrValue       = errors.New("value that a forest cannot learn from")
-	ErrOptions     = errors.New("unusable forest options")
-	ErrNoBootstrap = errors.New("forest grown without bootstrap")
+	ErrShape   = errors.New("rows of unequal or wrong length")
+	ErrValue   = errors.New("value that a forest cannot learn from")
+	ErrOptions = errors.New("unusable forest options")
 )
 
 // Criterion is the error that a split reduces.
