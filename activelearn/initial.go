@@ -10,16 +10,6 @@ import (
 	"tutti/surrogate/learner"
 )
 
-const (
-	// initialPoints is the number of points at which all algorithms are measured first. Campaigns that
-	// begin with 3 points took less machine time than campaigns that begin with 5, on the machines A, C and
-	// D of data/simgrid.
-	initialPoints = 3
-	// maxInitialPosition limits the average position of an initial point between the smallest (0) and the
-	// greatest (1) nodes, ppn and bytes. Points below this limit are likely to be cheap.
-	maxInitialPosition = 0.5
-)
-
 // initialDesign returns the candidates of all algorithms at a few points. It begins with points that are
 // likely to be cheap. If earlier campaigns have measurements in the space, it returns some of their
 // candidates instead.

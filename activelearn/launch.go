@@ -56,10 +56,6 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// maxLaunchPoints limits the number of points at which candidates are scored to fill launches. Only points
-// in the layouts of the picks are used.
-const maxLaunchPoints = 600
-
 // launchSample returns points in the layouts of the picks. The candidates of the batch count as pending.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}

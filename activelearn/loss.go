@@ -19,18 +19,6 @@ type pair struct {
 	loss        float64 // weighted
 }
 
-// maxPairs limits the number of pairs. Those with the greatest losses are kept.
-const maxPairs = 500
-
-// A Gaussian process underestimates its error where an algorithm changes its behavior, for example at an
-// eager limit. Errors of five standard deviations are not rare there. Therefore the variance is assumed to
-// be tailFactor times as large with the probability tailWeight. Without this assumption, an algorithm that
-// was slow at its measured points would not be tried elsewhere.
-const (
-	tailWeight = 0.1
-	tailFactor = 16
-)
-
 // lossModel computes losses. A loss of 1 is the slowdown or the proportion of mistakes that the criteria
 // allow.
 type lossModel struct {
@@ -57,10 +45,6 @@ func (m lossModel) loss(gap, variance float64) float64 {
 func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }
-
-// certainGap is a gap between two algorithms, in standard deviations. At greater gaps the loss counts as
-// zero.
-const certainGap = 6
 
 // withTails returns the weighted mean of two values of f. One is computed with the ordinary standard
 // deviation. The other one is computed with the larger standard deviation, and has the weight tailWeight.

@@ -21,15 +21,6 @@ type prices struct {
 	unit   []float64 // for each of sizes: machine time divided by (time of one execution)^power
 }
 
-const (
-	// minPrice, in seconds, is the lowest price. If a candidate costs nothing, it keeps the ratio of
-	// acquisition value to price finite.
-	minPrice = 1e-9
-	// powerRuns is the number of measurements that are needed to estimate the power. If there are fewer,
-	// the power is 1.
-	powerRuns = 12
-)
-
 // executions describes the executions in one measurement, without the launch.
 type executions struct {
 	bytes         int64

@@ -23,13 +23,6 @@ type uncertainty struct {
 	learned  int // points that params were learned from
 }
 
-// Up to 300 points, the hyperparameters are learned again whenever the number of points has grown by half.
-// With more points they hardly change, and evaluating the likelihood costs O(n³).
-const (
-	relearnGrowth = 1.5
-	relearnMax    = 300
-)
-
 // Ask returns all free candidates at the points with the greatest variance.
 func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	u.observe(s.Ledger)

@@ -1,0 +1,41 @@
+package activelearn
+
+// The constants of the acquisition. Those without a source are our choice. tutti-lab constants measures what
+// halving and doubling them changes.
+const (
+	// initialPoints is the number of points at which all algorithms are measured first. Campaigns that
+	// begin with 3 points took less machine time than campaigns that begin with 5, on the machines A, C and
+	// D of data/simgrid.
+	initialPoints = 3
+	// maxInitialPosition limits the average position of an initial point between the smallest (0) and the
+	// greatest (1) nodes, ppn and bytes. Points below this limit are likely to be cheap.
+	maxInitialPosition = 0.5
+
+	// A Gaussian process underestimates its error where an algorithm changes its behavior, for example at an
+	// eager limit. Errors of five standard deviations are not rare there. Therefore the variance is assumed to
+	// be tailFactor times as large with the probability tailWeight. Without this assumption, an algorithm that
+	// was slow at its measured points would not be tried elsewhere.
+	tailWeight = 0.1
+	tailFactor = 16
+	// certainGap is a gap between two algorithms, in standard deviations. At greater gaps the loss counts as
+	// zero.
+	certainGap = 6
+	// maxPairs limits the number of pairs. Those with the greatest losses are kept.
+	maxPairs = 500
+	// maxLaunchPoints limits the number of points at which candidates are scored to fill launches. Only points
+	// in the layouts of the picks are used.
+	maxLaunchPoints = 600
+
+	// minPrice, in seconds, is the lowest price. If a candidate costs nothing, it keeps the ratio of
+	// acquisition value to price finite.
+	minPrice = 1e-9
+	// powerRuns is the number of measurements that are needed to estimate the power. If there are fewer,
+	// the power is 1.
+	powerRuns = 12
+
+	// The strategy uncertainty learns its hyperparameters again whenever the number of points has grown by
+	// this factor, up to relearnMax points. With more points they hardly change, and evaluating the likelihood
+	// costs O(n³).
+	relearnGrowth = 1.5
+	relearnMax    = 300
+)
