@@ -21,7 +21,8 @@ import (
 //
 // All launchers fill the first nodes of the job with consecutive ranks, even if the job has more nodes than
 // the layout. A launch next to others gets its nodes from a file. If a node has fewer cores than ranks, the
-// site sets srun's --overcommit, mpirun's --oversubscribe, or OMPI_MCA_rmaps_base_oversubscribe=1.
+// site sets srun's --overcommit, mpirun's --oversubscribe, or OMPI_MCA_rmaps_base_oversubscribe=1. From Open
+// MPI 5 on, the variable is PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe, from 6 on PRTE_MCA_mapby.
 //
 // A rank that fails ends the others. A launcher that receives SIGTERM ends its ranks first. After SIGKILL,
 // ranks of srun and mpirun may run until the job ends. Under srun and mpirun, ranks get no input. Under

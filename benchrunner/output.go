@@ -1,6 +1,7 @@
 package benchrunner
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,10 +48,11 @@ func untagged(line string) string {
 }
 
 // LastMessage returns the last non-empty line of standard error or, if there is none, of standard output.
-// It returns "" if both are empty. It prefers other lines to Slurm's messages about the end of the program.
+// It returns "" if both are empty. It prefers other lines to Slurm's messages about the end of the program,
+// and both to a help text of Open MPI's launcher, of which it returns the first line.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		lines, help := withoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
 		ofSlurm := ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))
@@ -62,11 +64,28 @@ func (o Output) LastMessage() string {
 				ofSlurm = line
 			}
 		}
-		if ofSlurm != "" {
-			return ofSlurm
+		if words := cmp.Or(ofSlurm, help); words != "" {
+			return words
 		}
 	}
 	return ""
+}
+
+// withoutHelp removes the help texts of Open MPI's launchers, which are between two rows of dashes. It also
+// returns the first line of these texts.
+func withoutHelp(lines []string) (others []string, help string) {
+	inside := false
+	for _, line := range lines {
+		switch {
+		case len(line) > 60 && strings.Trim(line, "-") == "":
+			inside = !inside
+		case !inside:
+			others = append(others, line)
+		case help == "":
+			help = strings.TrimSpace(line)
+		}
+	}
+	return others, help
 }
 
 // FirstMessage returns the first non-empty line of standard error, "" if there is none. Later lines often
