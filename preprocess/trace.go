@@ -36,6 +36,9 @@ var (
 // seconds is the total time of these calls. The optional columns shortest and longest are times of a single
 // call of a rank. Rows for the same point are added up. The result is sorted by point.
 //
+// A row may also be of a nonblocking collective, such as iallreduce, or of a persistent one, such as
+// allreduce_init.
+//
 // Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns
 // are errors, because a misspelled name would change the weights.
 func ReadTrace(path string) ([]Calls, error) {
@@ -109,7 +112,7 @@ func (s *sheet) requireTrace() error {
 func (s *sheet) calls(row []string) (Calls, error) {
 	var c Calls
 	var err error
-	if c.Collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
+	if c.Collective, err = parseTraced(s.cell(row, "collective")); err != nil {
 		return c, err
 	}
 	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
@@ -149,6 +152,22 @@ func (s *sheet) calls(row []string) (Calls, error) {
 		}
 	}
 	return c, err
+}
+
+// parseTraced returns the collective of a row with its name in the trace.
+func parseTraced(name string) (coll.Collective, error) {
+	_, err := coll.ParseCollective(name)
+	for _, blocking := range []string{strings.TrimPrefix(name, "i"), strings.TrimSuffix(name, "_init")} {
+		if _, none := coll.ParseCollective(blocking); none == nil {
+			err = nil
+		}
+	}
+	return coll.Collective(name), err
+}
+
+// Blocking removes the calls of nonblocking and persistent collectives.
+func Blocking(calls []Calls) []Calls {
+	return slices.DeleteFunc(calls, func(c Calls) bool { return !slices.Contains(coll.Collectives(), c.Collective) })
 }
 
 // amount parses a number that must be finite and not negative.

@@ -22,7 +22,7 @@ func readFiles(cfg *config.Campaign) error {
 		if err != nil {
 			return fmt.Errorf("grid.trace: %w", err)
 		}
-		cfg.Grid.Calls = calls
+		cfg.Grid.Calls = preprocess.Blocking(calls)
 	}
 	if cfg.Runner.Topology != "" {
 		switches, err := readSwitches(cfg.Runner.Topology)
