@@ -111,7 +111,7 @@ func (r *run) abandon(c *activeJob, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if !r.m.attached(ctx) {
+	if !r.m.knownCapacity(ctx).Attached {
 		return cause
 	}
 	if err := r.m.opt.Scheduler.Cancel(ctx, c.ID, r.m.submission(c.job)); err != nil {
@@ -309,7 +309,9 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 			return done, err
 		}
 	}
-	if began {
+	known := r.m.knownCapacity(ctx)
+	killedHere := known.Attached && !known.Apart && status.Outcome == coll.JobCancelled // it writes nothing more
+	if began && !killedHere {
 		r.m.await(ctx, func() bool { return completeOutput(r.m.jobDir(c.Name), c.launches) })
 	}
 	if err := ctx.Err(); err != nil {
@@ -326,7 +328,7 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 // quiet waits some milliseconds until the last process of a job has ended. Otherwise the next job could run
 // at the same time as this process.
 func (r *run) quiet(ctx context.Context, j job) {
-	if !r.m.attached(ctx) {
+	if !r.m.knownCapacity(ctx).Attached {
 		return
 	}
 	jobs := map[string]benchrunner.Submission{j.ID: r.m.submission(j)}

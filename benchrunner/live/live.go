@@ -116,19 +116,19 @@ func (w *wait) pause(ctx context.Context) bool {
 	return sleep(ctx, d)
 }
 
-// attached reports whether the scheduler's jobs must end with this process. If the scheduler does not
-// answer, it returns false: a scheduler that can be unreachable is remote, and its jobs continue without
-// tutti.
-func (m *Machine) attached(ctx context.Context) bool {
+// knownCapacity returns the last capacity of the scheduler, and asks for it if there is none. If the scheduler
+// does not answer, it returns the zero value: a scheduler that can be unreachable is remote, and its jobs
+// continue without tutti.
+func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	if c := m.lastCapacity.Load(); c != nil {
-		return c.Attached
+		return *c
 	}
 	c, err := m.opt.Scheduler.Capacity(ctx)
 	if err != nil {
-		return false
+		return benchrunner.Capacity{}
 	}
 	m.lastCapacity.Store(&c)
-	return c.Attached
+	return c
 }
 
 // retry calls f until it succeeds, its error is not temporary or patience has passed. Two errors are temporary:

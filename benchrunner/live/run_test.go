@@ -125,7 +125,12 @@ func TestCancelledAndResumed(t *testing.T) {
 			if running := processes(t, dir); (running == 0) != attached {
 				t.Errorf("%d processes run after a cancel, attached %t", running, attached)
 			}
+			began := time.Now()
+			o.Settle = time.Minute // for the files of jobs on other machines
 			resume(t, o, b, log)
+			if took := time.Since(began); attached && took >= o.Settle {
+				t.Errorf("resuming took %v: the files of a job on this machine are there when it ends", took)
+			}
 			checkDone(t, log, 4, 4)
 			checkMeasuredOnce(t, dir, 1, 2, 3, 4)
 			if first := log.last()[0]; attached != (first.Outcome == coll.JobCancelled) || (len(log.last()) == 1) == attached {
