@@ -133,7 +133,7 @@ func (x *hostChecker) folder() Check {
 // clock compares the machine's clock with the clock of the file system. It also checks the year.
 func (x *hostChecker) clock() Check {
 	now := x.now()
-	c := ok(Host, "clock", now.Format("2006-01-02 15:04:05 MST"))
+	c := ok(Host, "clock", now.Format(time.RFC3339))
 	path := filepath.Join(x.temp, "clock")
 	before := x.now()
 	if err := os.WriteFile(path, nil, 0o644); err == nil {

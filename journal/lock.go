@@ -64,6 +64,32 @@ func acquirePath(path string, me owner, depth int) (*lock, error) {
 	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
 }
 
+// Activity says whether a process writes a journal.
+type Activity string
+
+const (
+	Running Activity = "running"
+	Stopped Activity = "stopped"
+	Dead    Activity = "dead" // the process has ended without releasing its lock
+)
+
+// ActivityIn returns the activity of the journal in the folder dir, and a text about the process that has the
+// lock. A process on another machine counts as running.
+func ActivityIn(dir string) (a Activity, process string, err error) {
+	holder, err := readLock(filepath.Join(dir, LockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Stopped, "", nil
+	}
+	me, selfErr := self()
+	if err = errors.Join(err, selfErr); err != nil {
+		return "", "", err
+	}
+	if holder.surelyDead(me) {
+		return Dead, holder.String(), nil
+	}
+	return Running, holder.String(), nil
+}
+
 // removeDead removes the lock of a process that has ended. Two processes may find the same old lock. The
 // later one must not remove the new lock that the earlier one has created. So the removal takes a further
 // lock, named after the old one, and then checks the old lock again.

@@ -215,6 +215,13 @@ func TestStaleLocks(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := newJournal(t)
 			putLock(t, dir, tc.holder)
+			want := Running
+			if tc.taken {
+				want = Dead
+			}
+			if a, process, err := ActivityIn(dir); err != nil || a != want || process != tc.holder.String() {
+				t.Errorf("ActivityIn = %s, %q, %v, want %s", a, process, err, want)
+			}
 			j, _, err := Open(dir)
 			if !tc.taken {
 				if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "on "+tc.holder.Host+" since") {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -34,8 +35,10 @@ var (
 // Contents has the header of a journal that was read, and the state after its records.
 type Contents struct {
 	Header   Header
-	Records  int      // number of lines after the header
-	Warnings []string // about lines that were left out
+	Records  int       // number of lines after the header
+	Warnings []string  // about lines that were left out
+	Begun    time.Time // when the last process began: the header or the last resume
+	Last     time.Time // of the last record, or of the header
 	state    State
 	path     string
 	size     int64 // of the complete lines in bytes
@@ -103,6 +106,7 @@ func (c *Contents) readHeader(in *bufio.Reader) error {
 		return fmt.Errorf("%s:1: %w", c.path, err)
 	}
 	c.size = int64(len(line))
+	c.Begun, c.Last = c.Header.Created, c.Header.Created
 	return nil
 }
 
@@ -118,6 +122,10 @@ func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
 			}
 			add(b.records[i])
 			c.Records++
+			c.Last = b.records[i].Time
+			if b.records[i].Kind == KindResume {
+				c.Begun = c.Last
+			}
 			c.size += int64(len(b.lines[i]))
 		}
 		if end != nil && !errors.Is(end, io.EOF) {

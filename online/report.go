@@ -159,7 +159,7 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 	}
 	for _, s := range r.history.valid.shifts {
 		if s.class == class && (s.algorithm == old || s.algorithm == a.Best) {
-			text += fmt.Sprintf("; since %s %s takes %.2f times as long", r.jobs[s.job].Begun.UTC().Format(time.DateTime), a.Algorithms[s.algorithm], s.factor)
+			text += fmt.Sprintf("; since %s %s takes %.2f times as long", r.jobs[s.job].Begun.UTC().Format(time.RFC3339), a.Algorithms[s.algorithm], s.factor)
 		}
 	}
 	return text

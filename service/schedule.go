@@ -180,7 +180,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	}
 	text := "no campaign: " + reason
 	if run {
-		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format("2006-01-02 15:04"), From: from}
+		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format(time.RFC3339), From: from}
 		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
 		text = s.queue.createOrExplain(r, key, "schedule", reason)
 	}

@@ -330,7 +330,7 @@ func printLearnt(a *app, r online.Report) {
 	for _, c := range r.Classes {
 		since, between := "", ""
 		if !c.Since.IsZero() {
-			since = c.Since.Format("2006-01-02 15:04")
+			since = c.Since.Format(time.RFC3339)
 		}
 		if c.FasterLow > 0 {
 			between = fmt.Sprintf("%.2f to %.2f", c.FasterLow, c.FasterHigh)

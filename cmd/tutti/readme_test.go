@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,19 +109,17 @@ func consoles(readme string) []console {
 	return found
 }
 
-var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
-
 // firstMissing returns the first wanted line that the output does not contain, and false. The lines must
 // have the same order. The wanted lines may skip output only at a line of three dots, and at the end.
 func firstMissing(wanted []string, output string) (string, bool) {
-	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
+	lines := strings.Split(output, "\n")
 	skipping := false
 	for _, want := range wanted {
 		if strings.TrimSpace(want) == "..." {
 			skipping = true
 			continue
 		}
-		at := slices.Index(lines, date.ReplaceAllString(want, "DATE"))
+		at := slices.Index(lines, want)
 		if at < 0 || at > 0 && !skipping {
 			return want, false
 		}
@@ -132,7 +129,7 @@ func firstMissing(wanted []string, output string) (string, bool) {
 }
 
 func TestFirstMissing(t *testing.T) {
-	const output = "a\nb, 2026-01-02 03:04:05 UTC\nc\n"
+	const output = "a\nb\nc\n"
 	tests := []struct {
 		name  string
 		lines []string
@@ -140,7 +137,7 @@ func TestFirstMissing(t *testing.T) {
 		ok    bool
 	}{
 		{"nothing shown", nil, "", true},
-		{"all, another day", []string{"a", "b, 2025-11-12 13:14:15 UTC", "c"}, "", true},
+		{"all", []string{"a", "b", "c"}, "", true},
 		{"beginning only", []string{"a"}, "", true},
 		{"dots", []string{"...", "c"}, "", true},
 		{"left out without dots", []string{"a", "c"}, "c", false},

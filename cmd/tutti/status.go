@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -25,7 +26,8 @@ type problemStatus struct {
 	Failed         int     `json:"failed"`
 	CandidateShare float64 `json:"candidate_share"` // measured share of all pairs of point and algorithm
 	MachineSeconds float64 `json:"machine_seconds"`
-	Slowdown       float64 `json:"slowdown"` // slowdown and mistakes are 0 before the first evaluation
+	NodeSeconds    float64 `json:"node_seconds"` // until the last evaluation
+	Slowdown       float64 `json:"slowdown"`     // slowdown and mistakes are 0 before the first evaluation
 	Mistakes       float64 `json:"mistakes"`
 	Source         string  `json:"source"` // of slowdown and mistakes, as in report.json
 	Stop           string  `json:"stop"`   // "" while not stopped
@@ -33,19 +35,34 @@ type problemStatus struct {
 
 // campaignStatus is the JSON output of tutti status.
 type campaignStatus struct {
-	Campaign string          `json:"campaign"`
-	Created  string          `json:"created"`
-	Records  int             `json:"records"`
-	Warnings []string        `json:"warnings"`
-	Jobs     []string        `json:"jobs"` // jobs whose results have not been read
-	Problems []problemStatus `json:"problems"`
+	Campaign string           `json:"campaign"`
+	Activity journal.Activity `json:"activity"`          // or "finished"
+	Process  string           `json:"process,omitempty"` // that writes, or died
+	Created  time.Time        `json:"created"`
+	Last     time.Time        `json:"last_activity"`
+	Records  int              `json:"records"`
+	Warnings []string         `json:"warnings"`
+	Jobs     []string         `json:"jobs"` // jobs whose results have not been read
+	Budgets  []budgetStatus   `json:"budgets"`
+	Problems []problemStatus  `json:"problems"`
+}
+
+// budgetStatus is the use of one budget, in seconds or, for stop.node_hours, in hours.
+type budgetStatus struct {
+	Key   string  `json:"key"`
+	Used  float64 `json:"used"`
+	Limit float64 `json:"limit"`
+	Left  float64 `json:"left"`
 }
 
 func statusCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "status FOLDER",
-		Short:             "Show the progress of a campaign",
-		Long:              `status reads the journal. It works while the campaign runs.`,
+		Use:   "status FOLDER",
+		Short: "Show the progress of a campaign",
+		Long: `status shows whether a process works on the campaign (running), none does (stopped),
+it was killed (dead), or every problem has ended (finished). It shows the last activity,
+what is left of each budget, and the figures of each problem. It reads the journal and
+works while the campaign runs.`,
 		Example:           indent("tutti status results/demo", "tutti status results/demo --format json"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -56,7 +73,11 @@ func statusCommand(a *app) *cobra.Command {
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		s := statusOf(contents)
+		activity, process, err := journal.ActivityIn(args[0])
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		s := statusOf(contents, activity, process)
 		if *format == formatJSON {
 			return a.printJSON(s)
 		}
@@ -68,20 +89,25 @@ func statusCommand(a *app) *cobra.Command {
 
 // statusOf returns the status of a campaign from its journal. The problems are in the order of the campaign
 // file. For a problem that has not started, all numbers are zero.
-func statusOf(c *journal.Contents) campaignStatus {
+func statusOf(c *journal.Contents, activity journal.Activity, process string) campaignStatus {
 	s := campaignStatus{
-		Campaign: c.Header.Campaign,
-		Created:  c.Header.Created.Format("2006-01-02 15:04:05 MST"),
+		Campaign: c.Header.Campaign, Activity: activity, Process: process,
+		Created: c.Header.Created.UTC().Truncate(time.Second), Last: c.Last.UTC().Truncate(time.Second),
 		Records:  c.Records,
 		Warnings: append([]string{}, c.Warnings...),
 		Jobs:     []string{},
+		Budgets:  []budgetStatus{},
 		Problems: []problemStatus{},
 	}
 	state := c.State()
 	for _, j := range state.OpenJobs() {
 		s.Jobs = append(s.Jobs, j.Name)
 	}
-	problems := problemsOf(c.Header)
+	var spec config.Campaign
+	if json.Unmarshal(c.Header.Spec, &spec) != nil {
+		spec = config.Campaign{} // the records may still be readable
+	}
+	problems := problemsOf(spec)
 	for _, p := range state.Problems {
 		if !slices.Contains(problems, p.Problem) {
 			problems = append(problems, p.Problem)
@@ -90,16 +116,37 @@ func statusOf(c *journal.Contents) campaignStatus {
 	for _, p := range problems {
 		s.Problems = append(s.Problems, problemStatusOf(p, state.Problem(p)))
 	}
+	if activity != journal.Running {
+		spec.Stop.WallTime = 0 // it begins again when the campaign is resumed
+	}
+	s.addBudgets(spec.Stop, time.Since(c.Begun))
+	measuring := func(p problemStatus) bool { return p.Stop == "" }
+	if activity == journal.Stopped && !slices.ContainsFunc(s.Problems, measuring) {
+		s.Activity = "finished"
+	}
 	return s
 }
 
-// problemsOf returns the problems in the header of a journal. It returns none if the header cannot
-// be read, because the records may still be readable.
-func problemsOf(h journal.Header) []journal.Problem {
-	var spec config.Campaign
-	if err := json.Unmarshal(h.Spec, &spec); err != nil {
-		return nil
+// addBudgets adds the budgets of a campaign. wall is the time since the campaign was started or resumed.
+func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
+	machine, nodeHours := 0.0, 0.0
+	for _, p := range s.Problems {
+		machine += p.MachineSeconds
+		nodeHours += p.NodeSeconds / 3600
 	}
+	for _, b := range []budgetStatus{
+		{Key: "stop.wall_time", Used: wall.Seconds(), Limit: stop.WallTime.Seconds()},
+		{Key: "stop.machine_time", Used: machine, Limit: stop.MachineTime.Seconds()},
+		{Key: "stop.node_hours", Used: nodeHours, Limit: stop.NodeHours},
+	} {
+		if b.Left = max(0, b.Limit-b.Used); b.Limit > 0 {
+			s.Budgets = append(s.Budgets, b)
+		}
+	}
+}
+
+// problemsOf returns the problems of a campaign.
+func problemsOf(spec config.Campaign) []journal.Problem {
 	var out []journal.Problem
 	for _, lib := range spec.Libraries {
 		for _, c := range spec.Collectives {
@@ -121,14 +168,25 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 		p.Failed += r.Failed
 		p.MachineSeconds += r.Seconds
 		if e := r.Evaluation; e != nil {
-			p.CandidateShare, p.Slowdown, p.Mistakes, p.Source = e.CandidateShare, e.Slowdown, e.Mistakes, string(e.Source)
+			p.CandidateShare, p.NodeSeconds, p.Slowdown, p.Mistakes, p.Source = e.CandidateShare, e.NodeSeconds, e.Slowdown, e.Mistakes, string(e.Source)
 		}
 	}
 	return p
 }
 
 func printStatus(a *app, s campaignStatus) {
-	fmt.Fprintf(a.stdout, "campaign %s, started %s, %d records\n", s.Campaign, s.Created, s.Records)
+	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
+	if s.Process != "" {
+		fmt.Fprintf(a.stdout, " (%s)", s.Process)
+	}
+	fmt.Fprintf(a.stdout, ", started %s, last activity %s, %d records\n", s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
+	for _, b := range s.Budgets {
+		show := formatSeconds
+		if b.Key == "stop.node_hours" {
+			show = formatHours
+		}
+		fmt.Fprintf(a.stdout, "%s: %s of %s used, %s left\n", b.Key, show(b.Used), show(b.Limit), show(b.Left))
+	}
 	var rows []table.Row
 	var sources []string
 	for _, p := range s.Problems {

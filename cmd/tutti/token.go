@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -118,7 +119,7 @@ func tokenListCommand(a *app) *cobra.Command {
 		}
 		rows := make([]table.Row, len(tokens))
 		for i, t := range tokens {
-			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format("2006-01-02 15:04 MST"), t.Fingerprint()}
+			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format(time.RFC3339), t.Fingerprint()}
 		}
 		a.printTable(table.Row{"name", "role", "created", "sha256"}, rows)
 		return nil
