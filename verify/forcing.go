@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,16 +247,26 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	return p.Library.CheckAlgorithm(p.Catalogue, c, stacks)
 }
 
+// frameForm matches a line of the error stack that MPICH prints when it ends a program.
+var frameForm = regexp.MustCompile(`^(\w+)\(\d+\)\.*: `)
+
 // readStacks returns the functions on the stack of each process. If there are none, why contains the
 // reason.
 func readStacks(lines []string) (stacks [][]string, why string) {
+	var printed []string // by MPICH
 	for _, line := range lines {
+		if frame := frameForm.FindStringSubmatch(line); frame != nil {
+			printed = append(printed, frame[1])
+		}
 		if names, ok := strings.CutPrefix(line, "saw "); ok {
 			stacks = append(stacks, strings.Fields(names))
 		}
 		if reason, ok := strings.CutPrefix(line, "undetected "); ok && why == "" {
 			why = reason
 		}
+	}
+	if len(printed) > 0 {
+		stacks = append(stacks, printed)
 	}
 	return stacks, why
 }

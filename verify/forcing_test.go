@@ -2,12 +2,15 @@ package verify_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/verify"
 )
 
@@ -68,5 +71,29 @@ func TestNotObservable(t *testing.T) {
 	}
 	if len(res.ForcingChecks) == 0 || !res.Proved() {
 		t.Errorf("%d checks, proved %t, want some and a proof", len(res.ForcingChecks), res.Proved())
+	}
+}
+
+// TestReadLongStack reads an error stack that MPI cut off, and that MPICH then printed as a whole when it ended
+// the program.
+func TestReadLongStack(t *testing.T) {
+	const cut = "saw MPI_Allreduce MPID_Allreduce MPIDI_Allreduce_intra_composition_beta MPIR_Allreduce_allcomm_auto\n"
+	const whole = "Abort(336178190) on node 1 (rank 1 in comm 0): Fatal error in internal_Allreduce: Message truncated, error stack:\n" +
+		"internal_Allreduce(104).................: MPI_Allreduce(sbuf=0x1, rbuf=0x2, count=16, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD) failed\n" +
+		"MPID_Allreduce(493).....................: \nMPIDI_Allreduce_intra_composition_beta(1): \nMPIR_Allreduce_intra_%s(188): \nMPIC_Sendrecv(324)......................: \n"
+	port, cat, err := libraries.Release("mpich", "5.0.2")
+	testutil.NoError(t, err)
+	ring := coll.Algorithm{Name: "ring"}
+	p := &verify.Probe{Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return ring }}
+	s := benchrunner.Launch{Cases: []benchrunner.Case{{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Allreduce, Nodes: 1, PPN: 2, MsgBytes: 64}}}}}
+	for text, want := range map[string]string{
+		cut:                                 "names no algorithm",
+		cut + fmt.Sprintf(whole, "ring"):    "",
+		cut + fmt.Sprintf(whole, "recexch"): "MPIR_Allreduce_intra_recexch instead of MPIR_Allreduce_intra_ring",
+	} {
+		o := p.Read(s, benchrunner.Output{Stdout: []byte(text), Ended: true}).Outcomes[0]
+		if (o.State == benchrunner.OutcomeDone) != (want == "") || !strings.Contains(o.Error, want) {
+			t.Errorf("%s: %+v, want %q", text, o, want)
+		}
 	}
 }

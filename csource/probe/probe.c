@@ -137,6 +137,11 @@ static void stack(const char *what, long bytes)
     }
     /* Waits so that the other processes can print first. */
     usleep(300000);
+    if (length == MPI_MAX_ERROR_STRING - 1) { /* MPI cut off the text; MPICH prints all of it when it ends the program */
+        dup2(1, 2);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        MPI_Comm_call_errhandler(MPI_COMM_WORLD, error);
+    }
     MPI_Abort(MPI_COMM_WORLD, 0);
 }
 

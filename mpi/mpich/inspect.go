@@ -23,6 +23,9 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 		i.Fault, i.Fix = "no selection tree in the library: it cannot load what tutti exports", wantNewer
 		return i
 	}
+	if lib.NoNodes {
+		i.Build = append(i.Build, "takes each rank for a node: algorithms for nodes are not used, and some layouts have files of their own")
+	}
 	if lib.Asserts {
 		i.Checks = "on"
 		i.Build = append(i.Build, "checks itself: a bad selection file aborts")
