@@ -2,6 +2,7 @@
 # demo: a whole campaign from recorded measurements; needs the Go toolchain only
 # test: everything needed to trust a change; real MPI, Slurm and Chromium, few cases of each
 # test-all: every case of every test, statistical proofs and simulated machines included
+# test-releases: other releases of MPICH, Open MPI and Slurm in chroots of several Debian suites; as root, an hour
 # race: the race detector where goroutines share memory
 # bench-method: what strategies cost until the criteria hold, on all recorded data
 # load: many clients of the service at once
@@ -22,7 +23,7 @@ GOTEST = $(TOOL) gotestsum --format pkgname --hide-summary output -- -count=1 -v
 SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxE 'tutti/(cmd/tutti|benchrunner/live|csource|doctor)')
 
-.PHONY: build demo test test-all race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
+.PHONY: build demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -38,6 +39,9 @@ test:
 test-all:
 	sh scripts/install-test-tools.sh
 	TUTTI_TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
+
+test-releases:
+	bash scripts/test-releases.sh $(FOLDER)/releases
 
 race:
 	CGO_ENABLED=1 $(GOTEST) -race -short -skip '^Example' -timeout 20m -p 2 ./surrogate/... ./journal ./service ./service/api ./benchrunner/local ./benchrunner/live ./campaign/assembly

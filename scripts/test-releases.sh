@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Tries tutti with the MPI libraries and the Slurm of several Debian suites, each in a chroot of its own. Prints a table of what passes
+# and the versions that it found. As root on Debian; needs debootstrap and a Debian mirror; takes about an hour.
+#
+#   scripts/test-releases.sh FOLDER [SUITE...]    chroots and logs in FOLDER are used again; default: bookworm trixie sid
+#
+# STEPS="quick verify" runs some steps only, LIBRARIES=openmpi one library.
+set -euo pipefail
+self=$(readlink -f "$0")
+steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime tests slurm}
+libraries=${LIBRARIES:-mpich openmpi}
+packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev make slurmctld slurmd slurm-client slurmdbd mariadb-server munge hwloc procps util-linux
+	hostname binutils dpkg-dev"
+
+# chroot_of SUITE: makes the chroot or updates it.
+chroot_of() {
+	local dir=$1 suite=$2 mirror script=/usr/share/debootstrap/scripts/$2
+	mirror=${MIRROR:-$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)}
+	[ -e "$script" ] || ln -s sid "$script"
+	if [ ! -e "$dir/.base" ]; then
+		debootstrap --variant=minbase "$suite" "$dir" "$mirror"
+		touch "$dir/.base"
+	fi
+	cp /etc/apt/apt.conf.d/* "$dir/etc/apt/apt.conf.d/"
+	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
+	printf 'deb %s %s main\ndeb-src %s %s main\n' "$mirror" "$suite" "$mirror" "$suite" >"$dir/etc/apt/sources.list"
+	mountpoint -q "$dir" || mount --bind "$dir" "$dir" # slurm-test-cluster needs / to be a mount point
+	for m in proc sys dev dev/pts dev/shm; do mountpoint -q "$dir/$m" || mount --bind "/$m" "$dir/$m"; done
+	printf '#!/bin/sh\nexit 101\n' >"$dir/usr/sbin/policy-rc.d" # no services
+	chmod +x "$dir/usr/sbin/policy-rc.d"
+	chroot "$dir" apt-get -q update
+	# shellcheck disable=SC2086
+	chroot "$dir" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $packages
+}
+
+# The steps run in the chroot, in /root/tutti, with the library in $lib. Each has its own log.
+settings_of() { sed -n "s/^ *$1: *//p" "q-$lib/quick.yaml" | head -1; }
+launch() { env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_rmaps_base_oversubscribe=1 "mpirun.$lib" "$@"; }
+ended() { "$@" || [ $? = 4 ]; } # 4: a limit was reached before the criteria held
+
+step_doctor() { (bin/tutti doctor || true) | tee /dev/stderr | grep -qE "ok +$title "; } # without a benchmark doctor's code is 8
+step_build() {
+	bin/tutti build benchmark --mpicc "mpicc.$lib" -o "native-$lib" && bin/tutti build runtime --mpicc "mpicc.$lib" -o "libtutti-$lib.so"
+}
+step_quick() {
+	rm -rf "q-$lib"
+	ended bin/tutti quick "q-$lib" --library "$lib" --collectives bcast,allreduce --wall-time 1m --yes
+	[ -s "q-$lib/$lib.env" ]
+}
+step_campaign() {
+	rm -rf "c-$lib"
+	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --seed 2 --set stop.wall_time=1m --yes
+	[ -s "c-$lib/$lib.env" ]
+}
+step_loaded() {
+	# shellcheck disable=SC1090
+	. "c-$lib/$lib.env"
+	launch -n 2 "./loop-$lib" 20 | grep '^right'
+}
+step_verify() { # 9: something was slower on a busy machine, and reverted, or the time was over
+	bin/tutti verify "c-$lib" --yes --machine-time 2m --set points=3 --set between=1 --format json >"verify-$lib.json" || [ $? = 9 ]
+	grep -q '"ended": true' "verify-$lib.json"
+}
+step_obeyed() {
+	if grep -q '"state": "ignored"' "verify-$lib.json"; then return 1; fi
+	grep -q '"state": "obeyed"' "verify-$lib.json" || return 78
+}
+step_runtime() {
+	rm -rf learned trace.csv
+	bash scripts/runtime-tables.sh . >/dev/null
+	mkdir learned
+	for mode in "--trace trace-$lib.csv" "--table table.0" "--within" "--learn learned --table table.0"; do
+		# shellcheck disable=SC2086
+		bin/tutti run --library "./libtutti-$lib.so" $mode -- bash "$0" launch "$lib" -n 2 "./loop-$lib" 200 | grep '^right'
+	done
+	grep -q allreduce "trace-$lib.csv"
+}
+step_tests() {
+	[ "$lib" = mpich ] || return 77
+	SETTINGS=$PWD/c-mpich/mpich.env TESTS='^(bcast|allred|red|allgather|alltoall|gather|scatter)' RANKS=4 bash scripts/mpich-tests.sh mpich-tests
+}
+step_slurm() {
+	export CLUSTER_DIR=/tmp/tutti-releases-slurm CLUSTER_NODES=2 CLUSTER_CPUS=2 CLUSTER_PORT=18900
+	export CLUSTER_TOPOLOGY=$'SwitchName=s1 Nodes=n1\nSwitchName=s2 Nodes=n2\nSwitchName=top Switches=s[1-2]'
+	local ending=conf file
+	if [ "$(slurmd -V | grep -oE '[0-9]+' | head -1)" -ge 25 ]; then # from 25.05 on
+		CLUSTER_TOPOLOGY=$'- topology: t\n  cluster_default: true\n  tree:\n    switches:\n    - {switch: top, children: "s[1-2]"}
+    - {switch: s1, nodes: n1}\n    - {switch: s2, nodes: n2}'
+		ending=yaml
+	fi
+	export CLUSTER_ACCOUNTING=1
+	trap 'scripts/slurm-test-cluster down' EXIT
+	scripts/slurm-test-cluster up
+	export SLURM_CONF=$CLUSTER_DIR/etc/slurm.conf
+	scontrol show topology | tee topology.txt
+	for file in topology.txt "$CLUSTER_DIR/etc/topology.$ending"; do bin/tutti topology show "$file" | tee /dev/stderr | grep -q 2; done
+	local start="launcher: mpirun" plugin=pmix
+	[ "$lib" = openmpi ] || plugin=pmi2
+	if srun --mpi=list 2>&1 | grep -q $plugin; then start="launcher: srun, pmi: $plugin"; fi
+	rm -rf "s-$lib"
+	cat >"s-$lib.yaml" <<-END
+		name: slurm
+		output: s-$lib
+		libraries:
+		  - {name: $lib, version: "$(settings_of version)", path: $(settings_of path), benchmark: native-$lib, $start,
+		     env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1, LD_PRELOAD=$PWD/yield-$lib.so, OMPI_MCA_btl_tcp_if_include=lo]}
+		collectives: [bcast]
+		grid: {nodes: [1, 2], ppn: [1, 2], sizes: [64, 4KiB, 256KiB]}
+		runner: {kind: slurm, launch_allowance: 20s, settle: 10s}
+		benchmark: {slice: 300ms}
+		slurm: {exclusive: false, jobs: 1}
+		stop: {wall_time: 3m}
+	END
+	ended bin/tutti tune -c "s-$lib.yaml" --yes
+	[ -s "s-$lib/$lib.env" ]
+	sacct -X -n -o JobName,State | tee /dev/stderr | grep -q 'COMPLETED'
+}
+
+# inside: runs the steps of a chroot.
+inside() {
+	cd /root/tutti
+	export HOME=/root HYDRA_LAUNCHER=fork OMPI_MCA_mpi_yield_when_idle=1
+	echo "$SUITE: $(dpkg-query -W -f '${Package} ${Version}, ' mpich openmpi-bin slurmd gcc)"
+	for lib in $libraries; do
+		"mpicc.$lib" -O1 -o "loop-$lib" internal/testutil/programs/loop.c
+		"mpicc.$lib" -O2 -fPIC -shared -o "yield-$lib.so" internal/testutil/programs/ucx-yield.c
+		for step in $steps; do
+			code=0
+			timeout -k 10 900 bash "$0" step "$lib" "$step" >"$lib-$step.log" 2>&1 </dev/null || code=$?
+			case $code in 0) said=pass ;; 77) continue ;; 78) said="not observable" ;; *) said="fail ($code): $(tail -1 "$lib-$step.log" | cut -c1-100)" ;; esac
+			printf '%-10s %-10s %-10s %s\n' "$SUITE" "$lib" "$step" "$said"
+		done
+	done
+}
+
+case ${1:-} in
+inside) inside ;;
+step)
+	lib=$2 title="Open MPI"
+	[ "$lib" = openmpi ] || title=MPICH
+	set -e
+	"step_$3"
+	;;
+launch)
+	lib=$2
+	shift 2
+	launch "$@"
+	;;
+chroot) chroot_of "$2" "$3" ;;
+*)
+	folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
+	shift
+	cd "$(dirname "$self")/.."
+	make -s build
+	date -u +%F
+	[ $# -gt 0 ] || set -- bookworm trixie sid
+	for suite; do
+		dir=$folder/$suite
+		mkdir -p "$dir"
+		bash "$self" chroot "$dir" "$suite" >"$folder/$suite.log" 2>&1 || { echo "$suite: no chroot, see $folder/$suite.log"; continue; }
+		mkdir -p "$dir/root/tutti"
+		tar c bin/tutti scripts csource internal/testutil/programs mpi/libtutti/algorithms.csv | tar x -C "$dir/root/tutti"
+		chroot "$dir" env SUITE="$suite" STEPS="$steps" LIBRARIES="$libraries" bash /root/tutti/scripts/test-releases.sh inside
+	done
+	;;
+esac
