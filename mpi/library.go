@@ -54,6 +54,7 @@ type Facts struct {
 	Title       string      // for people
 	Family      string      // Name of the library whose launchers and tools work with it, usually its own
 	Tried       string      // release that the tests use; empty for none
+	AlsoTried   []string    // releases into which "make test-releases" loaded files
 	Observation Observation // how it shows which algorithm runs
 
 	Preload bool // its file is loaded before the MPI library's

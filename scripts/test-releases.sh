@@ -113,6 +113,10 @@ step_slurm() {
 	END
 	ended bin/tutti tune -c "s-$lib.yaml" --yes
 	[ -s "s-$lib/$lib.env" ]
+	if [ "$start" != "launcher: mpirun" ]; then # the files of the layout 2x2
+		OMPI_MCA_btl_tcp_if_include=lo LD_PRELOAD=$PWD/yield-$lib.so srun -N2 --ntasks-per-node=2 --mpi=$plugin \
+			bash -c ". s-$lib/$lib.env && exec ./loop-$lib 20" | grep '^right'
+	fi
 	sacct -X -n -o JobName,State | tee /dev/stderr | grep -q 'COMPLETED'
 }
 

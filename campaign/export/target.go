@@ -135,7 +135,10 @@ func (t *Target) Summary() Summary {
 }
 
 // tried reports whether tutti's own tests load selection files into this release of the library.
-func (b build) tried() bool { return b.port.Facts().Tried == b.library.Version }
+func (b build) tried() bool {
+	f := b.port.Facts()
+	return f.Tried == b.library.Version || slices.Contains(f.AlsoTried, b.library.Version)
+}
 
 // moduleDir is the folder of environment modules, which users pass to the command "module use".
 const moduleDir = "modulefiles"

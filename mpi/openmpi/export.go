@@ -128,7 +128,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if crashing := crashesOnNull(rules.rules); len(crashing) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "With rules for "+strings.Join(crashing, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
 	}
-	if b.cat.Version != tried {
+	if !slices.Contains(tried, b.cat.Version) {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
 	add := func(name string, r classicRules, job coll.Layout) []selection.Setting {

@@ -66,8 +66,8 @@ func TestHanSizes(t *testing.T) {
 	}}
 	for _, exact := range []int{0, 6, 17, 48} {
 		han := classicRules{{c.Collective, hanBlocks(c, exact)}}
-		for ranks := 1; ranks < 100; ranks++ {
-			for size := int64(0); size < 20000; size++ {
+		for ranks := 1; ranks < 60; ranks++ {
+			for size := int64(0); size < 12000; size += 1 + size/50 {
 				tuned, _ := classicRules{c}.Find(c.Collective, ranks, size*int64(ranks))
 				pass, _ := han.Find(c.Collective, ranks, size)
 				if pass.Algorithm != 0 && tuned.Algorithm == 0 || ranks == exact && (pass.Algorithm != 0) != (tuned.Algorithm != 0) {

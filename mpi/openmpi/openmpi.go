@@ -12,14 +12,14 @@ var Library mpi.Measurable = library{}
 
 type library struct{}
 
-// tried is the release with which tutti was tested.
-const tried = "4.1.4"
+// tried lists the releases with which tutti was tested, first the one of "make test".
+var tried = []string{"4.1.4", "5.0.7", "6.0.0rc2"}
 
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Files: []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
-		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Observation: mpi.ByTrace,
+		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried[0], AlsoTried: tried[1:], Observation: mpi.ByTrace,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),
