@@ -58,7 +58,7 @@ step_loaded() {
 	launch -n 2 "./loop-$lib" 20 | grep '^right'
 }
 step_verify() { # 9: something was slower on a busy machine, and reverted, or the time was over
-	bin/tutti verify "c-$lib" --yes --machine-time 2m --set points=3 --set between=1 --format json >"verify-$lib.json" || [ $? = 9 ]
+	bin/tutti verify "c-$lib" --yes --machine-time 4m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
 	grep -q '"ended": true' "verify-$lib.json"
 }
 step_obeyed() {
@@ -69,7 +69,7 @@ step_runtime() {
 	rm -rf learned trace.csv
 	bash scripts/runtime-tables.sh . >/dev/null
 	mkdir learned
-	for mode in "--trace trace-$lib.csv" "--table table.0" "--within" "--learn learned --table table.0"; do
+	for mode in "--trace trace-$lib.csv" "--table table.0" "--within --table table.0" "--learn learned --table table.0"; do
 		# shellcheck disable=SC2086
 		bin/tutti run --library "./libtutti-$lib.so" $mode -- bash "$0" launch "$lib" -n 2 "./loop-$lib" 200 | grep '^right'
 	done
