@@ -26,9 +26,7 @@ func journalOf(b *testing.B, trials int) string {
 		line, err := json.Marshal(journal.Record{
 			Kind: journal.KindTrial, Time: time.Unix(0, 0).UTC(), Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast}, Round: 1, Trial: &t,
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testutil.NoError(b, err)
 		content = append(append(content, line...), '\n')
 	}
 	path := filepath.Join(b.TempDir(), journal.FileName)

@@ -27,9 +27,7 @@ func TestEventLogBoundsLines(t *testing.T) {
 	if err == nil {
 		err = os.Truncate(path, huge)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := newEventLog(path)

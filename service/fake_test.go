@@ -16,6 +16,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -60,9 +61,7 @@ func (p fakeFile) write(t *testing.T, name string) string {
 	if err == nil {
 		err = os.WriteFile(path, content, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return path
 }
 
@@ -205,9 +204,7 @@ func calls(t *testing.T, state, id string) []string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	var verbs []string
 	for line := range strings.Lines(string(content)) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -111,9 +111,7 @@ func TestServiceEvents(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(path, append(content, `{"kind":"camp`...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	s, stop = running(t, options(t, state, b))
 	create(t, s, service.Request{Base: "b"})
 	again, _ := s.Events().After(0, 0)

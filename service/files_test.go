@@ -19,9 +19,7 @@ func putFile(t *testing.T, folder, name, text string) {
 	if err == nil {
 		err = os.WriteFile(path, []byte(text), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }
 
 // withFiles returns a service with a campaign that is done. The campaign's folder has files to download,
@@ -97,9 +95,7 @@ func TestPrivateFiles(t *testing.T) {
 	}
 	for _, f := range files {
 		opened, about, err := s.Open(id, f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		opened.Close()
 		if want := private[f.Name]; f.Private != want || about.Private != want {
 			t.Errorf("%s is private: %t in the list, %t when opened, want %t", f.Name, f.Private, about.Private, want)

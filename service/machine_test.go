@@ -43,9 +43,7 @@ slurm: {bin: DIR, partition: main}
 func TestInspectMissingLibrary(t *testing.T) {
 	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
 	state, dir, err := inspect(t, onSlurm, sinfo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	lib := state.Libraries[0]
 	if lib.Name != "mpich" || lib.Version != "4.0.2" || lib.Path != filepath.Join(dir, "bench") || len(lib.Checksum) != 64 {
 		t.Errorf("state %+v, want the campaign's release and the checksum of the program", lib)
@@ -77,9 +75,7 @@ runner: {kind: replay, data: [in.csv]}
 `
 	for text, want := range map[string]string{"\x00Open MPI\x00v4.1.5\x00": "Open MPI 4.1.5", "no version": "4.1.4"} {
 		state, dir, err := inspect(t, campaign, map[string]string{"libmpi.so": text, "in.csv": ""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		if lib := state.Libraries[0]; lib.Version != want || lib.Path != filepath.Join(dir, "libmpi.so") || len(lib.Checksum) != 64 {
 			t.Errorf("%q is state as %+v, want version %s", text, lib, want)
 		}

@@ -76,9 +76,7 @@ func TestBudgets(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		awaitState(t, s, c.ID, service.Done)
 		if got := budgetOf(t, state, c.ID); got != tc.budget {
 			t.Errorf("%v: started with a budget of %q, want %q", tc.request, got, tc.budget)

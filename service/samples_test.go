@@ -130,9 +130,7 @@ func TestWatchDrift(t *testing.T) {
 	defer stop()
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report != nil })
 	first, _, err := s.Create(t.Context(), service.Request{Base: "a"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	putFile(t, folder, "drift", "0.1")
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
 	if n := len(s.Campaigns()); n != 1 {

@@ -449,9 +449,7 @@ func TestForeignProcess(t *testing.T) {
 	awaitTrial(t, s, id)
 	pause(t, s, id)
 	j, _, err := journal.Open(filepath.Join(state, "campaigns", id, "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if _, err := s.Resume(id); err != nil {
 		t.Fatal(err)
 	}

@@ -73,9 +73,7 @@ func TestOffTheGrid(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.library+" "+tc.data, func(t *testing.T) {
 			library, cat, err := libraries.Release(tc.library, tc.version)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			build := testutil.Must(library.Open(cat, ""))(t)
 			opt := mpi.FitOptions{MaxLoss: 0.02}
 			on, off := offGridRows(t, tc.data+".csv", cat), offGridRows(t, tc.data+"_np2.csv", cat)

@@ -57,9 +57,7 @@ func TestOtherReleases(t *testing.T) {
 			conclusions, all := targets(t, dir, tc.release)
 			target, out := all[0], t.TempDir()
 			x, origin, err := target.Write(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			summary := target.Summary()
 			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(conclusions.Problems[1].Rows) || (summary.Left > 0) != tc.missing {
 				t.Errorf("summary %+v of %d rows", summary, len(conclusions.Problems[1].Rows))
@@ -112,9 +110,7 @@ func TestSettingsSelect(t *testing.T) {
 			conclusions, all := targets(t, runMade(t, tc.Made))
 			out := t.TempDir()
 			x, _, err := all[0].Write(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			snippet := filepath.Join(out, tc.file)
 			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
@@ -136,9 +132,7 @@ func TestSettingsSelect(t *testing.T) {
 func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet string) {
 	t.Helper()
 	lib, cat, err := libraries.Release(m.Library, m.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	build := testutil.Must(lib.Open(cat, ""))(t)
 	var x mpi.Export
 	tuned := 0
@@ -224,9 +218,7 @@ func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	t.Helper()
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	x, _, err := of.Write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return x
 }
 
@@ -241,9 +233,7 @@ func TestPlacementIsExported(t *testing.T) {
 		conclusions, all := targets(t, dir, "openmpi")
 		out := t.TempDir()
 		x, _, err := all[0].Write(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		module := testutil.Must(all[0].WriteModule(out, x.Setup, "c"))(t)
 		facts := written(t, dir, dir)
 		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {

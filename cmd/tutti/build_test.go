@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"tutti/csource"
+	"tutti/internal/testutil"
 )
 
 // mpicc writes a shell script that takes the place of the MPI compiler, and returns its path.
 func mpicc(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755))
 	return path
 }
 

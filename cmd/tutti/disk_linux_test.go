@@ -86,9 +86,7 @@ func TestForbiddenFolder(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	locked := filepath.Join(dir, "locked")
-	if err := os.Mkdir(locked, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(locked, 0o555))
 	cmd := exec.Command("tutti", "tune", "-c", filepath.Join(dir, "small.yaml"), "--out", filepath.Join(locked, "out"))
 	cmd.Dir = dir
 	if os.Geteuid() == 0 {
@@ -108,8 +106,6 @@ func TestForbiddenFolder(t *testing.T) {
 func makeReadable(t *testing.T, dir string) {
 	t.Helper()
 	for ; len(dir) > len(filepath.Clean(os.TempDir())); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.Chmod(dir, 0o755))
 	}
 }

@@ -80,13 +80,8 @@ slurm: {partition: main, account: me, qos: low, directives: ["--mem=0"]}
 func TestNeedsOf(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.WriteFile("c.yaml", []byte(measuredCampaign), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load("c.yaml", config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile("c.yaml", []byte(measuredCampaign), 0o644))
+	c := testutil.Must(config.Load("c.yaml", config.Layers{}))(t)
 	n := needsOf(c)
 	if n.Scheduler != "slurm" || n.Program != "native" || n.Nodes != 8 || n.PPN != 16 || n.JobTime.Minutes() != 30 || n.Partition != "main" ||
 		!slices.Equal(n.Modules, []string{"mpi"}) || !slices.Equal(n.Options, []string{"--account=me", "--qos=low", "--mem=0"}) {

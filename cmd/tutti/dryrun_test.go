@@ -40,9 +40,7 @@ func listTree(t *testing.T, dir string) []string {
 		out = append(out, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return out
 }
 
@@ -86,9 +84,7 @@ func TestDryRunJSON(t *testing.T) {
 	var d assembly.Forecast
 	decoder := json.NewDecoder(strings.NewReader(stdout))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, decoder.Decode(&d))
 	text, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts")
 	sum, problems := 0.0, map[string]bool{}
 	for _, j := range d.Jobs {

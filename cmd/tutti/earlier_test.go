@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 )
@@ -22,9 +23,7 @@ func TestFromAndResumed(t *testing.T) {
 	_, _ = mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--seed", "5", "--from", first)
 	want := filepath.Join(dir, "out")
 	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
-	if err := os.RemoveAll(first); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.RemoveAll(first))
 	resumeCut(t, want, journal, 4)
 	for _, p := range reportOf(t, want).Problems {
 		if len(p.Compared) != 1 || p.Compared[0].Campaign != "small" {
@@ -39,9 +38,7 @@ func TestFromFaults(t *testing.T) {
 	campaigntest.Small(t, dir)
 	empty := t.TempDir()
 	header, _, _ := bytes.Cut(readFile(t, filepath.Join(first, "journal.jsonl")), []byte("\n"))
-	if err := os.WriteFile(filepath.Join(empty, "journal.jsonl"), append(header, '\n'), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(empty, "journal.jsonl"), append(header, '\n'), 0o666))
 	tests := []struct {
 		name string
 		from []string
@@ -73,9 +70,7 @@ func TestFromAnotherMachine(t *testing.T) {
 	campaigntest.Small(t, dir)
 	file := filepath.Join(dir, "small.yaml")
 	text := bytes.Replace(readFile(t, file), []byte("4.1.4"), []byte("5.0.9"), 1)
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(file, text, 0o666))
 	run := func(name string, args ...string) (facts report.Facts, alltoall, stdout string) {
 		out := filepath.Join(dir, name)
 		stdout, _ = mustTutti(t, codeDone, append([]string{"tune", "-c", file, "--out", out, "--set", "machine=hilltop",

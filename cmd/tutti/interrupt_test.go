@@ -55,9 +55,7 @@ func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer
 	cmd.Env = append(os.Environ(), "TUTTI_BENCHMARK_NOISE_LIMIT=0") // a busy machine passes, too
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, cmd.Start())
 	return cmd, &output
 }
 
@@ -151,9 +149,7 @@ func resumeCut(t *testing.T, want string, journal []byte, times int) {
 func newJournalFolder(t *testing.T, journal []byte) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), journal, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "journal.jsonl"), journal, 0o666))
 	return dir
 }
 

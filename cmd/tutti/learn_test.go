@@ -24,9 +24,7 @@ func updateFolder(t *testing.T, folder string, more ...string) (table libtutti.T
 	t.Helper()
 	stdout, stderr = mustTutti(t, codeDone, append([]string{"online", "update", folder}, more...)...)
 	table, err := libtutti.Parse(readFile(t, tableIn(folder)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return table, stdout, stderr
 }
 
@@ -52,9 +50,7 @@ func writeSlowedSamples(t *testing.T, folder, name, library string, factor float
 		}
 	}
 	path := filepath.Join(folder, name+".samples")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }
 
@@ -89,9 +85,7 @@ func TestOnlineUpdate(t *testing.T) {
 
 	// The file of a killed job may end within a line.
 	torn := writeSamples(t, folder, "b", "MPICH Version: 4.0.2 and so on")
-	if err := os.Truncate(torn, int64(len(readFile(t, torn))-3)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Truncate(torn, int64(len(readFile(t, torn))-3)))
 	_, stdout, stderr = updateFolder(t, folder, "--release", "1+mpich-4.0.2")
 	if !strings.HasPrefix(stdout, "calls 179, jobs 2\n") || !strings.Contains(stderr, "b.samples: line 92 is cut off: dropped") {
 		t.Errorf("%s%s", stdout, stderr)
@@ -102,9 +96,7 @@ func TestOnlineUpdate(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base")
 	text := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
-	if err := os.WriteFile(base, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(base, text, 0o600))
 	table, _, _ = updateFolder(t, folder, "--base", base)
 	if far, near := table.Select(coll.Bcast, 16, 4, 600).String(), table.Select(coll.Bcast, 8, 4, 1000).String(); far != "basic_linear" || near != "binomial" {
 		t.Errorf("selected elsewhere %s, here %s", far, near)
@@ -116,13 +108,9 @@ func TestOnlineUpdate(t *testing.T) {
 func TestOnlineUpdateReport(t *testing.T) {
 	folder, measured := t.TempDir(), filepath.Join(t.TempDir(), "measured.csv")
 	rows := "collective,algorithm,nodes,ppn,msg_bytes,time_us\nbcast,binomial,2,4,1000,10\nbcast,library_default,2,4,1000,10\nbcast,chain,2,4,1000,10\n"
-	if err := os.WriteFile(measured, []byte(rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(measured, []byte(rows), 0o600))
 	before := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(measured, before, before); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Chtimes(measured, before, before))
 	report := func() (r online.Report) {
 		t.Helper()
 		stdout, _ := mustTutti(t, codeDone, "online", "update", folder, "--from", measured, "--format", "json")
@@ -176,17 +164,11 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
 	campaignOf := func(dir, library string) {
 		t.Helper()
-		j, err := journal.Create(dir, journal.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := testutil.Must(journal.Create(dir, journal.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)}))(t)
 		defer j.Close()
 		problem := journal.Problem{Library: library, Collective: coll.Bcast}
 		for i, name := range []string{"library_default", "binomial", "chain"} {
-			alg, err := coll.ParseAlgorithm(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alg := testutil.Must(coll.ParseAlgorithm(name))(t)
 			c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 1000}, Algorithm: alg}
 			trial := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5 * float64(1+i), CostSeconds: 1}, Attempt: 1, State: coll.TrialDone}
 			if err := j.Append(journal.Record{Kind: journal.KindBatch, Problem: problem, Round: i + 1, Batch: []coll.Candidate{c}},
@@ -198,9 +180,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	campaignOf(tuned, "libtutti")
 	base := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
-	if err := os.WriteFile(tableIn(tuned), base, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(tableIn(tuned), base, 0o600))
 	table, stdout, _ := updateFolder(t, folder, "--campaign", tuned)
 	if table.For == "" || table.Select(coll.Reduce, 8, 4, 64).Name != "binomial" || !strings.Contains(stdout, "bcast 2x4 1000B") {
 		t.Errorf("for %q, %s: want MPICH's release, the rule of the campaign's table and its point\n%s", table.For, table.Bytes(), stdout)
@@ -222,9 +202,7 @@ func TestServeUpdatesTables(t *testing.T) {
 	if _, output := mustEnd(t, dir, []exitCode{codeDone}, once...); !strings.Contains(output, "create it with tutti online update "+learned) {
 		t.Errorf("without the folder:\n%s", output)
 	}
-	if err := os.Mkdir(learned, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(learned, 0o700))
 	writeSamples(t, learned, "a", "MPICH Version: 4.0.2 and so on")
 	if _, output := mustEnd(t, dir, []exitCode{codeDone}, once...); strings.Contains(output, "no new table") {
 		t.Errorf("with samples:\n%s", output)
@@ -245,9 +223,7 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 	writeSamples(t, two, "a", "MPICH Version: 4.0.2")
 	writeSamples(t, two, "b", "Open MPI v4.1.4")
 	foreign := t.TempDir()
-	if err := os.WriteFile(filepath.Join(foreign, "x.samples"), []byte("a,b\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(foreign, "x.samples"), []byte("a,b\n"), 0o600))
 	tests := []struct {
 		name string
 		args []string

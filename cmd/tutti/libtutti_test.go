@@ -52,14 +52,8 @@ func TestLocalLibtutti(t *testing.T) {
 // follows the rules.
 func verifyTable(t *testing.T, dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "out", "tutti.table"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := libtutti.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(os.ReadFile(filepath.Join(dir, "out", "tutti.table")))(t)
+	table := testutil.Must(libtutti.Parse(text))(t)
 	if len(table.Rules) > 0 {
 		verifyInTime(t, dir, "libtutti", "8s")
 	}

@@ -41,15 +41,10 @@ func fakePace(t *testing.T, dir, seconds string) {
 func fakeKey(t *testing.T, c coll.Candidate) string {
 	t.Helper()
 	_, cat, err := libraries.Release("openmpi", "4.1.4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	id, segment := 0, "0"
 	if !c.Algorithm.IsDefault() {
-		e, err := cat.Lookup(c.Collective, c.Algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := testutil.Must(cat.Lookup(c.Collective, c.Algorithm))(t)
 		id = e.ID
 		if s, ok := c.Algorithm.Param("segsize"); ok {
 			segment = s
@@ -239,10 +234,7 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 // without output are measured again in a later round.
 func parted(t *testing.T, out string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr")))(t)
 	return slices.ContainsFunc(files, func(file string) bool {
 		return (benchrunner.Output{Stderr: readFile(t, file), Ended: true}).Parted()
 	})
@@ -252,10 +244,7 @@ func parted(t *testing.T, out string) bool {
 func logLaunches(t *testing.T, job string) {
 	t.Helper()
 	for _, stream := range []string{"stdout", "stderr", "end"} {
-		files, err := filepath.Glob(filepath.Join(job, "*", stream))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := testutil.Must(filepath.Glob(filepath.Join(job, "*", stream)))(t)
 		for _, file := range files {
 			t.Logf("%s:\n%s", file, readFile(t, file))
 		}
@@ -291,10 +280,7 @@ func (l liveRun) measured() int {
 // processesIn returns the command lines of processes whose working directory is below a folder.
 func processesIn(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testutil.Must(filepath.Glob("/proc/[0-9]*/cwd"))(t)
 	var out []string
 	for _, link := range all {
 		cwd, err := os.Readlink(link)
@@ -355,9 +341,7 @@ func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string)
 	if err == nil {
 		err = os.Symlink(launcher, filepath.Join(dir, "mpirun"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }
 
 // mustEnd runs tutti as a child process, which must end with one of the given exit codes.
@@ -453,10 +437,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	if n := len(recordsOf(t, out)); n <= before {
 		t.Errorf("%d records before and %d after", before, n)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := testutil.Must(os.Hostname())(t)
 	l.checkRan(t, "Open MPI v4.1.4", regexp.MustCompile("^"+regexp.QuoteMeta(host)+"$"))
 	mustTutti(t, codeDone, "report", out)
 	l.checkReport(t, out)
@@ -477,14 +458,8 @@ func TestLocalOpenMPI(t *testing.T) {
 // libraryEnv returns the environment variables that the campaign sets for its library.
 func libraryEnv(t *testing.T, out string) []string {
 	t.Helper()
-	contents, err := journal.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := assembly.Restore(contents, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(out))(t)
+	c := testutil.Must(assembly.Restore(contents, out))(t)
 	return c.Config.Libraries[0].Env
 }
 

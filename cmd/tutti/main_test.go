@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 
@@ -44,9 +45,7 @@ func mustTutti(t *testing.T, want exitCode, args ...string) (stdout, stderr stri
 func reportOf(t testing.TB, out string) report.Facts {
 	t.Helper()
 	var f report.Facts
-	if err := json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f))
 	return f
 }
 

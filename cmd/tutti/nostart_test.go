@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -24,9 +25,7 @@ func TestNoStart(t *testing.T) {
 	launcher := filepath.Join(dir, "mpirun")
 	good := readFile(t, launcher)
 	const broken = "#!/bin/sh\necho 'osu_bcast: error while loading shared libraries: libmpi.so.40' >&2\necho 'mpirun: ended' >&2\nexit 127\n"
-	if err := os.WriteFile(launcher, []byte(broken), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(launcher, []byte(broken), 0o777))
 	for round := 1; round <= 2; round++ {
 		args := []string{"tune", "-c", file}
 		if round == 2 {
@@ -53,9 +52,7 @@ func TestNoStart(t *testing.T) {
 		t.Errorf("report --format json: %v, %+v", err, n)
 	}
 
-	if err := os.WriteFile(launcher, good, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(launcher, good, 0o777))
 	mustTutti(t, codeDone, "resume", out)
 	l := checkJournal(t, out)
 	l.checkLedger(t, dir, false)
@@ -80,9 +77,7 @@ func countRecords(t *testing.T, out string) (jobs, trials int) {
 func TestPreflight(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.Fake(t, dir, "local")
-	if err := os.RemoveAll(filepath.Join(dir, "osu")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.RemoveAll(filepath.Join(dir, "osu")))
 	_, stderr := mustTutti(t, codeNotReady, "tune", "-c", file)
 	if !strings.Contains(stderr, "missing  openmpi benchmark  no OSU program in") || !strings.Contains(stderr, "--skip-checks") {
 		t.Errorf("stderr %q", stderr)

@@ -97,14 +97,10 @@ func TestWaitIsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.Fake(t, dir, "slurm")
 	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(bin, 0o777))
 	const away = "#!/bin/sh\necho 'error: Unable to contact slurm controller (connect failure)' >&2\nexit 1\n"
 	for _, name := range []string{"sinfo", "scontrol", "sbatch", "squeue"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(away), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(away), 0o777))
 	}
 	for _, args := range [][]string{{"--dry-run"}, nil} {
 		cmd, output := process(t, dir, append([]string{"tune", "-c", file, "--set", "slurm.bin=" + bin}, args...)...)

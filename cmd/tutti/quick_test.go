@@ -40,22 +40,15 @@ func TestCounts(t *testing.T) {
 func TestQuickFile(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libmpi.so: with # a colon")
-	if err := os.WriteFile(library, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(library, nil, 0o666))
 	with := doctor.Launchable{
 		Library:  doctor.Library{Family: "openmpi", Version: "4.1.4", Catalogue: "4.1.4", File: mpi.Identity{Path: library}},
 		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
 	}
 	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}
-	text, err := newQuickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o).text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testutil.Must(newQuickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o).text())(t)
 	file := filepath.Join(dir, quickName)
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	c, err := config.Load(file, config.Layers{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

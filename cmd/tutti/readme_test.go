@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 )
@@ -31,15 +32,9 @@ type console struct {
 func TestREADME(t *testing.T) {
 	readme := readFile(t, "../../README.md")
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "configs"), os.DirFS("../../configs")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "data"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(campaigntest.Recorded(t), filepath.Join(dir, "data", "simgrid")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.CopyFS(filepath.Join(dir, "configs"), os.DirFS("../../configs")))
+	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o777))
+	testutil.NoError(t, os.Symlink(campaigntest.Recorded(t), filepath.Join(dir, "data", "simgrid")))
 	commands := consoles(string(readme))
 	if len(commands) == 0 {
 		t.Fatal("no commands found")
@@ -72,13 +67,9 @@ func TestREADMEDemo(t *testing.T) {
 		t.Skip("make demo, then REQUIRE_DEMO=1 go test -run READMEDemo ./cmd/tutti")
 	}
 	var facts report.Facts
-	if err := json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts))
 	var summary bytes.Buffer
-	if err := report.WriteSummary(&summary, facts); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, report.WriteSummary(&summary, facts))
 	commands := consoles(string(readFile(t, "../../README.md")))
 	demo := slices.IndexFunc(commands, func(c console) bool { return c.command == "make demo" })
 	if demo < 0 {

@@ -66,10 +66,7 @@ func writeCommand(b *strings.Builder, cmd *cobra.Command) {
 // release of Go.
 func TestSpackPackage(t *testing.T) {
 	recipe := string(readFile(t, "../../contrib/spack/packages/tutti/package.py"))
-	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := testutil.Must(os.ReadFile("../../go.mod"))(t)
 	needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
 	for _, want := range []string{
 		fmt.Sprintf("version(%q)", version), fmt.Sprintf("dev-build tutti@%s\n", version), fmt.Sprintf(`depends_on("go@%s:", type="build")`, needs[1]),

@@ -27,17 +27,11 @@ func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr stri
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libtutti.so")
-	if err := os.WriteFile(library, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(library, nil, 0o666))
 	blank := filepath.Join(dir, "lib tutti.so")
-	if err := os.WriteFile(blank, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(blank, nil, 0o666))
 	for name, text := range map[string][]byte{"good": libtutti.Table{}.Bytes(), "bad": []byte("tutti-table 1\n")} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 	}
 	t.Chdir(dir)
 	t.Setenv("LD_PRELOAD", "site.so")
@@ -109,9 +103,7 @@ func TestRuntimeShow(t *testing.T) {
 		{Collective: coll.Barrier, Ranks: libtutti.Range{Low: 8, High: 8}, PPN: libtutti.Range{Low: 1, High: 4}, Algorithm: coll.Algorithm{Name: "linear"}},
 	}}
 	path := filepath.Join(t.TempDir(), "tutti.table")
-	if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, table.Bytes(), 0o666))
 	const want = `collective  ranks    per node  order  bytes       algorithm
 ──────────  ───────  ────────  ─────  ──────────  ─────────
 allgather   2 to 16  1         any    0B to 1KiB  bruck
@@ -133,17 +125,12 @@ func TestRuntimeJoin(t *testing.T) {
 	arg := func(order, algorithm string) string {
 		table := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: all, Algorithm: coll.Algorithm{Name: algorithm}}}}
 		path := filepath.Join(dir, order+".table")
-		if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, table.Bytes(), 0o666))
 		return order + "=" + path
 	}
 	block, cyclic, both := arg("block", "binomial"), arg("cyclic", "magpie"), filepath.Join(dir, "both.table")
 	mustTutti(t, codeDone, "table", "join", block, cyclic, "-o", both)
-	table, err := libtutti.Parse(readFile(t, both))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := testutil.Must(libtutti.Parse(readFile(t, both)))(t)
 	for order, want := range map[coll.Order]string{coll.Block: "binomial", coll.Cyclic: "magpie"} {
 		if got := table.Select(coll.Bcast, 8, 4, 64, order); got.Name != want {
 			t.Errorf("%s ranks: %v, want %s", order, got, want)
@@ -173,9 +160,7 @@ func TestTraceGain(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	put("report.json", `{"campaign":"night","problems":[{"library":"mpich","collective":"bcast","cells":[

@@ -105,21 +105,10 @@ func replayFiles(t *testing.T, ctx context.Context) {
 		t.Errorf("%v is selected everywhere", selected)
 	}
 	lib, cat, err := libraries.Release("mpich", "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	build, err := lib.Open(cat, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := build.Fit(rows, mpi.FitOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := build.Export(plan, "/tuned")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
+	build := testutil.Must(lib.Open(cat, ""))(t)
+	plan := testutil.Must(build.Fit(rows, mpi.FitOptions{}))(t)
+	x := testutil.Must(build.Export(plan, "/tuned"))(t)
 	x.Files = files
 	if err := build.Replay(x, plan, rows); err != nil {
 		t.Error(err)
@@ -132,16 +121,12 @@ func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
 		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
 		path := filepath.Join(t.TempDir(), "mpich.json")
-		if err := os.WriteFile(path, file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, file, 0o666))
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
 		testutil.CheckAllRight(t, testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
 		// MPICH fails if the content of the file is not a valid tree. This failure proves that MPICH reads
 		// the file.
-		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666))
 		if out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); testutil.AllRight(out) {
 			t.Errorf("the library runs with a file that is no tree, so it did not read the other:\n%s", out)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tutti/activelearn"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/service"
 )
@@ -35,9 +36,7 @@ func TestServeQuota(t *testing.T) {
 	first.end(syscall.SIGTERM)
 	second := serve(t, dir)
 	var hours service.NodeHours
-	if err := json.Unmarshal(second.ask("GET", "/api/v1/node-hours", ""), &hours); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(second.ask("GET", "/api/v1/node-hours", ""), &hours))
 	if took := c.Progress.NodeSeconds / 3600; hours.Spent < took-1e-9 || hours.Spent > took+1e-9 {
 		t.Errorf("%+v, want %g node-hours spent", hours, took)
 	}
@@ -46,10 +45,7 @@ func TestServeQuota(t *testing.T) {
 		`{"base":"small","set":{"grid.nodes":"1,1000"}}`:                     http.StatusUnprocessableEntity,
 		`{"base":"small","set":{"stop.slowdown":"1.0001","grid.ppn":"2,3"}}`: http.StatusConflict,
 	} {
-		answer, err := http.Post(second.address+"/api/v1/campaigns", "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := testutil.Must(http.Post(second.address+"/api/v1/campaigns", "application/json", strings.NewReader(body)))(t)
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != status {
@@ -63,10 +59,7 @@ func TestServeQuota(t *testing.T) {
 // it.
 func checkBudget(t *testing.T, results string, state service.State) {
 	t.Helper()
-	contents, err := journal.Read(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(results))(t)
 	var spec struct {
 		Stop struct {
 			NodeHours float64 `json:"node_hours"`

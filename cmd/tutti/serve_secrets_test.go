@@ -28,9 +28,7 @@ func secretService(t *testing.T, dir string) {
 		"runner: {", "runner: {env: [RUN_KEY="+secret+"], setup: [export SITE_KEY="+secret+"], ",
 	).Replace(string(readFile(t, file)))
 	crash := "#!/bin/sh\necho no licence for $RUN_KEY >&2\nexit 3\n"
-	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "osu", "osu_alltoall"), []byte(crash), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "osu", "osu_alltoall"), []byte(crash), 0o700)))
 }
 
 // newToken creates a token with a role.
@@ -105,9 +103,7 @@ func TestServeSecretsWithoutStart(t *testing.T) {
 func (s *served) filesOf(id string) (paths []string) {
 	s.Helper()
 	var files struct{ Files []service.File }
-	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/files", ""), &files); err != nil {
-		s.Fatal(err)
-	}
+	testutil.NoError(s, json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/files", ""), &files))
 	for _, f := range files.Files {
 		paths = append(paths, "/api/v1/campaigns/"+id+"/files/"+f.Name)
 	}
@@ -154,10 +150,7 @@ func (s *served) paths(id string) []string {
 // the service never ends, so look returns only the first part.
 func (s *served) look(path, token string) string {
 	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	r := testutil.Must(http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil))(s)
 	r.Header.Set("Authorization", "Bearer "+token)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -40,9 +40,7 @@ func fakeService(t *testing.T, dir, more string) {
 func serviceFile(t *testing.T, dir, more string) {
 	t.Helper()
 	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n" + more
-	if err := os.WriteFile(filepath.Join(dir, "service.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "service.yaml"), []byte(text), 0o600))
 }
 
 // served is a running process of tutti serve.
@@ -76,9 +74,7 @@ func serve(t *testing.T, dir string) *served {
 	t.Helper()
 	s := &served{T: t, cmd: exec.Command("tutti", "serve", "-c", "service.yaml")}
 	s.cmd.Dir, s.cmd.Stderr = dir, &s.log
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
 	s.await("it listens", func() bool {
 		for line := range strings.Lines(s.log.String()) {
@@ -104,10 +100,7 @@ func (s *served) await(what string, holds func() bool) {
 // ask sends a request and returns the answer. An HTTP status of 300 or more fails the test.
 func (s *served) ask(method, path, body string) []byte {
 	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), method, s.address+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+	r := testutil.Must(http.NewRequestWithContext(s.Context(), method, s.address+path, strings.NewReader(body)))(s)
 	r.Header.Set("Content-Type", "application/json")
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
@@ -127,18 +120,14 @@ func (s *served) ask(method, path, body string) []byte {
 func (s *served) campaign(method, path, body string) service.Campaign {
 	s.Helper()
 	var c service.Campaign
-	if err := json.Unmarshal(s.ask(method, path, body), &c); err != nil {
-		s.Fatal(err)
-	}
+	testutil.NoError(s, json.Unmarshal(s.ask(method, path, body), &c))
 	return c
 }
 
 // end sends a signal to the service and returns its exit code.
 func (s *served) end(signal os.Signal) exitCode {
 	s.Helper()
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		s.Fatal(err)
-	}
+	testutil.NoError(s, s.cmd.Process.Signal(signal))
 	return codeOfProcess(s, s.cmd.Wait())
 }
 
@@ -253,9 +242,7 @@ func killCampaign(t *testing.T, folder string) {
 func checkAnswer(t *testing.T, s *served, id string) {
 	t.Helper()
 	var answer struct{ Selections []service.Selection }
-	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer))
 	answers := map[string]string{}
 	for _, selection := range answer.Selections {
 		for _, c := range selection.Choices {
@@ -317,9 +304,7 @@ func TestServeFaults(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, "bad.yaml")
-		if err := os.WriteFile(path, []byte(strings.Join(kept, "")+name+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, []byte(strings.Join(kept, "")+name+"\n"), 0o600))
 		if _, stderr := mustTutti(t, codeInput, "serve", "-c", path); !strings.Contains(stderr, want) || !strings.Contains(stderr, "bad.yaml") {
 			t.Errorf("%s: %s, want %q", name, stderr, want)
 		}
@@ -357,9 +342,7 @@ func slower(t *testing.T, data string) {
 	t.Helper()
 	content := readFile(t, filepath.Join(data, "C_allreduce.csv"))
 	names := readFile(t, filepath.Join(data, "names.csv"))
-	if err := os.Remove(data); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(data))
 	var out strings.Builder
 	for line := range strings.Lines(string(content)) {
 		cells := strings.Split(line, ",")
@@ -375,7 +358,5 @@ func slower(t *testing.T, data string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(data, "names.csv"), names, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }

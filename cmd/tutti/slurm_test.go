@@ -45,20 +45,14 @@ func waitForEmptyQueue(t *testing.T, c *testutil.SlurmCluster) {
 // jobs ran.
 func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) {
 	t.Helper()
-	contents, err := journal.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	contents := testutil.Must(journal.Read(out))(t)
 	given := map[string]int{}
 	for _, name := range strings.Fields(c.Run("squeue", "-h", "-tall", "-o%j")) {
 		if strings.HasPrefix(name, "tutti-"+contents.Header.ID+"-") {
 			given[name]++
 		}
 	}
-	folders, err := filepath.Glob(filepath.Join(out, "jobs", "*", "claim"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "claim")))(t)
 	for _, f := range folders {
 		if _, known := l.jobs[filepath.Base(filepath.Dir(f))]; !known {
 			t.Errorf("%s is of no job", f)

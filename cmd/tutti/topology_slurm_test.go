@@ -26,9 +26,7 @@ func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ..
 	chain := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	for _, p := range []csource.Program{csource.Bench, testutil.DistanceLibrary} {
 		binary := readFile(t, testutil.BuildProgram(t, chain, p))
-		if err := os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755))
 	}
 	preload := "LD_PRELOAD=" + c.Shim() + ":" + filepath.Join(dir, testutil.DistanceLibrary.Name)
 	text := strings.NewReplacer("KIND", kind, "ENV", strings.Join(append(env, preload, "DISTANCE_LEAF=4"), ", ")).Replace(`name: network
@@ -42,9 +40,7 @@ benchmark: {program: native, slice: 50ms, max_samples: 100, noise_limit: 0}
 	if kind == "slurm" {
 		text += "slurm: {exclusive: false, jobs: 1}\n"
 	}
-	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666))
 	return dir
 }
 
@@ -80,9 +76,7 @@ func useTopology(t *testing.T, dir, measured string) {
 	text = strings.Replace(text, "nodes: [8]", "nodes: [2, 4]", 1)
 	text = strings.Replace(text, "ppn: [1]", "ppn: [2]", 1)
 	text += "stop: {wall_time: 2s}\nhpo: {trials: 0}\nmodel: {trees: 5}\n"
-	if err := os.WriteFile(filepath.Join(dir, "use.yaml"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "use.yaml"), []byte(text), 0o666))
 	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "used")
 	files, err := filepath.Glob(filepath.Join(dir, "used", "jobs", "*", "switches"))
 	if err != nil || len(files) == 0 {
@@ -131,9 +125,7 @@ func TestSlurmNetwork(t *testing.T) {
 	t.Setenv("SLURM_CONF", c.Conf)
 	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6", "DISTANCE_TIMES=4")
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "DISTANCE_LEAF=4", "DISTANCE_LEAF=8", 1)
-	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666))
 	_, out := mustEnd(t, dir, []exitCode{codeDone}, "doctor", "--network", "-c", "c.yaml")
 	if !strings.Contains(out, "node n6") || strings.Count(out, "times as long as usual") == 0 || !strings.Contains(out, "by chance") {
 		t.Errorf("doctor:\n%s", out)

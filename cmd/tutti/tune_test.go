@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -73,19 +74,14 @@ func recordedRows(t *testing.T) []byte {
 func tuneOn(t *testing.T, dir, text string) (stdout string) {
 	t.Helper()
 	file := campaigntest.Small(t, dir)
-	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666))
 	stdout, _ = mustTutti(t, codeDone, "tune", "-c", file, "--set", "runner.data=in.csv")
 	return stdout
 }
 
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(path))(t)
 	return content
 }
 
@@ -95,9 +91,7 @@ func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	trace := "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"
-	if err := os.WriteFile(filepath.Join(dir, "app.csv"), []byte(trace), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "app.csv"), []byte(trace), 0o666))
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "grid.trace=app.csv", "--set", "hpo.trials=0")
 	out := filepath.Join(dir, "out")
 	f := reportOf(t, out)
@@ -115,9 +109,7 @@ func TestTrace(t *testing.T) {
 		t.Error("the report has no weights")
 	}
 	// The journal contains the calls of the trace, so the trace file may be deleted.
-	if err := os.Remove(filepath.Join(dir, "app.csv")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Remove(filepath.Join(dir, "app.csv")))
 	before := readFile(t, filepath.Join(out, export.ReportJSON))
 	mustTutti(t, codeDone, "report", out)
 	if !bytes.Equal(before, readFile(t, filepath.Join(out, export.ReportJSON))) {

@@ -54,9 +54,7 @@ func TestCalibrateUniqueAlgorithms(t *testing.T) {
 func TestDisturbedJobs(t *testing.T) {
 	testutil.NeedAllCases(t)
 	sets, _, err := lab.Load([]string{"../../data/simgrid/D_allgather.csv"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	opt := lab.DefaultOptions()
 	opt.JobNoise = 0.1
 	stopped, right := 0, 0

@@ -67,9 +67,7 @@ func replay(t testing.TB, s lab.Set, strategy string, seed uint64, opt lab.Optio
 	outcomes, err := lab.Compare(context.Background(), lab.Design{
 		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.LaunchCost{opt.Launch},
 	}, opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return outcomes[0]
 }
 
@@ -85,9 +83,7 @@ func TestCompareIsIndependentOfWorkers(t *testing.T) {
 				emitted = append(emitted, o)
 				return nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		got := lines(t, outcomes)
 		if got != lines(t, emitted) {
 			t.Errorf("%d workers: emitted in another order than returned", workers)
@@ -433,9 +429,7 @@ func TestText(t *testing.T) {
 // ends when it has converged and half of the candidates are measured.
 func BenchmarkCampaignRecorded(b *testing.B) {
 	sets, _, err := lab.Load([]string{"../../data/simgrid/A_bcast.csv"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testutil.NoError(b, err)
 	for _, strategy := range activelearn.Names() {
 		b.Run(strategy, func(b *testing.B) {
 			b.ReportAllocs()

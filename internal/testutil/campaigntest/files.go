@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 //go:embed small.yaml fake
@@ -17,9 +19,7 @@ func Small(t testing.TB, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "small.yaml")
 	put(t, "small.yaml", file)
-	if err := os.Symlink(Recorded(t), filepath.Join(dir, "data")); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Symlink(Recorded(t), filepath.Join(dir, "data")))
 	return file
 }
 
@@ -32,9 +32,7 @@ func Small(t testing.TB, dir string) (file string) {
 func Fake(t testing.TB, dir, scheduler string) (file string) {
 	t.Helper()
 	osu := filepath.Join(dir, "osu")
-	if err := os.Mkdir(osu, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(osu, 0o777))
 	file = filepath.Join(dir, "small.yaml")
 	put(t, "fake/"+scheduler+".yaml", file)
 	put(t, "fake/mpirun.sh", filepath.Join(dir, "mpirun"))
@@ -52,19 +50,14 @@ func put(t testing.TB, name, to string) {
 	if err == nil {
 		err = os.WriteFile(to, content, 0o777)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }
 
 // Recorded returns the path of the folder data/simgrid in the repository. The working directory must be
 // inside the repository.
 func Recorded(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testutil.Must(os.Getwd())(t)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return filepath.Join(dir, "data", "simgrid")
@@ -78,9 +71,6 @@ func Recorded(t testing.TB) string {
 // Read returns the content of a file. If the file cannot be read, the test fails.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(path))(t)
 	return content
 }

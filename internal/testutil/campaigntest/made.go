@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // Made is a synthetic machine with times of bcast for one library. A tree is the fastest algorithm for
@@ -44,9 +45,7 @@ model: {trees: 5}
 stop: {slowdown: 1.2, mistakes: 0.5, patience: 1}
 hpo: {trials: 0}
 `, m.Library, m.Version)
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	return file
 }
 
@@ -54,9 +53,7 @@ hpo: {trials: 0}
 // wrote. After a change of the machine, call Record again.
 func (m Made) Record(t testing.TB, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666))
 }
 
 func (m Made) table() string {

@@ -11,16 +11,14 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
 // Load reads a campaign file. Each text in set has the form KEY=VALUE and overrides a key of the file.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
-	cfg, err := config.Load(file, config.Layers{Set: set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := testutil.Must(config.Load(file, config.Layers{Set: set}))(t)
 	return cfg
 }
 
@@ -28,24 +26,15 @@ func Load(t testing.TB, file string, set ...string) *config.Campaign {
 // overrides a key of the file.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
-	c, err := assembly.New(Load(t, file, set...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(assembly.New(Load(t, file, set...)))(t)
 	return c
 }
 
 // Begin starts the journal of a campaign in its folder.
 func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	t.Helper()
-	spec, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := journal.Create(cfg.Output, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := testutil.Must(json.Marshal(cfg))(t)
+	j := testutil.Must(journal.Create(cfg.Output, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec}))(t)
 	return j
 }
 
@@ -53,20 +42,13 @@ func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 // folders of jobs.
 func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	t.Helper()
-	c, err := assembly.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Connect("k7x2m4qa", os.Environ()); err != nil {
-		t.Fatal(err)
-	}
+	c := testutil.Must(assembly.New(cfg))(t)
+	testutil.NoError(t, c.Connect("k7x2m4qa", os.Environ()))
 	j := Begin(t, cfg)
 	if _, err := c.Run(t.Context(), &journal.State{}, j, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, j.Close())
 	return cfg.Output
 }
 
@@ -74,9 +56,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	t.Helper()
 	c, results, _, err := assembly.Reread(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return c, results
 }
 
@@ -85,36 +65,23 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if change != nil {
 		change(c)
 	}
-	models, err := export.Train(t.Context(), c, results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, err := models.Conclude(contents.State())
-	if err != nil {
-		t.Fatal(err)
-	}
+	models := testutil.Must(export.Train(t.Context(), c, results))(t)
+	done := testutil.Must(models.Conclude(contents.State()))(t)
 	return done
 }
 
 // Records returns the records of the journal in a folder.
 func Records(t testing.TB, dir string) (records []journal.Record) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, journal.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t)
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	for _, line := range lines[1 : len(lines)-1] {
 		var r journal.Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, json.Unmarshal(line, &r))
 		records = append(records, r)
 	}
 	return records

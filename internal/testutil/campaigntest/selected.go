@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/selection"
 )
 
@@ -15,10 +16,7 @@ import (
 // only the selected algorithm.
 func Selected(t testing.TB, text []byte, library string) []selection.Row {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := testutil.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 	var rows []selection.Row
 	for _, line := range lines[1:] {
 		if line[0] != library {
@@ -29,10 +27,7 @@ func Selected(t testing.TB, text []byte, library string) []selection.Row {
 		if _, err := fmt.Sscanf(words, "%s %d %d %d", &p.Collective, &p.Nodes, &p.PPN, &p.MsgBytes); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
-		alg, err := coll.ParseAlgorithm(line[5])
-		if err != nil {
-			t.Fatal(err)
-		}
+		alg := testutil.Must(coll.ParseAlgorithm(line[5]))(t)
 		rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: alg, Seconds: 1}}})
 	}
 	return rows
