@@ -23,6 +23,8 @@ type State struct {
 	Verifications []*Verification // in the order of their first record
 	Rounds        []*Round        // of all problems, in the order of their first record
 	Jobs          []*Job          // of problems and of verifications, in the order of their first record
+
+	environment *coll.Environment // of the last job that has one
 }
 
 // ProblemState is the state of one tuning problem. Its methods accept nil, which stands for a
@@ -124,7 +126,7 @@ func (s *State) addTrial(round *Round, t coll.Trial) {
 	}
 	round.Seconds += t.CostSeconds
 	if !s.Lean {
-		round.trials.add(round.candidate(t.Candidate), t)
+		round.addTrial(t)
 	}
 }
 
@@ -152,14 +154,19 @@ func (s *State) addVerify(r Record) {
 func (s *State) addJob(of *jobList, r Record, j coll.Job) {
 	job := of.at[j.Name]
 	if job == nil {
-		job = &Job{Problem: r.Problem, Round: r.Round, Begun: r.Time}
+		job = &Job{Problem: unique.Make(r.Problem).Value(), Round: r.Round, Begun: r.Time}
+		job.Name = j.Name
 		if of.at == nil {
 			of.at = map[string]*Job{}
 		}
 		of.at[j.Name] = job
 		of.jobs, s.Jobs = append(of.jobs, job), append(s.Jobs, job)
 	}
-	shareEnvironment(j.Environment)
+	share(&j, s.environment)
+	if j.Environment != nil {
+		s.environment = j.Environment
+	}
+	j.Name = job.Name // one copy
 	job.Job, job.Changed = j, r.Time
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
 }

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"iter"
+	"reflect"
+	"slices"
 	"unique"
 
 	"tutti/coll"
@@ -13,25 +15,34 @@ type trialList []storedTrial
 
 type storedTrial struct {
 	candidate                    *coll.Candidate
+	job                          *string // name
 	text                         unique.Handle[trialText]
 	seconds, low, high, cost     float64
-	samples, held, rep, attempts int
+	samples, held, rep, attempts int32
 }
 
 // trialText is the part of a trial that many trials have in common.
 type trialText struct {
-	job          string
 	placement    coll.Placement
 	state        coll.TrialState
 	phase, error string
 }
 
-// add appends a trial of a candidate.
-func (l *trialList) add(c *coll.Candidate, t coll.Trial) {
-	*l = append(*l, storedTrial{
-		candidate: c, text: unique.Make(trialText{t.Job, t.Placement, t.State, t.Phase, t.Error}),
+// addTrial appends a trial. Its candidate and the name of its job are those of the round, if the round has them.
+func (r *Round) addTrial(t coll.Trial) {
+	var job *string
+	if known := r.jobs.at[t.Job]; known != nil {
+		job = &known.Name
+	} else if n := len(r.trials); n > 0 && *r.trials[n-1].job == t.Job {
+		job = r.trials[n-1].job
+	} else {
+		name := t.Job
+		job = &name
+	}
+	r.trials = append(r.trials, storedTrial{
+		candidate: r.candidate(t.Candidate), job: job, text: unique.Make(trialText{t.Placement, t.State, t.Phase, t.Error}),
 		seconds: t.Seconds, low: t.Low, high: t.High, cost: t.CostSeconds,
-		samples: t.Samples, held: t.HeldNodes, rep: t.Rep, attempts: t.Attempt,
+		samples: int32(t.Samples), held: int32(t.HeldNodes), rep: int32(t.Rep), attempts: int32(t.Attempt),
 	})
 }
 
@@ -42,10 +53,10 @@ func (l trialList) all() iter.Seq[coll.Trial] {
 			text := s.text.Value()
 			t := coll.Trial{
 				Measurement: coll.Measurement{
-					Candidate: *s.candidate, Seconds: s.seconds, Low: s.low, High: s.high, Samples: s.samples, CostSeconds: s.cost,
-					HeldNodes: s.held, Rep: s.rep, Job: text.job, Placement: text.placement,
+					Candidate: *s.candidate, Seconds: s.seconds, Low: s.low, High: s.high, Samples: int(s.samples), CostSeconds: s.cost,
+					HeldNodes: int(s.held), Rep: int(s.rep), Job: *s.job, Placement: text.placement,
 				},
-				Attempt: s.attempts, State: text.state, Phase: text.phase, Error: text.error,
+				Attempt: int(s.attempts), State: text.state, Phase: text.phase, Error: text.error,
 			}
 			if !yield(t) {
 				return
@@ -77,15 +88,26 @@ func shareNames(candidates []coll.Candidate) {
 	}
 }
 
-// shareEnvironment replaces the texts in an environment by shared copies.
-func shareEnvironment(e *coll.Environment) {
+// share replaces the texts of a job by shared copies. last is the environment of the job before; an equal one is
+// stored once.
+func share(j *coll.Job, last *coll.Environment) {
+	j.State, j.Outcome = unique.Make(j.State).Value(), unique.Make(j.Outcome).Value()
+	e := j.Environment
 	if e == nil {
 		return
 	}
 	for _, text := range []*string{&e.Library, &e.Checksum, &e.Kernel, &e.CPU, &e.Governor} {
 		*text = unique.Make(*text).Value()
 	}
-	for i, node := range e.Nodes {
-		e.Nodes[i] = unique.Make(node).Value()
+	switch {
+	case last == nil || !slices.Equal(last.Nodes, e.Nodes):
+		for i, node := range e.Nodes {
+			e.Nodes[i] = unique.Make(node).Value()
+		}
+	default:
+		e.Nodes = last.Nodes
+		if reflect.DeepEqual(e, last) {
+			j.Environment = last
+		}
 	}
 }
