@@ -8,12 +8,6 @@ type Allowed struct {
 	Threshold float64 // a mistake is slower than the best by more than this part
 }
 
-// The default criteria (section V of FACT). The default threshold is DefaultMistakeThreshold.
-const (
-	DefaultAllowedSlowdown = 0.03
-	DefaultAllowedMistakes = 0.05
-)
-
 // WithDefaults replaces zero and negative values by the default criteria.
 func (a Allowed) WithDefaults() Allowed {
 	for _, f := range []struct {

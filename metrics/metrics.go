@@ -16,12 +16,6 @@ var (
 	ErrShape = errors.New("lengths differ")
 )
 
-// Defaults of Options.
-const (
-	DefaultMistakeThreshold = 0.10  // table II of FACT: more than 10 % slower
-	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
-)
-
 // Options define what counts as a mistake and as a tie. They also have the weights of the points.
 type Options struct {
 	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
