@@ -221,9 +221,7 @@ func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd b
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
 	args, suffix, err := l.(benchrunner.Placer).On(file, layout, cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	testutil.NoError(t, os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666))
 	return args
 }

@@ -62,9 +62,7 @@ func TestFailedAppend(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := newJournal(t)
 			j, _, err := Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			testutil.NoError(t, j.Append(stopRecord))
 			tc.faults.file = j.file
 			j.file = &tc.faults
@@ -81,9 +79,7 @@ func TestFailedAppend(t *testing.T) {
 				want = 2
 			}
 			j, contents, err := Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			defer j.Close()
 			if len(contents.Warnings) != tc.warnings {
 				t.Errorf("warnings %q, want %d", contents.Warnings, tc.warnings)
@@ -102,9 +98,7 @@ func TestFailedAppend(t *testing.T) {
 func TestGrownFile(t *testing.T) {
 	dir := newJournal(t)
 	j, _, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	defer j.Close()
 	line := testutil.Must(encode(stopRecord))(t)
 	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_APPEND|os.O_WRONLY, 0)
@@ -112,9 +106,7 @@ func TestGrownFile(t *testing.T) {
 		_, err = f.Write(line)
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if err := j.Append(stopRecord); !errors.Is(err, ErrLocked) {
 		t.Errorf("Append after somebody else wrote = %v, want %v", err, ErrLocked)
 	}

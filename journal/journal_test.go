@@ -111,9 +111,7 @@ func TestOpenContinues(t *testing.T) {
 	j := create(t, dir)
 	testutil.NoError(t, errors.Join(j.Append(trial(1)), j.Close()))
 	j, contents, err := journal.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	defer j.Close()
 	if contents.Records != 1 || len(contents.Warnings) != 0 {
 		t.Errorf("Open = %d records, warnings %v, want 1 and none", contents.Records, contents.Warnings)

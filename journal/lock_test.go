@@ -82,9 +82,7 @@ func putLock(t *testing.T, dir string, o owner) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, LockName), contents, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }
 
 func TestLockOfAnotherProcess(t *testing.T) {
@@ -130,9 +128,7 @@ func TestKilledWhileAppending(t *testing.T) {
 		if err == nil {
 			err = cmd.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		said := 0
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if _, err := fmt.Sscan(lines.Text(), &said); err == nil && said == 20 {
@@ -141,9 +137,7 @@ func TestKilledWhileAppending(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		j, contents, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		if n := contents.Records; said < 20 || n < said || n > said+1 {
 			t.Errorf("%d records, the writer said %d", n, said)
 		}
@@ -306,14 +300,10 @@ func TestTakeoverRace(t *testing.T) {
 func TestLockRemovedByOthers(t *testing.T) {
 	dir := newJournal(t)
 	j, _, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	testutil.NoError(t, os.Remove(filepath.Join(dir, LockName)))
 	other, _, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if err := j.Append(stopRecord); !errors.Is(err, ErrLocked) {
 		t.Errorf("Append without the lock = %v, want %v", err, ErrLocked)
 	}

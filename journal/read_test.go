@@ -163,9 +163,7 @@ func TestLargeJournal(t *testing.T) {
 				Attempt: 1, State: coll.TrialDone,
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		part.Write(line)
 	}
 	text.WriteString(headLine)
@@ -178,9 +176,7 @@ func TestLargeJournal(t *testing.T) {
 	start := time.Now()
 	contents, err := read(bytes.NewReader(text.Bytes()), "j")
 	took := time.Since(start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	kept := int64(after.HeapAlloc) - int64(before.HeapAlloc)

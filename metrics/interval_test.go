@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tutti/internal/testutil"
 	"tutti/metrics"
 )
 
@@ -66,9 +67,7 @@ func TestMedianInterval(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			median, interval, err := metrics.MedianInterval(tc.samples, tc.level)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			if median != tc.median || interval != tc.want {
 				t.Errorf("MedianInterval = %g, %v, want %g, %v", median, interval, tc.median, tc.want)
 			}
@@ -104,9 +103,7 @@ func TestMedianIntervalCoverage(t *testing.T) {
 				samples[i] = rng.ExpFloat64()
 			}
 			_, interval, err := metrics.MedianInterval(samples, 0.95)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			if interval.Low <= math.Ln2 && math.Ln2 <= interval.High {
 				held++
 			}

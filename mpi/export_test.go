@@ -38,9 +38,7 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 		out[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return out
 }
 

@@ -14,9 +14,7 @@ import (
 
 func TestPortable(t *testing.T) {
 	_, cat, err := libraries.Release("mpich", "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	row := func(times ...any) selection.Row {
 		r := selection.Row{Point: coll.Point{Collective: coll.Allgather, Nodes: 6, PPN: 1, MsgBytes: 64}}
 		for i := 0; i < len(times); i += 2 {
@@ -56,9 +54,7 @@ func TestPortable(t *testing.T) {
 
 func TestSafe(t *testing.T) {
 	_, cat, err := libraries.Release("openmpi", "4.1.4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	r := selection.Row{Point: coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 1, MsgBytes: 65536}}
 	for _, name := range []string{"ring", "recursive_doubling", coll.Default.Name} {
 		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: 1})

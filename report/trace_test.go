@@ -81,9 +81,7 @@ func TestGains(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(path, text, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if _, err := ReadGains(path, ""); err == nil || !strings.Contains(err.Error(), "want one of mpich, libtutti") {
 		t.Errorf("of two libraries: %v, want their names", err)
 	}

@@ -187,9 +187,7 @@ func TestBuild(t *testing.T) {
 		{Kind: topology.Switch, Groups: []int{7, 7, 9, 9, 9}, Seconds: 2.5e-6, Confidence: 0.9},
 		{Kind: topology.Switch, Groups: []int{0, 0, 1, 2, 1}, Seconds: 2e-6, Confidence: 0.8},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	group := func(name string, seconds, confidence float64, children ...topology.Vertex) topology.Vertex {
 		v := sw(name, seconds, children...)
 		v.Confidence = confidence

@@ -57,9 +57,7 @@ func TestLiveWrong(t *testing.T) {
 		Path: testutil.BuildProgram(t, tc, csource.Bench), Check: true,
 		Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	point := coll.Point{Collective: coll.ReduceScatterBlock, Nodes: 1, PPN: 2, MsgBytes: 64}
 	b := &bench{t: t, program: program}
 	r := rules(1)

@@ -68,9 +68,7 @@ func TestLiveProbe(t *testing.T) {
 			testutil.BuildCollectives(t, lib.toolchain) // skips where the library is missing
 			path := testutil.Must(verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir()))(t)
 			port, cat, err := libraries.Release(lib.name, lib.version)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			seen, tried := 0, 0
 			all := os.Getenv("TUTTI_PROBE_ALL") == "1"
 			for _, c := range coll.Collectives() {
@@ -129,9 +127,7 @@ func TestLiveProbeRival(t *testing.T) {
 	testutil.BuildCollectives(t, tc) // skips where the library is missing
 	path := testutil.Must(verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir()))(t)
 	port, cat, err := libraries.Release("openmpi", "4.1.4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	alg := coll.Algorithm{Name: "knomial"}
 	cand := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 4096}, Algorithm: alg}
 	f := testutil.Must(mpi.Force(port, cat, cand))(t)

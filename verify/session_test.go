@@ -591,9 +591,7 @@ func TestLaunchNoise(t *testing.T) {
 		s := &launchNoise{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
 		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
 			&runnerWriter{fileWriter{machine: m, rows: rows}, s}, &memory{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		if len(res.Reverted) > 0 {
 			alarms++
 		}

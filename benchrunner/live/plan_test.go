@@ -12,6 +12,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // sized is a program that needs one second for each byte of a case's message size.
@@ -134,9 +135,7 @@ func TestPlan(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launchTime: 5 * time.Second, dir: "/check", sharing: tc.sharing}
 			jobs, rejected, err := p.plan(tc.cases)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			if got := describe(jobs); got != tc.want {
 				t.Errorf("jobs\n%s\nwant\n%s", got, tc.want)
 			}

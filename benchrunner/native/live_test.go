@@ -152,9 +152,7 @@ func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Cas
 func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes int64, algorithm string) benchrunner.Case {
 	t.Helper()
 	lib, cat, err := libraries.Release(s.library, s.version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	a := testutil.Must(coll.ParseAlgorithm(algorithm))(t)
 	cand := coll.Candidate{Point: coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes}, Algorithm: a}
 	f := testutil.Must(mpi.Force(lib, cat, cand))(t)
@@ -194,9 +192,7 @@ func TestLiveAlgorithms(t *testing.T) {
 		t.Run(s.library, func(t *testing.T) {
 			opt := quick(s.program(t))
 			lib, cat, err := libraries.Release(s.library, s.version)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			var cases []benchrunner.Case
 			collectives := map[coll.Collective]bool{}
 			for _, c := range coll.Collectives() {
@@ -234,9 +230,7 @@ func TestLiveAlgorithms(t *testing.T) {
 func TestLiveProbe(t *testing.T) {
 	opt := quick(mpich.program(t))
 	lib, cat, err := libraries.Release(mpich.library, mpich.version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	var cases []benchrunner.Case
 	for _, c := range []coll.Collective{coll.Bcast, coll.Scatter, coll.Gather, coll.Reduce, coll.Allreduce} {
 		for _, a := range cat.Algorithms(c) {

@@ -91,9 +91,7 @@ func TestJobNoiseDisturbsWholeJobs(t *testing.T) {
 			job = append(job, tr.Seconds/truth.Seconds)
 			return nil
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		if slices.Max(job)-slices.Min(job) > 1e-12 {
 			t.Fatalf("round %d: factors %v, want one", round, job)
 		}

@@ -36,9 +36,7 @@ func runAll(t *testing.T, m *replay.Machine, reqs []benchrunner.Request) []coll.
 		out = append(out, tr)
 		return nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return out
 }
 

@@ -343,9 +343,7 @@ func TestSlurmFrozen(t *testing.T) {
 	}
 	// tutti may have died after the submission above. Find then looks for the job.
 	id, found, err := s.Find(t.Context(), sub)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if !found {
 		time.Sleep(2 * time.Second) // the controller works again and still has the submission in its queue
 		if id, found, err = s.Find(t.Context(), sub); err != nil || !found {

@@ -129,9 +129,7 @@ func TestRecordedRepetitions(t *testing.T) {
 					times = append(times, tr.Seconds/m.Seconds)
 					return nil
 				}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				testutil.NoError(t, err)
 			}
 			if slices.Sort(times); times[0] > 0.51 || times[1] != 1 || times[2] < 1.99 {
 				t.Errorf("%v took %v times its median, want each repetition once", m.Candidate, times)

@@ -12,6 +12,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
 
@@ -75,9 +76,7 @@ func TestTraceWarning(t *testing.T) {
 	c, err := assembly.New(small(t, map[string]string{
 		"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,32,1,1073741824,1000\n",
 	}, "grid.trace=app.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	const want = "50 % of the trace's allreduce is two doublings or more away from any point of the grid"
 	if n := len(slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return w != want })); n != 1 {
 		t.Errorf("warnings %q, want %q once", c.Warnings, want)

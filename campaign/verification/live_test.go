@@ -34,9 +34,7 @@ func TestLive(t *testing.T) {
 	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))
 	var warnings []string
 	_, result, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Warn: func(text string) { warnings = append(warnings, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if !result.Ended || result.Trials == 0 || result.Failed > 0 || len(result.ForcingChecks) > 0 {
 		t.Errorf("ended %t after %d trials, %d failed, forcing checks %v", result.Ended, result.Trials, result.Failed, result.ForcingChecks)
 	}

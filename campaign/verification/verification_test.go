@@ -58,9 +58,7 @@ type openCampaign struct {
 func open(t testing.TB, dir string) openCampaign {
 	t.Helper()
 	jnl, contents, err := journal.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	t.Cleanup(func() { _ = jnl.Close() }) // an error if the test closed it
 	c := testutil.Must(assembly.Restore(contents, dir))(t)
 	return openCampaign{c, jnl, contents.State()}
@@ -82,9 +80,7 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	t.Helper()
 	o := open(t, dir)
 	p, result, err := o.verify(t.Context(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	facts := testutil.Must(p.Write(t.Context(), by))(t)
 	testutil.NoError(t, o.journal.Close())
 	return result, facts

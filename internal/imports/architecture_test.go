@@ -68,9 +68,7 @@ func isDefined(t *testing.T, name string) bool {
 		found = found || regexp.MustCompile(form).Match(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return found
 }
 

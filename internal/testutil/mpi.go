@@ -90,17 +90,12 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	mpich := Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	BuildProgram(t, mpich, csource.Pair) // skips where the library is missing
 	dir := t.TempDir()
-	args, err := csource.Runtime.Unpack(dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := Must(csource.Runtime.Unpack(dir, name))(t)
 	text, err := os.ReadFile(filepath.Join("testdata", name+".c"))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name+".c"), text, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	args[slices.Index(args, "-shared")] = name + ".c"
 	cmd := exec.Command(mpich.Compiler, append(args, flags...)...)
 	cmd.Dir = dir

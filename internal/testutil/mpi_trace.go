@@ -55,10 +55,7 @@ func BuildTraced(t *testing.T, functions []string) string {
 	}
 	dir := t.TempDir()
 	asm := ".text\n"
-	args, err := CollectivesProgram.Unpack(dir, "traced")
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := Must(CollectivesProgram.Unpack(dir, "traced"))(t)
 	link := "-Wl,--wrap=workload_call\n"
 	for _, f := range functions {
 		asm += fmt.Sprintf(trampoline, f)
@@ -66,9 +63,7 @@ func BuildTraced(t *testing.T, functions []string) string {
 	}
 	asm += ".section .note.GNU-stack,\"\",@progbits\n"
 	for name, text := range map[string]string{"tracer.c": tracer, "wrap.S": asm, "wrap.opt": link} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	build := `set -e; show=$(mpicc.mpich -show); include=$(printf '%s\n' $show | grep ^-I); lib=$(printf '%s\n' $show | sed -n 's/^-L//p')
 exec gcc $include "$@" tracer.c wrap.S @wrap.opt $lib/libmpich.a -lpthread -lhwloc -lucp -lucs -lm -lrt -ldl`

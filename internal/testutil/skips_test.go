@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 const root = "../.."
@@ -45,9 +47,7 @@ func TestSkips(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	slices.Sort(found)
 	if want := slices.Sorted(maps.Keys(reasons)); !slices.Equal(found, want) {
 		t.Errorf("skip by themselves:\n%s\nwant\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
@@ -101,14 +101,8 @@ func asked(cond ast.Expr) bool {
 // TestGateDemands checks that the script .ci/run sets the environment variable of every Need. The script
 // therefore skips no test because a program is missing.
 func TestGateDemands(t *testing.T) {
-	gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("need.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gate := testutil.Must(os.ReadFile(filepath.Join(root, ".ci", "run")))(t)
+	source := testutil.Must(os.ReadFile("need.go"))(t)
 	for _, variable := range regexp.MustCompile(`REQUIRE_\w+`).FindAllString(string(source), -1) {
 		if !strings.Contains(string(gate), " "+variable+"=1") {
 			t.Errorf(".ci/run does not set %s=1", variable)

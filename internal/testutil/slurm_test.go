@@ -87,9 +87,7 @@ func TestLeftoverCluster(t *testing.T) {
 	if os.Getenv("SLURMTEST_ABANDON") == "1" {
 		c := testutil.StartSlurm(t, testutil.SlurmOptions{})
 		c.Run("sbatch", "-o/dev/null", "--wrap", "sleep 100")
-		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
 	}
 	if testing.Short() {
 		t.Skip("starts a Slurm")

@@ -65,7 +65,5 @@ func runInNamespace(t *testing.T) ([]byte, error) {
 // RemountSmallDisk changes the mount flags and options of a folder from MountSmallDisk.
 func RemountSmallDisk(t *testing.T, dir string, flags uintptr, options string) {
 	t.Helper()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options))
 }

@@ -15,10 +15,7 @@ func points(t *testing.T) []coll.Point {
 	for size := int64(1); size <= 1<<24; size *= 8 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
-	ps, err := g.Points(coll.Bcast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := testutil.Must(g.Points(coll.Bcast))(t)
 	return ps
 }
 
@@ -32,9 +29,7 @@ func TestSyntheticBest(t *testing.T) {
 	fastest := map[coll.Point]coll.Measurement{}
 	wins := map[string]int{}
 	for _, m := range ms {
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, m.Validate())
 		if m.CostSeconds != 1000*m.Seconds {
 			t.Errorf("%v costs %g s, want a thousand calls of %g s", m.Candidate, m.CostSeconds, m.Seconds)
 		}

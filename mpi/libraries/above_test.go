@@ -48,9 +48,7 @@ func TestAboveRanges(t *testing.T) {
 		"knomial":                                "[{radix 2 64}]",
 	} {
 		_, cat, err := libraries.Release("libtutti", "1+openmpi-4.1.4")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		alg := testutil.Must(coll.ParseAlgorithm(text))(t)
 		if got := fmt.Sprint(cat.Ranges(coll.Bcast, alg)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -76,9 +74,7 @@ allreduce ranks 8-8 ppn 2-2 bytes 1048576-1048576 openmpi.segmented_ring(segsize
 `}
 	for i, tc := range tests {
 		lib, cat, err := libraries.Release("libtutti", tc.release)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		rows := []selection.Row{{
 			Point:   coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},
 			Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2e-3}, {Algorithm: mpilibrarytest.Algorithm(t, tc.algorithm), Seconds: 1e-3}},

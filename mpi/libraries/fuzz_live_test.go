@@ -37,9 +37,7 @@ var below = []struct {
 func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var rows []selection.Row
 	for _, c := range coll.Collectives() {
@@ -74,9 +72,7 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	if err == nil {
 		err = widen(filepath.Join(dir, "tutti.table"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return x.Setup
 }
 
@@ -265,9 +261,7 @@ func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...st
 func exploreAll(t *testing.T, release, dir string) {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	b := testutil.Must(lib.Open(cat, ""))(t)
 	text := testutil.Must(os.ReadFile(filepath.Join(dir, "tutti.table")))(t)
 	base := testutil.Must(libtutti.Parse(text))(t)
@@ -282,9 +276,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	if err == nil {
 		err = x.Write(dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 }
 
 // mustRead returns the content of the table that an environment names.

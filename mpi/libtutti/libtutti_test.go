@@ -95,9 +95,7 @@ func sampleTable(t testing.TB) Table {
 	b := build{library: Library.(*library), cat: releases()[0]}
 	sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), mpi.FitOptions{MaxLoss: 0.2}))(t)
 	table, _, err := b.table(sel.Trees)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return table
 }
 

@@ -46,9 +46,7 @@ func TestLiveLibrary(t *testing.T) {
 	if errors.Is(err, errNoTree) {
 		testutil.NeedMPI.Missing(t, "the installed release: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	if d := cmp.Diff(want, lib, cmpopts.IgnoreFields(libraryTree{}, "Source", "Transport", "Asserts", "Posix")); d != "" {
 		t.Errorf("(-built in +installed):\n%s", d)
 	}

@@ -118,9 +118,7 @@ func TestPartsStay(t *testing.T) {
 		sel.Trees = append(sel.Trees, always(c, cmp.Or(name, "recursive_doubling")))
 	}
 	trees, _, err := b.merge(sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	for _, tree := range sel.Trees {
 		for _, n := range []int{2, 5, 8, 64} {
 			for _, where := range []hierarchy{nodeKind, rootsKind} {

@@ -137,9 +137,7 @@ func TestGuards(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
 			trees, _, err := b.merge(selection.Selection{Trees: []*selection.Tree{always(tc.collective, tc.algorithm)}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testutil.NoError(t, err)
 			if got, err := reach(trees.flat, tc.call); err != nil || got.Name != tc.want {
 				t.Errorf("reach(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
 			}
@@ -210,9 +208,7 @@ func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
 	trees, _, err := b.merge(selection.Selection{Trees: []*selection.Tree{always(coll.Barrier, "smp"), always(coll.Bcast, "tree(is_non_blocking=1,k=3,tree_type=0)")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	for p, want := range map[coll.Point]string{
 		{Collective: coll.Bcast, Nodes: 5, PPN: 1, MsgBytes: 8}: "MPIR_Bcast_intra_tree(is_non_blocking=1,k=3,tree_type=0)",
 		{Collective: coll.Barrier, Nodes: 5, PPN: 1}:            "MPIR_Barrier_intra_k_dissemination(k=2)",

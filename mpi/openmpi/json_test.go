@@ -154,9 +154,7 @@ func TestJSONFirstMatch(t *testing.T) {
 		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3,
 			}]},
 		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	tests := []struct {
 		nodes, ppn int
 		size       int64

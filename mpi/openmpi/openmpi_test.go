@@ -244,9 +244,7 @@ func TestFind(t *testing.T) {
 		2
 		4 2   0 1 0 0   1000 2 3 512
 		010 1   0 6 0 0  # octal: 8 processes`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	tests := []struct {
 		ranks int
 		size  int64

@@ -69,9 +69,7 @@ func TestMeansAgree(t *testing.T) {
 	f := fit(t, x, y, forest.Options{Trees: 23})
 	mean := predict(t, f, q)
 	same, _, err := f.PredictVariance(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	votes := testutil.Must(f.PredictTrees(q))(t)
 	for i, row := range votes {
 		var sum float64
@@ -219,9 +217,7 @@ func FuzzForest(f *testing.F) {
 			}
 		}
 		_, variance, err := m.PredictVariance(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, err)
 		for i, v := range variance {
 			if !(v >= 0) || math.IsInf(v, 1) {
 				t.Errorf("row %d: variance %g", i, v)

@@ -69,9 +69,7 @@ func cores(t *testing.T, name string) discover.Matrix {
 	if os.IsNotExist(err) {
 		f, err = os.Open(filepath.Join(folder, strings.ReplaceAll(name, " ", "_")+".csv"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	defer f.Close()
 	return testutil.Must(clustering.Read(f, name))(t)
 }

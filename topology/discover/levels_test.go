@@ -166,9 +166,7 @@ func seeds(n uint64) uint64 {
 func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
 	t.Helper()
 	a, b, truth, err := m.Draw(noise, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return a, b, truth
 }
 
@@ -176,9 +174,7 @@ func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint6
 func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
 	t.Helper()
 	a, b, err := noise.Measure(n, distance, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	return a, b
 }
 

@@ -149,9 +149,7 @@ func TestWriteSlurmConf(t *testing.T) {
 		{Name: "blocks", Plugin: files.BlockPlugin, Tree: again},
 		{Name: "none", Plugin: files.FlatPlugin},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	testutil.CheckGolden(t, "topology.yaml", b.Bytes())
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -115,22 +116,12 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(dir, 0o755))
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
-			sel, err := b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := b.build.Export(sel, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := x.Write(dir); err != nil {
-				t.Fatal(err)
-			}
+			sel := testutil.Must(b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1}))(t)
+			x := testutil.Must(b.build.Export(sel, dir))(t)
+			testutil.NoError(t, x.Write(dir))
 			want := slices.Clone(x.Names())
 			slices.Sort(want)
 			if d := cmp.Diff(want, filesIn(t, dir)); d != "" {
@@ -156,10 +147,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	idle := slices.Clone(patterns)
 	for _, name := range names {
 		matches := func(pattern string) bool {
-			ok, err := path.Match(pattern, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok := testutil.Must(path.Match(pattern, name))(t)
 			return ok
 		}
 		if !slices.ContainsFunc(patterns, matches) {
@@ -217,9 +205,7 @@ func filesIn(t *testing.T, dir string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, err)
 	slices.Sort(out)
 	return out
 }
@@ -276,17 +262,9 @@ func testPorting(t *testing.T, lib mpi.Library) {
 // algorithms as the selection.
 func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
-	sel, err := b.Fit(rows, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := b.Export(sel, Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Replay(x, sel, rows); err != nil {
-		t.Fatal(err)
-	}
+	sel := testutil.Must(b.Fit(rows, opt))(t)
+	x := testutil.Must(b.Export(sel, Dir))(t)
+	testutil.NoError(t, b.Replay(x, sel, rows))
 	return sel, x
 }
 
@@ -295,16 +273,9 @@ func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOp
 func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	x, err := b.Export(sel, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.Mkdir(dir, 0o755))
+	x := testutil.Must(b.Export(sel, dir))(t)
+	testutil.NoError(t, x.Write(dir))
 	return source(t, filepath.Join(dir, x.Snippet))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -158,10 +159,7 @@ func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algo
 // Force forces a candidate.
 func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) mpi.Forcing {
 	t.Helper()
-	f, err := mpi.Force(lib, cat, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := testutil.Must(mpi.Force(lib, cat, c))(t)
 	return f
 }
 
@@ -177,10 +175,7 @@ func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidat
 			for _, name := range e.Params {
 				params = append(params, coll.Param{Name: name, Value: "1"})
 			}
-			a, err := coll.NewAlgorithm(e.Name, params...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := testutil.Must(coll.NewAlgorithm(e.Name, params...))(t)
 			cand := out[len(out)-1]
 			if cand.Algorithm = a; cat.Check(cand) == nil {
 				out = append(out, cand)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -40,10 +41,7 @@ func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
 // Algorithm parses the text of an algorithm. If the text is invalid, the test fails.
 func Algorithm(t testing.TB, text string) coll.Algorithm {
 	t.Helper()
-	a, err := coll.ParseAlgorithm(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := testutil.Must(coll.ParseAlgorithm(text))(t)
 	return a
 }
 

@@ -47,15 +47,10 @@ func Browse(t *testing.T, home string) context.Context {
 	if err != nil {
 		testutil.NeedBrowser.Missing(t, "%v: needs apt-get install chromium", err)
 	}
-	running, err := start(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	running := testutil.Must(start(path))(t)
 	ctx, stop := chromedp.NewContext(running, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 1000)); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(1440, 1000)))
 	watch(t, ctx, home)
 	return ctx
 }
@@ -236,10 +231,7 @@ func CheckModules(t *testing.T, pattern, tests string) {
 		t.Fatalf("modules: %v (error %v)", names, err)
 	}
 	for _, name := range names {
-		contents, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		contents := testutil.Must(os.ReadFile(name))(t)
 		check := exec.Command(node, "--input-type=module", "--check")
 		check.Stdin = bytes.NewReader(contents)
 		if out, err := check.CombinedOutput(); err != nil {

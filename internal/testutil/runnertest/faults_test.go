@@ -19,14 +19,8 @@ import (
 
 func faultyScheduler(t testing.TB, opt runnertest.FaultOptions) *runnertest.FaultyScheduler {
 	t.Helper()
-	inner, err := local.New(local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := runnertest.NewFaultyScheduler(inner, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := testutil.Must(local.New(local.Options{}))(t)
+	s := testutil.Must(runnertest.NewFaultyScheduler(inner, opt))(t)
 	return s
 }
 
@@ -34,9 +28,7 @@ func submission(t *testing.T, lines string) benchrunner.Submission {
 	t.Helper()
 	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Limit: time.Minute}
 	s.Script = filepath.Join(s.Dir, "job.sh")
-	if err := os.WriteFile(s.Script, []byte("cd '"+s.Dir+"'\n"+lines+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(s.Script, []byte("cd '"+s.Dir+"'\n"+lines+"\n"), 0o666))
 	return s
 }
 
@@ -81,10 +73,7 @@ func TestFaultyIDs(t *testing.T) {
 			t.Errorf("Submit = %s, %v, want %s", id, err, want)
 		}
 		for st := (benchrunner.Status{}); st.Phase != benchrunner.JobOver; time.Sleep(time.Millisecond) {
-			answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub})
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := testutil.Must(s.Status(ctx, map[string]benchrunner.Submission{id: sub}))(t)
 			st = answer[id]
 		}
 	}
@@ -132,10 +121,7 @@ func TestFaults(t *testing.T) {
 			omitted := 0
 			var st benchrunner.Status
 			for began := time.Now(); st.Phase != benchrunner.JobOver && time.Since(began) < testutil.HangTimeout; time.Sleep(5 * time.Millisecond) {
-				answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub})
-				if err != nil {
-					t.Fatal(err)
-				}
+				answer := testutil.Must(s.Status(ctx, map[string]benchrunner.Submission{id: sub}))(t)
 				known := false
 				if st, known = answer[id]; !known {
 					if omitted++; tc.want == "" && omitted == tc.answers {
