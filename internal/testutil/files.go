@@ -57,5 +57,7 @@ func Must[T any](value T, err error) func(testing.TB) T {
 // NoError fails the test if err is not nil.
 func NoError(t testing.TB, err error) {
 	t.Helper()
-	NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
