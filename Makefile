@@ -37,7 +37,7 @@ test:
 	$(GOTEST) -timeout 20m -p 4 -parallel 4 $(ALL)
 
 test-all:
-	sh scripts/install-test-tools.sh
+	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh
 	TUTTI_TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
 
 test-releases:

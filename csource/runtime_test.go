@@ -17,6 +17,7 @@ import (
 
 	"tutti/csource"
 	"tutti/internal/testutil"
+	"tutti/preprocess"
 )
 
 // mpiOf compiles and launches programs with one MPI library.
@@ -73,11 +74,11 @@ scatter,1,4,28,1
 `
 
 // traceOf runs a program with the runtime library and returns its trace without times.
-func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...string) string {
+func traceOf(t *testing.T, m mpiOf, library, ranks, program string, args []string, env ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	env = append(append(env, m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
-	said := testutil.RunProgram(t, env, m.Launcher, "-n", ranks, program)
+	said := testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", ranks, program}, args...)...)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(said, "wrong") {
 		t.Fatalf("%v\n%s", err, said)
@@ -119,10 +120,49 @@ func TestLiveTrace(t *testing.T) {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {
-					if got := traceOf(t, m, library, "4", build(t), tableEnv(t, m, fullTable())...); got != callsTraced {
+					if got := traceOf(t, m, library, "4", build(t), nil, tableEnv(t, m, fullTable())...); got != callsTraced {
 						t.Errorf("trace\n%swant\n%s", got, callsTraced)
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestLiveLater checks the trace of calls that end later than the functions that begin them, with MPI_Init and with
+// Sessions alone.
+func TestLiveLater(t *testing.T) {
+	for i, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, testutil.LaterProgram)
+			want := "collective,nodes,ppn,msg_bytes,calls\nallreduce,1,2,16,1\niallgather,1,2,8,8\niallreduce,1,2,16,8\nibarrier,1,2,0,8\nibcast,1,2,16,8\n"
+			if i == 0 {
+				want += "allgather_init,1,2,8,8\nallreduce_init,1,2,16,8\nbarrier_init,1,2,0,8\nbcast_init,1,2,16,8\n"
+			}
+			for _, how := range [][]string{nil, {"session"}}[:2-i] {
+				if got := traceOf(t, m, library, "2", program, how, tableEnv(t, m, fullTable())...); got != want {
+					t.Errorf("%v: trace\n%swant\n%s", how, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestLiveThreads checks calls of several threads at once, and their trace.
+func TestLiveThreads(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, testutil.ThreadsProgram)
+			trace := filepath.Join(t.TempDir(), "trace.csv")
+			said := testutil.RunProgram(t, append(tableEnv(t, m, fullTable(), library), "TUTTI_TRACE="+trace), m.Launcher, "-n", "2", program, "16")
+			testutil.CheckAllRight(t, said)
+			calls := testutil.Must(preprocess.ReadTrace(trace))(t)
+			sum := 0.0
+			for _, c := range calls {
+				sum += c.Calls
+			}
+			if want := 4*6*(15+6) + 1.0; sum != want { // threads, calls and rounds, and a reduce
+				t.Errorf("%g calls are traced, want %g", sum, want)
 			}
 		})
 	}
@@ -136,7 +176,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 	// A trace has rows for each distribution of ranks over nodes. In this test MPICH assigns the ranks to
 	// two nodes.
 	t.Run("nodes", func(t *testing.T) {
-		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), "MPIR_CVAR_NUM_CLIQUES=2")
+		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), nil, "MPIR_CVAR_NUM_CLIQUES=2")
 		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
@@ -149,14 +189,14 @@ func TestLiveTraceMPICH(t *testing.T) {
 		for power := 1; power < 20000; power *= 2 {
 			want += fmt.Sprintf("bcast,1,1,%d,%d\n", power, min(power, 20000-power))
 		}
-		if got := traceOf(t, m, library, "1", sizes); got != want {
+		if got := traceOf(t, m, library, "1", sizes, nil); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
 	})
 
 	t.Run("type of 3 GiB", func(t *testing.T) {
 		const want = "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,3221225472,1\n"
-		if got := traceOf(t, m, library, "1", testutil.BuildProgram(t, m.Toolchain, testutil.LargeProgram)); got != want {
+		if got := traceOf(t, m, library, "1", testutil.BuildProgram(t, m.Toolchain, testutil.LargeProgram), nil); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
 	})
@@ -164,23 +204,23 @@ func TestLiveTraceMPICH(t *testing.T) {
 	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
 
 	// The application also runs if its trace cannot be written.
-	const threads = "the thread level is MPI_THREAD_MULTIPLE: nothing is traced or selected"
-	refused := []struct{ name, trace, argument, want string }{
-		{"no folder", filepath.Join(t.TempDir(), "none", "trace.csv"), "", "none/trace.csv: No such file or directory: nothing is traced"},
-		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", threads},
-		{"many threads by a setting", filepath.Join(t.TempDir(), "trace.csv"), "init", threads},
-	}
-	for _, tc := range refused {
-		t.Run(tc.name, func(t *testing.T) {
-			said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace, "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE"}, m.Launcher, "-n", "2", sizes, tc.argument)
-			if strings.Count(said, tc.want) != 1 || !strings.Contains(said, "done") {
-				t.Errorf("%s\nwant one %q, and the program done", said, tc.want)
-			}
-			if _, err := os.Stat(tc.trace); err == nil {
-				t.Error("there is a trace")
-			}
-		})
-	}
+	t.Run("no folder", func(t *testing.T) {
+		trace := filepath.Join(t.TempDir(), "none", "trace.csv")
+		said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + trace}, m.Launcher, "-n", "2", sizes)
+		if strings.Count(said, "none/trace.csv: No such file or directory: nothing is traced") != 1 || !strings.Contains(said, "done") {
+			t.Errorf("%s\nwant one line about the trace, and the program done", said)
+		}
+	})
+
+	// With MPI_THREAD_MULTIPLE, here by a setting, the MPI library's own algorithms are not selected.
+	t.Run("many threads", func(t *testing.T) {
+		table := sealTable("tutti-table 1\n" + mixed[m.Compiler].table)
+		env := append(tableEnv(t, m, table, library), "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE")
+		said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", sizes, "init")
+		if strings.Count(said, "the MPI library's own algorithms are not selected") != 1 || !strings.Contains(said, "done") {
+			t.Errorf("%s\nwant one line about threads, and the program done", said)
+		}
+	})
 }
 
 // killTraced checks that a killed job leaves the trace of its first rank, and that a trace follows no link.
@@ -281,7 +321,13 @@ func TestLiveTable(t *testing.T) {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
 			})
-			if m.Compiler == "mpicc.mpich" { // it has 2046 communicators
+			if m.Compiler == "mpicc.mpich" { // it has 2046 communicators, and functions with long counts
+				long := testutil.BuildProgram(t, m.Toolchain, testutil.Long(testutil.CollectivesProgram))
+				served := testutil.RunProgram(t, tableEnv(t, m, fullTable(), library, sends), m.Launcher, "-n", "4", long, "check", "100")
+				testutil.CheckAllRight(t, served)
+				if strings.Count(served, " messages\n") != 4 {
+					t.Errorf("calls with long counts are not served:\n%s", served)
+				}
 				said := testutil.RunProgram(t, tableEnv(t, m, fullTable(), library), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, testutil.BriefProgram), "keep")
 				var right int
 				if _, err := fmt.Sscanf(said, "%d right", &right); err != nil || right < 6*1900 {
@@ -326,6 +372,11 @@ func TestLiveWrongCalls(t *testing.T) {
 				run := func(env []string) string {
 					said := strings.Split(testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "3", program}, how...)...), "\n")
 					said = slices.DeleteFunc(said, func(line string) bool { return !strings.HasPrefix(line, "call ") })
+					for i, line := range said { // a rank behind one with a short buffer may get an error, but not short data without one (class 16)
+						if strings.HasPrefix(line, "call 19 rank 2 ") && !strings.Contains(line, "class 16 ") {
+							said[i] = "call 19 rank 2"
+						}
+					}
 					slices.Sort(said)
 					return strings.Join(said, "\n")
 				}

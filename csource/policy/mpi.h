@@ -11,7 +11,7 @@
 int simulated_clock(clockid_t id, struct timespec *t);
 
 typedef int MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request, MPI_T_cvar_handle, MPI_T_enum;
-typedef ptrdiff_t MPI_Aint;
+typedef ptrdiff_t MPI_Aint, MPI_Count;
 
 enum { MPI_COMM_NULL = -1, MPI_COMM_WORLD };
 enum { MPI_SUCCESS, MPI_MAX_PROCESSOR_NAME = 64, MPI_MAX_LIBRARY_VERSION_STRING = 64 };

@@ -45,7 +45,9 @@ comm *world_with(int nodes, int ppn)
 }
 
 static comm outside = {.handle = MPI_COMM_NULL};
-comm *last_comm = &outside;
+PER_THREAD comm *last_comm = &outside;
+MPI_Comm first_comm = MPI_COMM_WORLD;
+int many_threads;
 
 comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? &outside : world[handle]; }
 

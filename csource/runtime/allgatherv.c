@@ -7,41 +7,36 @@ static char *block(const call *c, int rank) { return at(c, c->data, c->starts[ra
 static int count(const call *c, int rank) { return c->counts[rank_of(c, rank)]; }
 
 /* The ring algorithm of allgather, with blocks of different sizes. */
-int allgatherv_ring(const call *c)
+void allgatherv_ring(const call *c)
 {
-    int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
-    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+    int next = after(c, c->rank, 1), before = after(c, c->rank, -1);
+    for (int k = 0; k < c->size - 1; k++) {
         int out = after(c, c->rank, -k), in = after(c, before, -k);
-        e = send_receive(c, block(c, out), count(c, out), next, block(c, in), count(c, in), before);
+        send_receive(c, block(c, out), count(c, out), next, block(c, in), count(c, in), before);
     }
-    return e;
 }
 
 /* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
  * collective communication routines (2005), 3.1. */
-int allgatherv_ring_depth_first(const call *c)
+void allgatherv_ring_depth_first(const call *c)
 {
     call there = by_position(c);
-    return allgatherv_ring(&there);
+    allgatherv_ring(&there);
 }
 
 /* Each rank sends its block to all others at once. */
-int allgatherv_linear(const call *c)
+void allgatherv_linear(const call *c)
 {
-    int n = 0, e = MPI_SUCCESS;
-    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof *all);
-    if (all == NULL)
-        return MPI_ERR_NO_MEM;
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+    int n = 0;
+    MPI_Request *all = requests_of(2 * c->size);
+    for (int k = 1; k < c->size; k++) {
         int from = after(c, c->rank, -k);
-        e = start_receive(c, block(c, from), c->counts[from], from, &all[n++]);
+        start_receive(c, block(c, from), c->counts[from], from, &all[n++]);
     }
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++)
-        e = start_send(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
-    if (e == MPI_SUCCESS)
-        e = wait_all(all, n);
+    for (int k = 1; k < c->size; k++)
+        start_send(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
+    wait_all(all, n);
     free(all);
-    return e;
 }
 
 /* Returns the sum of the counts of n consecutive ranks, beginning with rank and continuing at rank 0 after the last. */
@@ -54,19 +49,18 @@ static int sum(const call *c, int rank, int n)
 }
 
 /* The Bruck algorithm of allgather, with blocks of different sizes. */
-int allgatherv_bruck(const call *c)
+void allgatherv_bruck(const call *c)
 {
     char *all = scratch(c, sum(c, 0, c->size));
-    int e = all == NULL ? MPI_ERR_NO_MEM : copy(c, all, block(c, c->rank), c->counts[c->rank]);
-    for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
+    copy(c, all, block(c, c->rank), c->counts[c->rank]);
+    for (int d = 1; d < c->size; d *= 2) {
         int blocks = at_most(d, c->size - d), from = after(c, c->rank, d);
-        e = send_receive(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
+        send_receive(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
     }
-    for (int i = 1, done = c->counts[c->rank]; e == MPI_SUCCESS && i < c->size; i++) {
+    for (int i = 1, done = c->counts[c->rank]; i < c->size; i++) {
         int r = after(c, c->rank, i);
-        e = copy(c, block(c, r), at(c, all, done), c->counts[r]);
+        copy(c, block(c, r), at(c, all, done), c->counts[r]);
         done += c->counts[r];
     }
     scratch_free(c, all);
-    return e;
 }

@@ -1,51 +1,46 @@
 #include "repository.h"
 
 /* Reduces to rank 0 along a binomial tree. Then it broadcasts from rank 0 along a second binomial tree. */
-int allreduce_nonoverlapping(const call *c)
+void allreduce_nonoverlapping(const call *c)
 {
-    int e = reduce_binomial(c);
-    return e != MPI_SUCCESS ? e : bcast_binomial(c);
+    reduce_binomial(c);
+    bcast_binomial(c);
 }
 
 /* Recursive doubling: pairs at distances 1, 2, 4 … combine their vectors in the order of the ranks, so that all ranks
  * get the same bits. Source: Thakur, Rabenseifner and Gropp (2005), 3.6. */
-int allreduce_recursive_doubling(const call *c)
+void allreduce_recursive_doubling(const call *c)
 {
     team m = team_of(c);
     char *tmp = scratch(c, c->count);
-    int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
-    for (int d = 1; m.number >= 0 && e == MPI_SUCCESS && d < m.power; d *= 2) {
+    team_join(c, &m, tmp);
+    for (int d = 1; m.number >= 0 && d < m.power; d *= 2) {
         int peer = team_rank(&m, m.number ^ d);
-        e = send_receive(c, c->data, c->count, peer, tmp, c->count, peer);
-        if (e == MPI_SUCCESS)
-            e = combine(c, c->data, tmp, c->count, peer < c->rank);
+        send_receive(c, c->data, c->count, peer, tmp, c->count, peer);
+        combine(c, c->data, tmp, c->count, peer < c->rank);
     }
-    if (e == MPI_SUCCESS)
-        e = team_leave(c, &m);
+    team_leave(c, &m);
     scratch_free(c, tmp);
-    return e;
 }
 
-static int by_halves(const call *c, team m)
+static void by_halves(const call *c, team m)
 {
     int first, n;
     char *tmp = scratch(c, c->count);
-    int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
-    if (e == MPI_SUCCESS && m.number >= 0)
-        e = halve(c, &m, m.number, tmp, &first, &n);
-    if (e == MPI_SUCCESS && m.number >= 0)
-        e = unhalve(c, &m, m.number, 0);
-    if (e == MPI_SUCCESS)
-        e = team_leave(c, &m);
+    team_join(c, &m, tmp);
+    if (m.number >= 0) {
+        halve(c, &m, m.number, tmp, &first, &n);
+        unhalve(c, &m, m.number, 0);
+    }
+    team_leave(c, &m);
     scratch_free(c, tmp);
-    return e;
 }
 
 /* Reduces by recursive halving, then gathers by recursive doubling. Source: Rabenseifner (2004). */
-int allreduce_rabenseifner(const call *c) { return by_halves(c, team_of(c)); }
+void allreduce_rabenseifner(const call *c) { by_halves(c, team_of(c)); }
 
 /* Rabenseifner's algorithm, except that ranks far from each other exchange the long messages. */
-int allreduce_rabenseifner_far(const call *c) { return by_halves(c, team_far(c)); }
+void allreduce_rabenseifner_far(const call *c) { by_halves(c, team_far(c)); }
 
 /* Returns the index of the first element of part i of the vector. All parts have the same length, except that the
  * first parts may have one more element. */
@@ -59,62 +54,58 @@ static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i)
 
 /* Sends elements to one rank and combines elements from another rank with its own, segment by segment. It combines a
  * segment while it receives the next one. tmp holds two segments. */
-static int swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
+static void swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    int e = MPI_SUCCESS, most = n > m ? n : m;
-    for (int k = 0, at_k = 0; e == MPI_SUCCESS && at_k < most + step; k++, at_k += step) {
+    int most = n > m ? n : m;
+    for (int k = 0, at_k = 0; at_k < most + step; k++, at_k += step) {
         int w = k % 2, before = at_k - step;
         if (at_k < m)
-            e = start_receive(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
-        if (e == MPI_SUCCESS)
-            e = wait_all(&sent[w], 1);
-        if (e == MPI_SUCCESS && at_k < n)
-            e = start_send(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
-        if (e != MPI_SUCCESS || before < 0 || before >= m)
+            start_receive(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
+        wait_all(&sent[w], 1);
+        if (at_k < n)
+            start_send(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
+        if (before < 0 || before >= m)
             continue;
-        e = wait_receives(&got[!w], 1);
-        if (e == MPI_SUCCESS)
-            e = combine(c, at(c, c->data, in + before), at(c, tmp, !w * step), at_most(step, m - before), 1);
+        wait_receives(c, &got[!w], 1, at_most(step, m - before));
+        combine(c, at(c, c->data, in + before), at(c, tmp, !w * step), at_most(step, m - before), 1);
     }
-    return e != MPI_SUCCESS ? e : wait_all(sent, 2);
+    wait_all(sent, 2);
 }
 
 /* Ring: first partial results travel round the ring, then the results. Source: Patarasuk and Yuan, Bandwidth optimal
  * all-reduce algorithms for clusters of workstations (2009). */
-int allreduce_ring(const call *c)
+void allreduce_ring(const call *c)
 {
-    int next = after(c, c->rank, 1), before = after(c, c->rank, -1), step = segment_of(c, c->count / c->size + 1), e;
+    int next = after(c, c->rank, 1), before = after(c, c->rank, -1), step = segment_of(c, c->count / c->size + 1);
     char *tmp = scratch(c, 2 * step);
-    e = tmp == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+    for (int k = 0; k < c->size - 1; k++) {
         int out = after(c, c->rank, -k), in = after(c, before, -k);
-        e = swap_and_combine(c, begins(c, out), length(c, out), next, begins(c, in), length(c, in), before, tmp, step);
+        swap_and_combine(c, begins(c, out), length(c, out), next, begins(c, in), length(c, in), before, tmp, step);
     }
-    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+    for (int k = 0; k < c->size - 1; k++) {
         int out = after(c, next, -k), in = after(c, c->rank, -k);
-        e = send_receive(c, at(c, c->data, begins(c, out)), length(c, out), next, at(c, c->data, begins(c, in)), length(c, in), before);
+        send_receive(c, at(c, c->data, begins(c, out)), length(c, out), next, at(c, c->data, begins(c, in)), length(c, in), before);
     }
     scratch_free(c, tmp);
-    return e;
 }
 
 /* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
  * collective communication routines (2005), 3.1. */
-int allreduce_ring_depth_first(const call *c)
+void allreduce_ring_depth_first(const call *c)
 {
     call there = by_position(c);
-    return allreduce_ring(&there);
+    allreduce_ring(&there);
 }
 
-int allreduce_recursive_doubling_depth_first(const call *c)
+void allreduce_recursive_doubling_depth_first(const call *c)
 {
     call there = by_position(c);
-    return allreduce_recursive_doubling(&there);
+    allreduce_recursive_doubling(&there);
 }
 
-int allreduce_rabenseifner_depth_first(const call *c)
+void allreduce_rabenseifner_depth_first(const call *c)
 {
     call there = by_position(c);
-    return allreduce_rabenseifner(&there);
+    allreduce_rabenseifner(&there);
 }

@@ -1,11 +1,13 @@
 #include "serve.h"
 
+#include <limits.h>
+
 /* Returns whether the MPI library accepts a buffer. A message to MPI_PROC_NULL is only checked. */
-static int accepts(const void *buf, int count, MPI_Datatype type)
+static int accepts(const void *buf, MPI_Count count, MPI_Datatype type)
 {
     if (buf == MPI_IN_PLACE || count < 0 || type == MPI_DATATYPE_NULL)
         return 0;
-    return PMPI_Send(buf, bytes_of(count, type) > 0 ? count : 0, type, MPI_PROC_NULL, TAG, comm_alone) == MPI_SUCCESS;
+    return PMPI_Send(buf, bytes_of(count, type) > 0 && count <= INT_MAX ? (int)count : 0, type, MPI_PROC_NULL, TAG, comm_alone) == MPI_SUCCESS;
 }
 
 /* Returns whether the MPI library applies an operation to a type. A reduction without elements is only checked. */
@@ -16,17 +18,19 @@ static int applies(MPI_Op op, MPI_Datatype type)
 }
 
 /* Returns the largest count, or -1 if a count is negative. */
-static int largest(const int *counts, int size)
+static MPI_Count largest(const arguments *a, const void *counts, int size)
 {
-    int most = 0;
-    for (int r = 0; r < size; r++)
-        most = counts[r] < 0 || most < 0 ? -1 : counts[r] > most ? counts[r] : most;
+    MPI_Count most = 0;
+    for (int r = 0; r < size; r++) {
+        MPI_Count n = count_at(a, counts, r);
+        most = n < 0 || most < 0 ? -1 : n > most ? n : most;
+    }
     return most;
 }
 
 /* Returns whether the MPI library refuses the call because its buffers are the same memory. Not every library does. In
  * a gather that means the block that a rank sends to itself. */
-static int aliased(const arguments *a, int scount, int rcount, int rank)
+static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int rank)
 {
     MPI_Aint lower, extent;
     void *to = a->recv;
@@ -34,25 +38,25 @@ static int aliased(const arguments *a, int scount, int rcount, int rank)
         return a->send == to && rcount > 0;
     PMPI_Type_get_extent(a->rtype, &lower, &extent);
     if (a->what == ALLGATHER || a->what == GATHER)
-        to = moved(to, (MPI_Aint)rank * rcount * extent);
+        to = moved(to, rank * rcount * extent);
     else if (a->what == ALLGATHERV)
-        to = moved(to, a->displs[rank] * extent);
-    return a->send == to && scount > 0 && PMPI_Gather(a->send, scount, a->stype, to, rcount, a->rtype, 0, comm_alone) != MPI_SUCCESS;
+        to = moved(to, displ_at(a, a->displs, rank) * extent);
+    return a->send == to && scount > 0 && PMPI_Gather(a->send, (int)scount, a->stype, to, (int)rcount, a->rtype, 0, comm_alone) != MPI_SUCCESS;
 }
 
 /* Returns the number of elements that a rank sends to another rank, at most. */
-static int sent_count(const arguments *a, int size)
+static MPI_Count sent_count(const arguments *a, int size)
 {
     if (a->what == REDUCE_SCATTER || a->what == ALLTOALLV)
-        return largest(a->what == ALLTOALLV ? a->scounts : a->counts, size);
+        return largest(a, a->what == ALLTOALLV ? a->scounts : a->counts, size);
     return is_reduction(a->what) ? a->rcount : a->scount;
 }
 
 /* Returns the number of elements that a rank receives from another rank, at most. */
-static int received_count(const arguments *a, int rank, int size)
+static MPI_Count received_count(const arguments *a, int rank, int size)
 {
-    int most = a->counts != NULL ? largest(a->counts, size) : a->rcount;
-    return a->what == REDUCE_SCATTER && a->send != MPI_IN_PLACE && most > 0 ? a->counts[rank] : most;
+    MPI_Count most = a->counts != NULL ? largest(a, a->counts, size) : a->rcount;
+    return a->what == REDUCE_SCATTER && a->send != MPI_IN_PLACE && most > 0 ? count_at(a, a->counts, rank) : most;
 }
 
 int arguments_valid(const arguments *a, int rank, int size)
@@ -62,7 +66,7 @@ int arguments_valid(const arguments *a, int rank, int size)
     int in_place = is_root && a->send == MPI_IN_PLACE && a->what != SCATTER, placed = is_root && a->recv == MPI_IN_PLACE && a->what == SCATTER;
     int sends = a->what != BARRIER && a->what != BCAST && !in_place && (is_root || !from_root);
     int gets = a->what != BARRIER && !placed && (is_root || !to_root) && (a->what != EXSCAN || rank > 0 || in_place);
-    int scount = sends ? sent_count(a, size) : 0, rcount = gets ? received_count(a, rank, size) : 0;
+    MPI_Count scount = sends ? sent_count(a, size) : 0, rcount = gets ? received_count(a, rank, size) : 0;
     if ((to_root || from_root) && (a->root < 0 || a->root >= size))
         return 0;
     if (sends && !accepts(a->send, scount, is_reduction(a->what) ? a->rtype : a->stype))
@@ -71,5 +75,7 @@ int arguments_valid(const arguments *a, int rank, int size)
         return 0;
     if (is_reduction(a->what) && !applies(a->op, a->rtype))
         return 0;
+    if (scount > INT_MAX || rcount > INT_MAX)
+        return a->what == ALLTOALLV; /* in other calls the ranks disagree: calls with so many elements are not served */
     return !sends || !gets || !aliased(a, scount, rcount, rank);
 }

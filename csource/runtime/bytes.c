@@ -1,6 +1,6 @@
 #include "tutti.h"
 
-sized sizes_known[TYPES]; /* no type has handle 0 */
+PER_THREAD sized sizes_known[TYPES]; /* no type has handle 0 */
 
 /* Returns whether a type is predefined. */
 int type_named(MPI_Datatype type)
@@ -23,10 +23,12 @@ size_t type_size(MPI_Datatype type)
     return (size_t)size;
 }
 
-size_t counts_bytes(const int *counts, int n, MPI_Datatype type)
+size_t counts_bytes(const void *counts, int wide, int n, MPI_Datatype type)
 {
     size_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (size_t)(counts[i] > 0 ? counts[i] : 0);
+    for (int i = 0; i < n; i++) {
+        MPI_Count count = wide ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i];
+        sum += (size_t)(count > 0 ? count : 0);
+    }
     return sum * bytes_of(1, type);
 }

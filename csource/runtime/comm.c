@@ -22,12 +22,14 @@ typedef struct switched {
 enum { MOST_PRIVATE = 128 };
 
 static comm no_comm = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
-comm *last_comm = &no_comm;
+PER_THREAD comm *last_comm = &no_comm;
 MPI_Comm comm_alone = MPI_COMM_NULL;
 
+static char guard;              /* of the following variables, except those that are atomic */
 static comm *slots[SLOTS];
-static int privates; /* communicators for messages that exist */
-static comm *oldest, *newest; /* in the order of their first calls */
+static comm *spare;             /* of freed communicators; they are used again, because threads may have them as their last_comm */
+static int privates;            /* communicators for messages that exist; atomic */
+static comm *oldest, *newest;   /* in the order of their first private communicators */
 static shape *shapes;
 static int keyval;
 
@@ -50,7 +52,7 @@ static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL) {
         PMPI_Comm_free(&c->private);
-        privates--;
+        __atomic_fetch_sub(&privates, 1, __ATOMIC_RELAXED);
     }
     while (c->switched != NULL) {
         switched *s = c->switched;
@@ -61,24 +63,54 @@ static void free_own(comm *c)
     }
 }
 
+static void link_own(comm *c)
+{
+    lock(&guard);
+    if (oldest != c && c->older == NULL) {
+        c->older = newest;
+        *(newest == NULL ? &oldest : &newest->newer) = c;
+        newest = c;
+    }
+    unlock(&guard);
+}
+
+static void unlink_own(comm *c)
+{
+    if (oldest != c && c->older == NULL)
+        return;
+    *(c->older == NULL ? &oldest : &c->older->newer) = c->newer;
+    *(c->newer == NULL ? &newest : &c->newer->older) = c->older;
+}
+
+static void retire(comm *c)
+{
+    free_own(c);
+    layout_free(c->layout);
+    explorer_free(c->explorer);
+    __atomic_store_n(&c->handle, MPI_COMM_NULL, __ATOMIC_RELAXED);
+    memset(&c->shape, 0, sizeof *c - offsetof(comm, shape));
+    lock(&guard);
+    c->next = spare;
+    spare = c;
+    unlock(&guard);
+}
+
 /* MPI calls this function before it frees a communicator. A later communicator may get the same handle. */
 static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
     (void)key, (void)extra;
+    lock(&guard);
     while (*at != NULL && *at != gone)
         at = &(*at)->next;
-    if (*at == NULL)
-        return MPI_SUCCESS;
-    *at = gone->next;
-    if (last_comm == gone)
-        last_comm = &no_comm;
-    *(gone->older == NULL ? &oldest : &gone->older->newer) = gone->newer;
-    *(gone->newer == NULL ? &newest : &gone->newer->older) = gone->older;
-    free_own(gone);
-    layout_free(gone->layout);
-    explorer_free(gone->explorer);
-    free(gone);
+    int known = *at != NULL;
+    if (known) {
+        *at = gone->next;
+        unlink_own(gone);
+    }
+    unlock(&guard);
+    if (known)
+        retire(gone);
     return MPI_SUCCESS;
 }
 
@@ -143,18 +175,21 @@ void comms_start(MPI_Comm world)
     ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
     take_places(world, host, size);
-    PMPI_Comm_dup(MPI_COMM_SELF, &comm_alone);
+    PMPI_Comm_split(world, rank, 0, &comm_alone);
     PMPI_Comm_set_errhandler(comm_alone, MPI_ERRORS_RETURN);
     PMPI_Comm_group(world, &world_group);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
-/* All ranks free communicators in the order of the first calls on them. This order cannot deadlock, because the first
- * calls of the application had the same order and did not deadlock. */
+/* All ranks free communicators in the order in which they were made. This order cannot deadlock, because making them did
+ * not deadlock. Threads of a rank make them in any order, so MPI_Finalize frees those. */
 void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)
-        free_own(c);
+        if (many_threads)
+            c->private = MPI_COMM_NULL;
+        else
+            free_own(c);
     PMPI_Comm_free(&comm_alone);
     PMPI_Comm_free_keyval(&keyval);
     PMPI_Group_free(&world_group);
@@ -245,23 +280,29 @@ static const shape *shape_of(MPI_Comm handle)
     int *members = comm_members(handle, &n);
     for (int i = 0; i < n; i++)
         outsiders += members[i] == MPI_UNDEFINED;
+    lock(&guard);
     const shape *s = outsiders ? NULL : find_shape(count_nodes(members, n));
+    unlock(&guard);
     free(members);
     return s;
 }
 
 static comm *comm_new(MPI_Comm handle)
 {
-    comm *c = allocate(1, sizeof *c);
-    c->handle = handle;
+    lock(&guard);
+    comm *c = spare;
+    spare = c == NULL ? NULL : c->next;
+    unlock(&guard);
+    if (c == NULL)
+        c = allocate(1, sizeof *c);
     c->shape = shape_of(handle);
     c->private = MPI_COMM_NULL;
     PMPI_Comm_rank(handle, &c->rank);
+    __atomic_store_n(&c->handle, handle, __ATOMIC_RELAXED);
+    lock(&guard);
     c->next = slots[slot_of(handle)];
     slots[slot_of(handle)] = c;
-    c->older = newest;
-    *(newest == NULL ? &oldest : &newest->newer) = c;
-    newest = c;
+    unlock(&guard);
     PMPI_Comm_set_attr(handle, keyval, c);
     return c;
 }
@@ -270,9 +311,11 @@ comm *comm_find(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL)
         return &no_comm;
+    lock(&guard);
     comm *c = slots[slot_of(handle)];
     while (c != NULL && c->handle != handle)
         c = c->next;
+    unlock(&guard);
     return last_comm = c != NULL ? c : comm_new(handle);
 }
 
@@ -308,8 +351,9 @@ MPI_Comm comm_private(comm *c)
 {
     prepare_duplicate(c, &c->served);
     if (c->private == MPI_COMM_NULL && (forcing || (c->served < LASTING && ++c->served == LASTING))) {
-        c->private = private_new(c->handle, privates < MOST_PRIVATE);
-        privates += c->private != MPI_COMM_NULL;
+        c->private = private_new(c->handle, __atomic_load_n(&privates, __ATOMIC_RELAXED) < MOST_PRIVATE);
+        __atomic_fetch_add(&privates, c->private != MPI_COMM_NULL, __ATOMIC_RELAXED);
+        link_own(c);
     }
     return c->private;
 }
@@ -331,6 +375,7 @@ MPI_Comm comm_switched(comm *c, const library_algorithm *by)
         library_set(by, 1);
         s->comm = private_new(c->handle, 1);
         library_set(by, 0);
+        link_own(c);
     }
     return s->comm;
 }

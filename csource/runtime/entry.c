@@ -1,16 +1,18 @@
-/* MPI_Init, MPI_Init_thread and MPI_Finalize. A tool that is loaded before or behind libtutti replaces them, too, and
- * calls the same functions of PMPI. Those are therefore in this file as well. A tool behind libtutti calls them while
- * libtutti's own MPI_Init runs. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of Sessions. A tool that is loaded before or behind libtutti
+ * replaces the first three, too, and calls the same functions of PMPI. Those are therefore in this file as well. A tool
+ * behind libtutti calls them while libtutti's own MPI_Init runs. */
 #include "next.h"
 
-static int stacked; /* MPI_Init or MPI_Init_thread was called by this name */
+static int stacked;   /* the program starts MPI by a function of that name, not by PMPI_Init */
+static int from_init; /* it calls MPI_Init or MPI_Init_thread */
 
 #define NEXT(name) ((__typeof__(&name))next_function(#name))
 
 static int started(int error)
 {
-    if (error == MPI_SUCCESS)
-        begin(stacked);
+    int level;
+    if (error == MPI_SUCCESS && PMPI_Query_thread(&level) == MPI_SUCCESS)
+        from_init |= begin(MPI_COMM_WORLD, level == MPI_THREAD_MULTIPLE, stacked);
     return error;
 }
 
@@ -51,3 +53,63 @@ int PMPI_Finalize(void)
     end();
     return NEXT(PMPI_Finalize)();
 }
+
+#if MPI_4
+
+/* A program that does not call MPI_Init has no communicator of all ranks. Libtutti starts when the program makes one from a
+ * group, and ends with the last session. */
+
+static MPI_Session session; /* the last one */
+static int sessions;        /* open ones; atomic */
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *made)
+{
+    check_origin(__builtin_return_address(0));
+    int e = NEXT(MPI_Session_init)(info, handler, made);
+    if (e != MPI_SUCCESS)
+        return e;
+    stacked = 1;
+    session = *made;
+    __atomic_fetch_add(&sessions, 1, __ATOMIC_RELAXED);
+    return e;
+}
+
+static int has_all_ranks(MPI_Comm made)
+{
+    int n, all = -1;
+    MPI_Group group;
+    PMPI_Comm_size(made, &n);
+    if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS) {
+        PMPI_Group_size(group, &all);
+        PMPI_Group_free(&group);
+    }
+    return n == all;
+}
+
+static int permits_threads(void)
+{
+    char level[32] = "";
+    int length = sizeof level, found;
+    MPI_Info info;
+    PMPI_Session_get_info(session, &info);
+    PMPI_Info_get_string(info, "thread_level", &length, level, &found);
+    PMPI_Info_free(&info);
+    return strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *made)
+{
+    int e = NEXT(MPI_Comm_create_from_group)(group, tag, info, handler, made);
+    if (e == MPI_SUCCESS && *made != MPI_COMM_NULL && sessions > 0 && has_all_ranks(*made))
+        begin(*made, permits_threads(), stacked);
+    return e;
+}
+
+int MPI_Session_finalize(MPI_Session *s)
+{
+    if (__atomic_sub_fetch(&sessions, 1, __ATOMIC_RELAXED) == 0 && !from_init)
+        end();
+    return NEXT(MPI_Session_finalize)(s);
+}
+
+#endif

@@ -2,28 +2,23 @@
 
 #include <stdlib.h>
 
-int exchange_all(const call *c, const char *out, int step, int spread)
+void exchange_all(const call *c, const char *out, int step, int spread)
 {
-    int n = 0, e = MPI_SUCCESS;
-    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof *all);
-    if (all == NULL)
-        return MPI_ERR_NO_MEM;
-    for (int k = 0; e == MPI_SUCCESS && k < c->size; k++) {
+    int n = 0;
+    MPI_Request *all = requests_of(2 * c->size);
+    for (int k = 0; k < c->size; k++) {
         int from = spread ? after(c, c->rank, -k) : k;
         if (from != c->rank)
-            e = start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n++]);
+            start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n++]);
     }
-    for (int k = 0; e == MPI_SUCCESS && k < c->size; k++) {
+    for (int k = 0; k < c->size; k++) {
         int to = spread ? after(c, c->rank, k) : k;
         if (to != c->rank)
-            e = start_send(c, at(c, out, to * step), c->count, to, &all[n++]);
+            start_send(c, at(c, out, to * step), c->count, to, &all[n++]);
     }
-    if (e == MPI_SUCCESS)
-        e = wait_receives(all, c->size - 1);
-    if (e == MPI_SUCCESS)
-        e = wait_all(all + c->size - 1, c->size - 1);
+    wait_receives(c, all, c->size - 1, c->count);
+    wait_all(all + c->size - 1, c->size - 1);
     free(all);
-    return e;
 }
 
 /* Returns whether a barrier precedes round k. Barriers are spread evenly over the rounds. */
@@ -33,19 +28,16 @@ static int barrier_before(const call *c, int k)
     return (k - 1) * (barriers + 1) / rounds != (k - 2) * (barriers + 1) / rounds;
 }
 
-int exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s)
+void exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s)
 {
-    int e = MPI_SUCCESS;
-    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+    for (int k = 1; k < c->size; k++) {
         int to = by == BY_XOR ? c->rank ^ k : after(c, c->rank, k), from = by == BY_XOR ? to : after(c, c->rank, -k);
         if (s == BY_MESSAGES && k > 1)
-            e = send_receive(c, NULL, 0, from, NULL, 0, to);
+            send_receive(c, NULL, 0, from, NULL, 0, to);
         else if (s == BY_BARRIERS && k > 1 && barrier_before(c, k))
-            e = barrier_bruck(c);
-        if (e == MPI_SUCCESS)
-            e = send_receive(c, at(c, out, to * step), c->count, to, at(c, c->data, from * c->count), c->count, from);
+            barrier_bruck(c);
+        send_receive(c, at(c, out, to * step), c->count, to, at(c, c->data, from * c->count), c->count, from);
     }
-    return e;
 }
 
 /* Returns whether the n-th power of d is at most limit. */

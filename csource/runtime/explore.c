@@ -56,7 +56,7 @@ struct explorer {
 
 int exploring, explore_trials, explore_rechecks;
 
-static int site; /* of the next calls */
+static PER_THREAD int site; /* of the next calls */
 
 /* The settings of exploration. All ranks use the settings of rank 0. */
 static struct {
@@ -273,7 +273,7 @@ static int explore(comm *c, class *of)
         chosen = draw(c->explorer, of);
     if (settings.check)
         check_agreement(c, of, chosen);
-    explore_trials += chosen >= 0 && chosen < of->mix->n;
+    __atomic_fetch_add(&explore_trials, chosen >= 0 && chosen < of->mix->n, __ATOMIC_RELAXED);
     return chosen;
 }
 
@@ -323,7 +323,7 @@ static void recheck(class *of)
 {
     elimination_recheck(of->elimination);
     monitor_stop(&of->monitor);
-    explore_rechecks++;
+    __atomic_fetch_add(&explore_rechecks, 1, __ATOMIC_RELAXED);
 }
 
 /* Chooses the algorithm that serves the next call of a class in mode learn. *timed becomes 1 if the elimination
@@ -338,7 +338,7 @@ static int learn(comm *c, class *of, const pick *best, int *timed, int *watched)
         *watched = 0;
     }
     *timed = chosen >= 0;
-    explore_trials += *timed;
+    __atomic_fetch_add(&explore_trials, *timed, __ATOMIC_RELAXED);
     return *timed ? chosen : elimination_best(of->elimination);
 }
 
@@ -455,7 +455,7 @@ void explore_start(MPI_Comm world, const char *folder)
         fprintf(stderr, "tutti: %s%s%s: nothing is explored\n", folder == NULL ? "" : folder, folder == NULL ? "" : ": ", why);
     PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, world);
     exploring = settings.valid;
-    if (exploring && settings.learn && settings.use_rma)
+    if (exploring && settings.learn && settings.use_rma && !many_threads)
         channels_start(world);
 }
 
@@ -463,7 +463,7 @@ void explore_start(MPI_Comm world, const char *folder)
  * world is certain to exist on all ranks. */
 void explore_end(void)
 {
-    comm *c = comm_of(MPI_COMM_WORLD);
+    comm *c = comm_of(first_comm);
     if (c->explorer != NULL && c->explorer->pending > 0)
         exchange_times(c);
     channels_end();

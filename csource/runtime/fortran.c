@@ -1,9 +1,11 @@
 /* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see their calls;
  * the wrappers in this file replace the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08
  * calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C. The exception is
- * module mpi_f08, for calls without a buffer. The names here end in one underscore, as those of the GNU, Intel,
+ * module mpi_f08, for calls without a buffer. The MPI ABI defines no names of Fortran functions. The names here end in one underscore, as those of the GNU, Intel,
  * LLVM and NVIDIA compilers do. */
 #include "tutti.h"
+
+#if defined(OPEN_MPI) || defined(MPICH_VERSION)
 
 typedef MPI_Fint *integer;
 
@@ -144,5 +146,7 @@ void mpi_init_thread_f08_(integer required, integer provided, integer error)
 void mpi_finalize_f08_(integer error) { send_to(error, MPI_Finalize()); }
 
 void mpi_barrier_f08_(integer on, integer error) { send_to(error, MPI_Barrier(COMM(on))); }
+
+#endif
 
 #endif

@@ -36,21 +36,26 @@ int team_rank(const team *m, int number)
     return number < m->pairs ? 2 * number + 1 : number + m->pairs;
 }
 
-int team_join(const call *c, const team *m, char *tmp)
+void team_join(const call *c, const team *m, char *tmp)
 {
     if (c->rank >= 2 * m->pairs)
-        return MPI_SUCCESS;
-    if (m->number < 0)
-        return send_to(c, c->data, c->count, c->rank + 1);
-    int e = receive_from(c, tmp, c->count, c->rank - 1);
-    return e != MPI_SUCCESS ? e : combine(c, c->data, tmp, c->count, 1);
+        return;
+    if (m->number < 0) {
+        send_to(c, c->data, c->count, c->rank + 1);
+        return;
+    }
+    receive_from(c, tmp, c->count, c->rank - 1);
+    combine(c, c->data, tmp, c->count, 1);
 }
 
-int team_leave(const call *c, const team *m)
+void team_leave(const call *c, const team *m)
 {
     if (c->rank >= 2 * m->pairs)
-        return MPI_SUCCESS;
-    return m->number < 0 ? receive_from(c, c->data, c->count, c->rank + 1) : send_to(c, c->data, c->count, c->rank - 1);
+        return;
+    if (m->number < 0)
+        receive_from(c, c->data, c->count, c->rank + 1);
+    else
+        send_to(c, c->data, c->count, c->rank - 1);
 }
 
 /* Computes the part of a vector that a member has after halving it with partners at distances 1, 2, 4 … below the
@@ -72,37 +77,36 @@ static void part_of(const call *c, int number, int distance, int *first, int *n)
 
 /* Recursive halving: partners exchange halves of their vectors and combine them, until each member has one part of the
  * result. Source: Rabenseifner, Optimization of collective reduction operations (2004). */
-int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n)
+void halve(const call *c, const team *m, int number, char *tmp, int *first, int *n)
 {
-    int e = MPI_SUCCESS, offset = m->number ^ number; /* members are numbered starting from another member */
+    int offset = m->number ^ number; /* members are numbered starting from another member */
     *first = 0;
     *n = c->count;
-    for (int d = 1; e == MPI_SUCCESS && d < m->power; d *= 2) {
+    for (int d = 1; d < m->power; d *= 2) {
         int out, given, peer = team_rank(m, (number ^ d) ^ offset);
         part_of(c, number ^ d, 2 * d, &out, &given);
         part_of(c, number, 2 * d, first, n);
-        e = send_receive(c, at(c, c->data, out), given, peer, tmp, *n, peer);
-        if (e == MPI_SUCCESS)
-            e = combine(c, at(c, c->data, *first), tmp, *n, 0);
+        send_receive(c, at(c, c->data, out), given, peer, tmp, *n, peer);
+        combine(c, at(c, c->data, *first), tmp, *n, 0);
     }
-    return e;
 }
 
 /* Reverses halve. Partners send each other their parts of the result, or all parts go to member 0 if to_one is
  * set. */
-int unhalve(const call *c, const team *m, int number, int to_one)
+void unhalve(const call *c, const team *m, int number, int to_one)
 {
-    int e = MPI_SUCCESS, offset = m->number ^ number;
-    for (int d = m->power / 2; e == MPI_SUCCESS && d > 0; d /= 2) {
+    int offset = m->number ^ number;
+    for (int d = m->power / 2; d > 0; d /= 2) {
         int own, n, other, more, peer = team_rank(m, (number ^ d) ^ offset);
         part_of(c, number, 2 * d, &own, &n);
         part_of(c, number ^ d, 2 * d, &other, &more);
         if (!to_one)
-            e = send_receive(c, at(c, c->data, own), n, peer, at(c, c->data, other), more, peer);
-        else if (number & d)
-            return send_to(c, at(c, c->data, own), n, peer);
+            send_receive(c, at(c, c->data, own), n, peer, at(c, c->data, other), more, peer);
+        else if (number & d) {
+            send_to(c, at(c, c->data, own), n, peer);
+            return;
+        }
         else
-            e = receive_from(c, at(c, c->data, other), more, peer);
+            receive_from(c, at(c, c->data, other), more, peer);
     }
-    return e;
 }

@@ -1,5 +1,4 @@
 #include "library.h"
-#include "next.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -285,42 +284,26 @@ static int can(unsigned bits, const arguments *a, const shape *s)
     return !(bits & COUNT_POWER_OF_TWO) || a->rcount >= floor_power_of_two(s->ranks);
 }
 
-static int pass_on(const arguments *a, const functions *to, MPI_Comm on)
-{
-    switch (a->what) {
-    case ALLGATHER: return to->Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
-    case ALLREDUCE: return to->Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case ALLTOALL: return to->Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
-    case BARRIER: return to->Barrier(on);
-    case BCAST: return to->Bcast(a->recv, a->rcount, a->rtype, a->root, on);
-    case EXSCAN: return to->Exscan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case GATHER: return to->Gather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
-    case REDUCE: return to->Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, a->root, on);
-    case REDUCE_SCATTER: return to->Reduce_scatter(a->send, a->recv, a->counts, a->rtype, a->op, on);
-    case REDUCE_SCATTER_BLOCK: return to->Reduce_scatter_block(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    case SCAN: return to->Scan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
-    default: return to->Scatter(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
-    }
-}
-
-/* Lets an algorithm of the MPI library serve a call. Checks requirements on the number of elements only for
- * reductions. In other collectives the root may pass a different number with MPI_IN_PLACE. */
-int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
+/* Checks requirements on the number of elements only for reductions. In other collectives the root may pass a different
+ * number with MPI_IN_PLACE. */
+const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on)
 {
     const library_algorithm *t = (const library_algorithm *)of; /* of is its first member */
-    MPI_Comm on = c->handle;
     if ((bytes == 0 && a->what != BARRIER) || !can(of->needs, a, c->shape))
-        return 0;
-    if (t->fresh)
-        on = comm_switched(c, t);
-    if (on == MPI_COMM_NULL)
-        return 0;
+        return NULL;
+    MPI_Comm at = t->fresh ? comm_switched(c, t) : c->handle;
+    if (at == MPI_COMM_NULL)
+        return NULL;
+    *on = at;
     if (!t->fresh)
         library_set(t, 1);
-    a->error = pass_on(a, t->fresh ? &mpi_library : &next, on);
-    if (t->fresh && a->error != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(c->handle, a->error);
+    return t;
+}
+
+void library_leave(const library_algorithm *t, const comm *c, int error)
+{
     if (!t->fresh)
         library_set(t, 0);
-    return 1;
+    else if (error != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(c->handle, error);
 }

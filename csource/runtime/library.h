@@ -42,9 +42,11 @@ int library_matches(const char *banner, char *why);              /* whether the 
 
 static inline int is_library(const algorithm *a) { return a->run == NULL; }
 
-/* Lets an algorithm serve a call and stores the call's error code. If the algorithm cannot serve the call, the
- * function returns 0 and does nothing. */
-int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes);
+/* Prepares that an algorithm serves a call. Returns the algorithm, and the communicator on which the call must be made.
+ * Returns NULL if the algorithm cannot serve the call. library_leave must follow the call, whose error it raises if the
+ * application's communicator was not used. */
+const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on);
+void library_leave(const library_algorithm *t, const comm *c, int error);
 
 void library_set(const library_algorithm *t, int on); /* sets the variables to the algorithm's values, or with on 0 to their first values */
 

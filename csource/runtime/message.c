@@ -3,16 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int carrying; /* whether messages of the current call carry the flag */
-static int flag;     /* whether this rank has the flag */
+static PER_THREAD int carrying; /* whether messages of the current call carry the flag */
+static PER_THREAD int flag;     /* whether this rank has the flag */
 
-static int first_error;
+static PER_THREAD int first_error;
 
-int noted(int error)
+void note(int error)
 {
     if (first_error == MPI_SUCCESS)
         first_error = error;
-    return MPI_SUCCESS;
 }
 
 int noted_error(void)
@@ -38,88 +37,90 @@ static int out_tag(void) { return carrying && flag ? FLAGGED : TAG; }
 
 static int in_tag(void) { return carrying ? MPI_ANY_TAG : TAG; }
 
-static int received(int e, const MPI_Status *s)
+/* Ends a receive of n elements. After an error a rank may have sent fewer than the others expect. */
+static void received(const call *c, int e, const MPI_Status *s, int n)
 {
+    int got = n;
+    if (e == MPI_SUCCESS)
+        PMPI_Get_count(s, c->type, &got);
     flag |= e == MPI_SUCCESS && carrying && s->MPI_TAG == FLAGGED;
-    return noted(e);
+    note(got == n ? e : MPI_ERR_OTHER);
 }
 
-int send_to(const call *c, const char *from, int n, int to)
+void send_to(const call *c, const char *from, int n, int to)
 {
-    return noted(PMPI_Send(from, n, c->type, rank_of(c, to), out_tag(), c->comm));
+    note(PMPI_Send(from, n, c->type, rank_of(c, to), out_tag(), c->comm));
 }
 
-int receive_from(const call *c, char *into, int n, int from)
-{
-    MPI_Status s;
-    return received(PMPI_Recv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
-}
-
-int start_send(const call *c, const char *from, int n, int to, MPI_Request *r)
-{
-    return noted(PMPI_Isend(from, n, c->type, rank_of(c, to), out_tag(), c->comm, r));
-}
-
-int start_receive(const call *c, char *into, int n, int from, MPI_Request *r)
-{
-    return noted(PMPI_Irecv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, r));
-}
-
-int send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from)
+void receive_from(const call *c, char *into, int n, int from)
 {
     MPI_Status s;
-    return received(PMPI_Sendrecv(out, n, c->type, rank_of(c, to), out_tag(), in, m, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
+    received(c, PMPI_Recv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s, n);
 }
 
-int wait_all(MPI_Request *r, int n)
+void start_send(const call *c, const char *from, int n, int to, MPI_Request *r)
+{
+    note(PMPI_Isend(from, n, c->type, rank_of(c, to), out_tag(), c->comm, r));
+}
+
+void start_receive(const call *c, char *into, int n, int from, MPI_Request *r)
+{
+    note(PMPI_Irecv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, r));
+}
+
+void send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from)
+{
+    MPI_Status s;
+    received(c, PMPI_Sendrecv(out, n, c->type, rank_of(c, to), out_tag(), in, m, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s, m);
+}
+
+void wait_all(MPI_Request *r, int n)
 {
     for (int i = 0; i < n; i++)
-        noted(PMPI_Wait(&r[i], MPI_STATUS_IGNORE));
-    return MPI_SUCCESS;
+        note(PMPI_Wait(&r[i], MPI_STATUS_IGNORE));
 }
 
-int wait_receives(MPI_Request *r, int n)
+void wait_receives(const call *c, MPI_Request *r, int n, int count)
 {
     for (int i = 0; i < n; i++)
         if (r[i] != MPI_REQUEST_NULL) {
             MPI_Status s;
-            received(PMPI_Wait(&r[i], &s), &s);
+            received(c, PMPI_Wait(&r[i], &s), &s, count);
         }
-    return MPI_SUCCESS;
 }
 
-int copy(const call *c, char *to, const char *from, int n)
+void copy(const call *c, char *to, const char *from, int n)
 {
     if (n == 0 || to == from)
-        return MPI_SUCCESS;
-    if (!c->plain)
-        return send_receive(c, from, n, c->rank, to, n, c->rank);
-    memcpy(to, from, (size_t)n * (size_t)c->extent);
-    return MPI_SUCCESS;
+        return;
+    if (c->plain)
+        memcpy(to, from, (size_t)n * (size_t)c->extent);
+    else
+        send_receive(c, from, n, c->rank, to, n, c->rank);
 }
+
+MPI_Request *requests_of(int n) { return memory((size_t)n * sizeof(MPI_Request)); }
 
 /* Returns memory for n elements. An element's first byte may lie before or after the element's address. The extent
  * is not negative, because the MPI library serves calls with other types. */
 char *scratch(const call *c, int n)
 {
-    char *base = malloc((size_t)(c->span + c->extent * n) + 1);
-    return base == NULL ? NULL : (char *)((MPI_Aint)base - c->lower); /* the compiler takes moved for a read */
+    char *base = memory((size_t)(c->span + c->extent * n) + 1);
+    return (char *)((MPI_Aint)base - c->lower); /* the compiler takes moved for a read */
 }
 
-void scratch_free(const call *c, char *p)
-{
-    if (p != NULL)
-        free(moved(p, c->lower));
-}
+void scratch_free(const call *c, char *p) { free(moved(p, c->lower)); }
 
-int combine(const call *c, char *own, char *other, int n, int other_first)
+void combine(const call *c, char *own, char *other, int n, int other_first)
 {
     if (n == 0)
-        return MPI_SUCCESS;
-    if (other_first || c->commutative)
-        return PMPI_Reduce_local(other, own, n, c->type, c->op);
-    int e = PMPI_Reduce_local(own, other, n, c->type, c->op);
-    return e != MPI_SUCCESS ? e : copy(c, own, other, n);
+        return;
+    if (other_first || c->commutative) {
+        note(PMPI_Reduce_local(other, own, n, c->type, c->op));
+        return;
+    }
+    note(PMPI_Reduce_local(own, other, n, c->type, c->op));
+    copy(c, own, other, n);
 }
 
 /* Returns a copy of the call in which ranks are numbered by their positions in the topology. */

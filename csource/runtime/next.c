@@ -5,9 +5,10 @@
 #include <link.h>
 #include <stdio.h>
 
-#define OF_LIBRARY(name) .name = PMPI_##name,
-const functions mpi_library = {EACH_FUNCTION(OF_LIBRARY)};
-functions next = {EACH_FUNCTION(OF_LIBRARY)};
+#define DO(name) .name = PMPI_##name,
+const functions mpi_library = {EACH_FUNCTION};
+functions next = {EACH_FUNCTION};
+#undef DO
 
 function *next_function(const char *name)
 {
@@ -21,10 +22,11 @@ function *next_function(const char *name)
 __attribute__((constructor)) static void look_up(void)
 {
     function *f;
-#define LOOK_UP(name) \
+#define DO(name) \
     if ((f = next_function("MPI_" #name)) != NULL) \
         next.name = (__typeof__(next.name))f;
-    EACH_FUNCTION(LOOK_UP)
+    EACH_FUNCTION
+#undef DO
 }
 
 /* Returns the file that defines the function found, or NULL. An executable that only uses a function may have a
@@ -51,18 +53,18 @@ static int defines_init(const char *file)
 
 const char *hidden_by(int stacked, char *names, size_t size)
 {
-    static const char *const called[COLLECTIVES] = {
-#define NAME(name) "MPI_" #name,
-        EACH_COLLECTIVE(NAME)
+    static const char *const called[][2] = {
+#define NAMES(name, lower) {"MPI_" #name, #lower},
+        EACH_COLLECTIVE(NAMES)
     };
     const char *own = file_of(&next), *last = file_with("PMPI_Bcast", RTLD_DEFAULT), *by = NULL;
     size_t n = 0;
     for (int i = 0; i < COLLECTIVES; i++) {
-        const char *first = file_with(called[i], RTLD_DEFAULT);
+        const char *first = file_with(called[i][0], RTLD_DEFAULT);
         if (first == NULL || strcmp(first, own) == 0 || strcmp(first, last) == 0 || (stacked && defines_init(first)))
             continue;
         by = first;
-        n += (size_t)snprintf(names + n, n < size ? size - n : 0, "%s%s", n == 0 ? "" : ", ", collective_name((collective)i));
+        n += (size_t)snprintf(names + n, n < size ? size - n : 0, "%s%s", n == 0 ? "" : ", ", called[i][1]);
     }
     return by;
 }

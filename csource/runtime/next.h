@@ -8,15 +8,43 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The names of the collectives, as in the enum, and the other functions that are passed on after MPI_Init. */
-#define EACH_COLLECTIVE(DO) \
-    DO(Allgather) DO(Allgatherv) DO(Allreduce) DO(Alltoall) DO(Alltoallv) DO(Barrier) DO(Bcast) DO(Exscan) \
-    DO(Gather) DO(Reduce) DO(Reduce_scatter) DO(Reduce_scatter_block) DO(Scan) DO(Scatter)
-#define EACH_FUNCTION(DO) EACH_COLLECTIVE(DO) DO(Pcontrol)
+/* Open MPI 5 has the functions of MPI 4 except those with long counts. */
+#if MPI_VERSION >= 4
+#define LONG_COUNTS 1
+#define MPI_4 1
+#elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define LONG_COUNTS 0
+#define MPI_4 1
+#else
+#define LONG_COUNTS 0
+#define MPI_4 0
+#endif
 
-#define MEMBER(name) __typeof__(PMPI_##name) *name;
-typedef struct { EACH_FUNCTION(MEMBER) } functions;
-#undef MEMBER
+/* The names of the collectives, and in lower case. All but barrier have counts. */
+#define EACH_COUNTED(DO) \
+    DO(Allgather, allgather) DO(Allgatherv, allgatherv) DO(Allreduce, allreduce) DO(Alltoall, alltoall) DO(Alltoallv, alltoallv) \
+    DO(Bcast, bcast) DO(Exscan, exscan) DO(Gather, gather) DO(Reduce, reduce) DO(Reduce_scatter, reduce_scatter) \
+    DO(Reduce_scatter_block, reduce_scatter_block) DO(Scan, scan) DO(Scatter, scatter)
+#define EACH_COLLECTIVE(DO) EACH_COUNTED(DO) DO(Barrier, barrier)
+
+/* The functions that are passed on after MPI_Init: DO(name) for each. The user of these macros defines DO. */
+#define BASIC_FORMS(name, lower) DO(name) DO(I##lower)
+#define PERSISTENT_FORM(name, lower) DO(name##_init)
+#define LONG_FORMS(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)
+#define BASIC_FUNCTIONS \
+    EACH_COLLECTIVE(BASIC_FORMS) DO(Pcontrol) DO(Start) DO(Startall) DO(Request_free) DO(Wait) DO(Waitall) DO(Waitany) DO(Waitsome) \
+    DO(Test) DO(Testall) DO(Testany) DO(Testsome)
+#if LONG_COUNTS
+#define EACH_FUNCTION BASIC_FUNCTIONS EACH_COLLECTIVE(PERSISTENT_FORM) EACH_COUNTED(LONG_FORMS)
+#elif MPI_4
+#define EACH_FUNCTION BASIC_FUNCTIONS EACH_COLLECTIVE(PERSISTENT_FORM)
+#else
+#define EACH_FUNCTION BASIC_FUNCTIONS
+#endif
+
+#define DO(name) __typeof__(PMPI_##name) *name;
+typedef struct { EACH_FUNCTION } functions;
+#undef DO
 
 extern functions next;
 extern const functions mpi_library; /* those of the MPI library, for calls on communicators that tools do not know */

@@ -6,6 +6,17 @@
 
 #pragma GCC visibility push(hidden)
 
+typedef struct {
+    MPI_Count count;
+    MPI_Aint start; /* in bytes */
+} place_of_block;
+
+/* The blocks that an alltoallv sends or receives: the place of each rank's block, and the type of the elements. */
+typedef struct {
+    const place_of_block *at;
+    MPI_Datatype type;
+} block_set;
+
 /* The arguments of a call as an algorithm needs them. A vector holds elements of one type at intervals of extent
  * bytes. Elements are bytes in collectives without a reduction, except in alltoallv. The content of data before
  * and after a call:
@@ -14,8 +25,8 @@
  *   allreduce   count elements: the rank's own vector, then the result
  *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
  *   alltoall    size blocks of count, received; send holds the blocks to send
- *   alltoallv   blocks of counts at starts, received; sends describes the blocks to send, which are in send. In place,
- *               the blocks in data are sent before they are replaced
+ *   alltoallv   the blocks that receives describes; sends describes those to send, which are in send. In place, the
+ *               blocks in data are sent before they are replaced
  *   bcast       count elements; before, at the root
  *   exscan      count elements: the rank's own vector, then the result, except on rank 0
  *   gather      at the root size blocks of count, before the call only its own; on other ranks the rank's own block
@@ -29,12 +40,8 @@ typedef struct {
     const char *send;
     int count;
     const int *counts, *starts; /* of each rank; starts of reduce_scatter are prefix sums */
-    struct {
-        int in_place;
-        const int *counts, *starts;
-        MPI_Datatype type;
-        MPI_Aint extent;
-    } sends; /* of alltoallv */
+    int in_place;           /* an alltoallv */
+    block_set sends, receives; /* of an alltoallv */
     MPI_Datatype type;
     MPI_Aint extent, lower, span; /* of an element, in bytes; span: from the first to the last */
     int plain;                    /* elements have no holes */
@@ -67,7 +74,7 @@ enum { MOST_GATHERED = 64 << 20 }; /* bytes */
 typedef struct algorithm {
     collective what;
     const char *name;
-    int (*run)(const call *c); /* returns an error code of MPI */
+    void (*run)(const call *c);
     unsigned needs;
     const char *parameter; /* its parameter; NULL: none */
 } algorithm;
@@ -78,44 +85,44 @@ int repository_fits(const algorithm *a, int ranks);      /* whether it can serve
 int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
 
 /* The functions of the algorithms. Each collective has a file of its own. */
-int allgather_bruck(const call *c), allgather_gather_bcast(const call *c), allgather_linear(const call *c);
-int allgather_mesh(const call *c), allgather_mesh_3d(const call *c), allgather_neighbor(const call *c);
-int allgather_pair(const call *c), allgather_pair_barrier(const call *c), allgather_pair_light_barrier(const call *c);
-int allgather_pairwise(const call *c), allgather_pairwise_barrier(const call *c), allgather_pairwise_light_barrier(const call *c);
-int allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
-int allgather_ring_depth_first(const call *c), allgather_simple(const call *c), allgather_two_level(const call *c);
-int allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_ring(const call *c);
-int allgatherv_ring_depth_first(const call *c);
-int allreduce_allgather(const call *c), allreduce_alltoall_allgather(const call *c), allreduce_halving_allgather(const call *c);
-int allreduce_nonoverlapping(const call *c), allreduce_rabenseifner(const call *c);
-int allreduce_recursive_doubling(const call *c), allreduce_ring(const call *c);
-int allreduce_rabenseifner_depth_first(const call *c), allreduce_rabenseifner_far(const call *c);
-int allreduce_recursive_doubling_depth_first(const call *c), allreduce_ring_depth_first(const call *c);
-int allreduce_two_level(const call *c), allreduce_two_level_rabenseifner(const call *c);
-int alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c), alltoall_mesh_3d(const call *c);
-int alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoall_pair_light_barrier(const call *c);
-int alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
-int alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
-int alltoall_simple(const call *c), alltoall_windows(const call *c);
-int alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
-int barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
-int bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_linear(const call *c);
-int bcast_binomial_depth_first(const call *c), bcast_knomial(const call *c), bcast_magpie(const call *c);
-int bcast_multi_level(const call *c), bcast_multi_level_binary(const call *c), bcast_multi_level_pipeline(const call *c);
-int bcast_pipeline(const call *c), bcast_pipeline_depth_first(const call *c);
-int bcast_scatter_ring(const call *c), bcast_scatter_ring_depth_first(const call *c), bcast_split_binary(const call *c);
-int bcast_two_level(const call *c), bcast_two_level_binary(const call *c), bcast_two_level_pipeline(const call *c);
-int bcast_two_level_postal(const call *c);
-int exscan_linear(const call *c), exscan_recursive_doubling(const call *c);
-int gather_binomial(const call *c), gather_linear(const call *c);
-int reduce_binomial(const call *c), reduce_linear(const call *c), reduce_magpie(const call *c);
-int reduce_multi_level(const call *c), reduce_pipeline(const call *c), reduce_pipeline_depth_first(const call *c);
-int reduce_rabenseifner(const call *c), reduce_rabenseifner_depth_first(const call *c);
-int reduce_two_level(const call *c), reduce_two_level_pipeline(const call *c);
-int reduce_scatter_halving(const call *c), reduce_scatter_nonoverlapping(const call *c);
-int reduce_scatter_pairwise(const call *c), reduce_scatter_ring(const call *c);
-int scan_linear(const call *c), scan_recursive_doubling(const call *c);
-int scatter_binomial(const call *c), scatter_linear(const call *c);
+void allgather_bruck(const call *c), allgather_gather_bcast(const call *c), allgather_linear(const call *c);
+void allgather_mesh(const call *c), allgather_mesh_3d(const call *c), allgather_neighbor(const call *c);
+void allgather_pair(const call *c), allgather_pair_barrier(const call *c), allgather_pair_light_barrier(const call *c);
+void allgather_pairwise(const call *c), allgather_pairwise_barrier(const call *c), allgather_pairwise_light_barrier(const call *c);
+void allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
+void allgather_ring_depth_first(const call *c), allgather_simple(const call *c), allgather_two_level(const call *c);
+void allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_ring(const call *c);
+void allgatherv_ring_depth_first(const call *c);
+void allreduce_allgather(const call *c), allreduce_alltoall_allgather(const call *c), allreduce_halving_allgather(const call *c);
+void allreduce_nonoverlapping(const call *c), allreduce_rabenseifner(const call *c);
+void allreduce_recursive_doubling(const call *c), allreduce_ring(const call *c);
+void allreduce_rabenseifner_depth_first(const call *c), allreduce_rabenseifner_far(const call *c);
+void allreduce_recursive_doubling_depth_first(const call *c), allreduce_ring_depth_first(const call *c);
+void allreduce_two_level(const call *c), allreduce_two_level_rabenseifner(const call *c);
+void alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c), alltoall_mesh_3d(const call *c);
+void alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoall_pair_light_barrier(const call *c);
+void alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
+void alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
+void alltoall_simple(const call *c), alltoall_windows(const call *c);
+void alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
+void barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
+void bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_linear(const call *c);
+void bcast_binomial_depth_first(const call *c), bcast_knomial(const call *c), bcast_magpie(const call *c);
+void bcast_multi_level(const call *c), bcast_multi_level_binary(const call *c), bcast_multi_level_pipeline(const call *c);
+void bcast_pipeline(const call *c), bcast_pipeline_depth_first(const call *c);
+void bcast_scatter_ring(const call *c), bcast_scatter_ring_depth_first(const call *c), bcast_split_binary(const call *c);
+void bcast_two_level(const call *c), bcast_two_level_binary(const call *c), bcast_two_level_pipeline(const call *c);
+void bcast_two_level_postal(const call *c);
+void exscan_linear(const call *c), exscan_recursive_doubling(const call *c);
+void gather_binomial(const call *c), gather_linear(const call *c);
+void reduce_binomial(const call *c), reduce_linear(const call *c), reduce_magpie(const call *c);
+void reduce_multi_level(const call *c), reduce_pipeline(const call *c), reduce_pipeline_depth_first(const call *c);
+void reduce_rabenseifner(const call *c), reduce_rabenseifner_depth_first(const call *c);
+void reduce_two_level(const call *c), reduce_two_level_pipeline(const call *c);
+void reduce_scatter_halving(const call *c), reduce_scatter_nonoverlapping(const call *c);
+void reduce_scatter_pairwise(const call *c), reduce_scatter_ring(const call *c);
+void scan_linear(const call *c), scan_recursive_doubling(const call *c);
+void scatter_binomial(const call *c), scatter_linear(const call *c);
 
 /* message.c: messages between two ranks. */
 
@@ -128,24 +135,24 @@ void flag_carry(int raised);
 int flag_received(void);
 
 /* After an error, such as a message longer than its buffer, a rank goes on with the algorithm, because other ranks wait
- * for its messages. So the functions for messages note their errors and return MPI_SUCCESS. noted does that for a result
- * of MPI. noted_error returns the first error since the last time. */
-int noted(int error);
+ * for its messages. So the functions for messages note their errors. noted_error returns the first error since the last
+ * time. */
+void note(int error);
 int noted_error(void);
 
-int send_to(const call *c, const char *from, int n, int to);
-int receive_from(const call *c, char *into, int n, int from);
-int start_send(const call *c, const char *from, int n, int to, MPI_Request *r);
-int start_receive(const call *c, char *into, int n, int from, MPI_Request *r);
-int send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from);
-int wait_all(MPI_Request *r, int n);
-int wait_receives(MPI_Request *r, int n); /* of receives, which may bring the flag */
+void send_to(const call *c, const char *from, int n, int to);
+void receive_from(const call *c, char *into, int n, int from);
+void start_send(const call *c, const char *from, int n, int to, MPI_Request *r);
+void start_receive(const call *c, char *into, int n, int from, MPI_Request *r);
+void send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from);
+void wait_all(MPI_Request *r, int n);
+void wait_receives(const call *c, MPI_Request *r, int n, int count); /* of receives of count elements each, which may bring the flag */
 
 /* exchange.c: exchanges of one block between each two ranks. The block for rank 0 begins at out, and the block for
  * each further rank begins step elements later. */
 
 /* Exchanges all blocks at once. If spread is set, a rank begins with the ranks that follow it, otherwise with rank 0. */
-int exchange_all(const call *c, const char *out, int step, int spread);
+void exchange_all(const call *c, const char *out, int step, int spread);
 
 enum partner { ALONG_RING, BY_XOR };                      /* BY_XOR: the number of ranks is a power of two */
 enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
@@ -154,7 +161,7 @@ enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
  * exchanges with the rank that has the number (own rank XOR k). BY_MESSAGES: a rank sends its block when its partner is
  * ready to receive. BY_BARRIERS: as many barriers as the parameter says, or one between each two rounds, separate rounds.
  * Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
-int exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
+void exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
 
 /* Meshes. Each rank has one coordinate in each dimension. The stride of a dimension is the distance between ranks
  * whose coordinates differ by 1 in this dimension alone. */
@@ -166,13 +173,14 @@ mesh mesh_of(int size, int dimensions); /* with lengths as close to each other a
 /* Returns a copy of the call that is limited to the ranks on this rank's line in one dimension. ranks holds them. */
 call line_of(const call *c, int stride, int length, int count, int *ranks);
 
-int copy(const call *c, char *to, const char *from, int n);
-char *scratch(const call *c, int n); /* memory for n elements; NULL: none */
+void copy(const call *c, char *to, const char *from, int n);
+char *scratch(const call *c, int n); /* memory for n elements */
+MPI_Request *requests_of(int n);     /* memory for requests, to be freed */
 void scratch_free(const call *c, char *p);
 
 /* Combines n elements of own and other by the operation of the call, in the order of the ranks. The result is in
- * own; other is overwritten. Returns an error code of MPI. */
-int combine(const call *c, char *own, char *other, int n, int other_first);
+ * own; other is overwritten. */
+void combine(const call *c, char *own, char *other, int n, int other_first);
 
 /* halving.c: reductions by recursive halving. The number of members is the largest power of two that is not above
  * the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for itself and for the rank before
@@ -188,10 +196,10 @@ typedef struct {
 team team_of(const call *c);
 team team_far(const call *c);
 int team_rank(const team *m, int number);
-int team_join(const call *c, const team *m, char *tmp);  /* combines the data of each pair */
-int team_leave(const call *c, const team *m);            /* gives the result to both ranks of each pair */
-int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* *first, *n: the part of the vector that this rank has then */
-int unhalve(const call *c, const team *m, int number, int to_one);
+void team_join(const call *c, const team *m, char *tmp);  /* combines the data of each pair */
+void team_leave(const call *c, const team *m);            /* gives the result to both ranks of each pair */
+void halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* *first, *n: the part of the vector that this rank has then */
+void unhalve(const call *c, const team *m, int number, int to_one);
 
 call by_position(const call *c); /* the call with ranks numbered in depth-first order; needs a layout */
 

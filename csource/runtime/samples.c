@@ -14,6 +14,7 @@ enum { MOST_LINE = 512, BUFFER_BYTES = 64 << 10, MOST_PATH = 4096, TRIES = 100 }
 static int file = -1;
 static char path[MOST_PATH];
 static char waiting[BUFFER_BYTES]; /* whole lines */
+static char guard; /* of the samples */
 static size_t used;
 static time_t written;
 
@@ -81,21 +82,22 @@ static void write_out(void)
 void samples_flush(int now)
 {
     time_t at = seconds();
-    if (!now && at == written)
-        return;
+    lock(&guard);
+    if (now || at != written)
+        write_out();
     written = at;
-    write_out();
+    unlock(&guard);
 }
 
 void samples_add(collective what, const shape *at, uint64_t bytes, const char *name, double longest, double shortest)
 {
     const char *quote = strchr(name, ',') != NULL ? "\"" : "";
-    if (file < 0)
-        return;
+    lock(&guard);
     if (used > BUFFER_BYTES - MOST_LINE)
         write_out();
-    used += (size_t)snprintf(waiting + used, MOST_LINE, "%s,%d,%d,%llu,%s%.250s%s,%.9g,%.9g\n", collective_name(what), at->nodes, at->ppn,
+    used += file < 0 ? 0 : (size_t)snprintf(waiting + used, MOST_LINE, "%s,%d,%d,%llu,%s%.250s%s,%.9g,%.9g\n", collective_name(what), at->nodes, at->ppn,
                              (unsigned long long)bytes, quote, name, quote, longest, shortest);
+    unlock(&guard);
 }
 
 void samples_close(void)

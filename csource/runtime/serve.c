@@ -15,7 +15,7 @@ typedef struct {
     size_t unpack_bytes;
     char *vector;          /* elements of a reduction */
     int *starts, *counts;  /* of each rank, for allgatherv and reduce_scatter */
-    int error;
+    place_of_block *places; /* of each rank, for alltoallv */
 } stage;
 
 /* Returns whether the elements of a type are contiguous bytes. Messages are sent as bytes, since ranks may
@@ -34,10 +34,7 @@ static int is_plain(MPI_Datatype type)
 /* Allocates one of the stage's buffers, which are freed after the call. */
 static char *buffer_of(stage *s, int which, size_t bytes)
 {
-    s->packed[which] = malloc(bytes + 1);
-    if (s->packed[which] == NULL)
-        s->error = MPI_ERR_NO_MEM;
-    return s->packed[which];
+    return s->packed[which] = memory(bytes);
 }
 
 /* Copies elements to elements of another type by a message of the rank to itself. That is slower than MPI_Pack and
@@ -45,32 +42,30 @@ static char *buffer_of(stage *s, int which, size_t bytes)
 static void convert(const stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
 {
     const call *c = &s->c;
-    noted(PMPI_Sendrecv(from, n, type, c->rank, TAG, to, m, as, c->rank, TAG, c->comm, MPI_STATUS_IGNORE));
+    note(PMPI_Sendrecv(from, n, type, c->rank, TAG, to, m, as, c->rank, TAG, c->comm, MPI_STATUS_IGNORE));
 }
 
 /* Packs elements into contiguous bytes. */
 static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
 {
     int at = 0;
-    if (s->error != MPI_SUCCESS || bytes == 0)
+    if (bytes == 0)
         return;
     if (is_plain(type))
         memmove(to, from, bytes);
     else if (from == MPI_BOTTOM)
         convert(s, from, count, type, to, (int)bytes, MPI_BYTE);
     else
-        noted(PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm));
+        note(PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm));
 }
 
 static void unpack(stage *s, const char *from, int bytes, void *to, int count, MPI_Datatype type)
 {
     int at = 0;
-    if (s->error != MPI_SUCCESS)
-        return;
     if (to == MPI_BOTTOM)
         convert(s, from, bytes, MPI_BYTE, to, count, type);
     else
-        noted(PMPI_Unpack(from, bytes, &at, to, count, type, s->c.comm));
+        note(PMPI_Unpack(from, bytes, &at, to, count, type, s->c.comm));
 }
 
 /* Returns the content of a buffer as contiguous bytes: the buffer itself, or a packed copy. */
@@ -96,7 +91,7 @@ static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t 
     return buffer_of(s, 0, bytes);
 }
 
-static char *element(void *buf, int i, MPI_Datatype type)
+static char *element(void *buf, MPI_Aint i, MPI_Datatype type)
 {
     MPI_Aint lower, extent;
     PMPI_Type_get_extent(type, &lower, &extent);
@@ -109,29 +104,24 @@ static void own_block(stage *s, const arguments *a)
     size_t n = s->bytes;
     int rank = s->c.rank;
     if (a->send != MPI_IN_PLACE)
-        pack(s, s->c.data + (size_t)rank * n, n, a->send, a->scount, a->stype);
+        pack(s, s->c.data + (size_t)rank * n, n, a->send, (int)a->scount, a->stype);
     else if (s->unpacks)
-        pack(s, s->c.data + (size_t)rank * n, n, element(a->recv, rank * a->rcount, a->rtype), a->rcount, a->rtype);
+        pack(s, s->c.data + (size_t)rank * n, n, element(a->recv, rank * a->rcount, a->rtype), (int)a->rcount, a->rtype);
 }
 
 static void prepare_allgather(stage *s, const arguments *a)
 {
-    s->c.data = receives(s, a->recv, s->c.size * a->rcount, a->rtype, s->bytes * (size_t)s->c.size);
+    s->c.data = receives(s, a->recv, s->c.size * (int)a->rcount, a->rtype, s->bytes * (size_t)s->c.size);
     own_block(s, a);
 }
 
 /* Allocates the arrays starts and counts, with one number for each rank. */
-static int number_ranks(stage *s)
+static void number_ranks(stage *s)
 {
-    s->starts = malloc((size_t)s->c.size * 2 * sizeof *s->starts);
-    if (s->starts == NULL) {
-        s->error = MPI_ERR_NO_MEM;
-        return 0;
-    }
+    s->starts = memory((size_t)s->c.size * 2 * sizeof *s->starts);
     s->counts = s->starts + s->c.size;
     s->c.starts = s->starts;
     s->c.counts = s->counts;
-    return 1;
 }
 
 /* Prepares an allgatherv. If the type is plain and the displacements fit, blocks are received directly into the
@@ -140,71 +130,71 @@ static void prepare_allgatherv(stage *s, const arguments *a)
 {
     int size = (int)type_size(a->rtype), plain = is_plain(a->rtype), rank = s->c.rank;
     size_t all = 0;
-    if (!number_ranks(s))
-        return;
+    number_ranks(s);
     for (int r = 0; plain && r < s->c.size; r++)
-        plain = a->displs[r] >= 0 && ((uint64_t)a->displs[r] + (uint64_t)a->counts[r]) * (uint64_t)size <= INT_MAX;
+        plain = displ_at(a, a->displs, r) >= 0 && displ_at(a, a->displs, r) <= INT_MAX / size - count_at(a, a->counts, r);
     for (int r = 0; r < s->c.size; r++) {
-        s->counts[r] = a->counts[r] * size;
-        s->starts[r] = plain ? a->displs[r] * size : (int)all;
+        s->counts[r] = (int)count_at(a, a->counts, r) * size;
+        s->starts[r] = plain ? (int)displ_at(a, a->displs, r) * size : (int)all;
         all += (size_t)s->counts[r];
     }
     s->c.data = plain ? a->recv : buffer_of(s, 0, all);
-    if (s->error != MPI_SUCCESS)
-        return;
     s->unpacks = !plain;
     if (a->send != MPI_IN_PLACE)
-        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], a->send, a->scount, a->stype);
+        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], a->send, (int)a->scount, a->stype);
     else if (!plain)
-        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, a->displs[rank], a->rtype), a->counts[rank], a->rtype);
+        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, displ_at(a, a->displs, rank), a->rtype), (int)count_at(a, a->counts, rank), a->rtype);
+}
+
+/* Returns the blocks of one direction of an alltoallv. Writes their places to an array. */
+static block_set blocks_of(const arguments *a, const void *counts, const void *displs, MPI_Datatype type, int size, place_of_block *to)
+{
+    MPI_Aint lower, extent;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    for (int r = 0; r < size; r++)
+        to[r] = (place_of_block){count_at(a, counts, r), displ_at(a, displs, r) * extent};
+    return (block_set){to, type};
 }
 
 /* Prepares an alltoallv. Its messages use the application's MPI types, so nothing is packed. */
 static void prepare_alltoallv(stage *s, const arguments *a)
 {
-    MPI_Aint lower;
     call *c = &s->c;
+    c->in_place = a->send == MPI_IN_PLACE;
     c->data = a->recv;
-    c->counts = a->counts;
-    c->starts = a->displs;
-    c->type = a->rtype;
-    PMPI_Type_get_extent(a->rtype, &lower, &c->extent);
-    c->sends.in_place = a->send == MPI_IN_PLACE;
-    if (c->sends.in_place)
-        return;
     c->send = a->send;
-    c->sends.counts = a->scounts;
-    c->sends.starts = a->sdispls;
-    c->sends.type = a->stype;
-    PMPI_Type_get_extent(a->stype, &lower, &c->sends.extent);
+    s->places = memory(2 * (size_t)c->size * sizeof *s->places);
+    c->receives = blocks_of(a, a->counts, a->displs, a->rtype, c->size, s->places);
+    if (!c->in_place)
+        c->sends = blocks_of(a, a->scounts, a->sdispls, a->stype, c->size, s->places + c->size);
 }
 
 static void prepare_alltoall(stage *s, const arguments *a)
 {
     size_t all = s->bytes * (size_t)s->c.size;
-    s->c.data = receives(s, a->recv, s->c.size * a->rcount, a->rtype, all);
+    s->c.data = receives(s, a->recv, s->c.size * (int)a->rcount, a->rtype, all);
     if (a->send != MPI_IN_PLACE) {
-        s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, all);
+        s->c.send = as_bytes(s, a->send, s->c.size * (int)a->scount, a->stype, all);
         return;
     }
     s->c.send = buffer_of(s, 1, all);
-    pack(s, s->packed[1], all, a->recv, s->c.size * a->rcount, a->rtype);
+    pack(s, s->packed[1], all, a->recv, s->c.size * (int)a->rcount, a->rtype);
 }
 
 static void prepare_bcast(stage *s, const arguments *a)
 {
-    s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
+    s->c.data = receives(s, a->recv, (int)a->rcount, a->rtype, s->bytes);
     if (s->c.rank != a->root)
         return;
     if (s->unpacks)
-        pack(s, s->c.data, s->bytes, a->recv, a->rcount, a->rtype);
+        pack(s, s->c.data, s->bytes, a->recv, (int)a->rcount, a->rtype);
     s->unpacks = 0;
 }
 
 static void prepare_gather(stage *s, const arguments *a)
 {
     if (s->c.rank != a->root) {
-        s->c.data = (char *)as_bytes(s, a->send, a->scount, a->stype, s->bytes);
+        s->c.data = (char *)as_bytes(s, a->send, (int)a->scount, a->stype, s->bytes);
         return;
     }
     prepare_allgather(s, a);
@@ -213,21 +203,20 @@ static void prepare_gather(stage *s, const arguments *a)
 static void prepare_scatter(stage *s, const arguments *a)
 {
     if (s->c.rank == a->root)
-        s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, s->bytes * (size_t)s->c.size);
+        s->c.send = as_bytes(s, a->send, s->c.size * (int)a->scount, a->stype, s->bytes * (size_t)s->c.size);
     if (a->recv == MPI_IN_PLACE)
         s->c.data = buffer_of(s, 0, s->bytes);
     else
-        s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
+        s->c.data = receives(s, a->recv, (int)a->rcount, a->rtype, s->bytes);
 }
 
 /* Computes for each rank the number of elements before its block, and the sum of all counts. */
 static void sum_counts(stage *s, const arguments *a)
 {
-    if (!number_ranks(s))
-        return;
+    number_ranks(s);
     s->c.count = 0;
     for (int r = 0; r < s->c.size; r++) {
-        s->counts[r] = a->what == REDUCE_SCATTER ? a->counts[r] : a->rcount;
+        s->counts[r] = (int)(a->what == REDUCE_SCATTER ? count_at(a, a->counts, r) : a->rcount);
         s->starts[r] = s->c.count;
         s->c.count += s->counts[r];
     }
@@ -245,7 +234,7 @@ static void prepare_reduction(stage *s, const arguments *a)
     PMPI_Type_get_extent(a->rtype, &lower, &c->extent);
     PMPI_Type_get_true_extent(a->rtype, &c->lower, &c->span);
     PMPI_Op_commutative(a->op, &c->commutative);
-    c->count = a->rcount;
+    c->count = (int)a->rcount;
     if (c->extent <= 0)
         return; /* overlapping elements: the MPI library serves the call */
     int scattered = a->what == REDUCE_SCATTER || a->what == REDUCE_SCATTER_BLOCK;
@@ -253,21 +242,7 @@ static void prepare_reduction(stage *s, const arguments *a)
         sum_counts(s, a);
     int aside = scattered || (a->what == REDUCE && c->rank != a->root) ||
                 (a->what == EXSCAN && c->rank == 0 && a->send != MPI_IN_PLACE);
-    c->data = a->recv;
-    if (s->error != MPI_SUCCESS || !aside)
-        return;
-    c->data = s->vector = scratch(c, c->count);
-    if (s->vector == NULL)
-        s->error = MPI_ERR_NO_MEM;
-}
-
-/* Copies the rank's own elements to the memory in which they are reduced. It is called only when it is certain
- * that the algorithm can run. */
-static void start_reduction(stage *s, const arguments *a)
-{
-    const void *from = a->send != MPI_IN_PLACE ? a->send : a->recv;
-    if (s->error == MPI_SUCCESS)
-        s->error = copy(&s->c, s->c.data, from, s->c.count);
+    c->data = aside ? s->vector = scratch(c, c->count) : a->recv;
 }
 
 static void prepare(stage *s, const arguments *a)
@@ -292,7 +267,7 @@ static void unpack_blocks(stage *s, const arguments *a)
 {
     for (int r = 0; r < s->c.size; r++)
         if (s->counts[r] > 0)
-            unpack(s, s->c.data + s->starts[r], s->counts[r], element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype);
+            unpack(s, s->c.data + s->starts[r], s->counts[r], element(a->recv, displ_at(a, a->displs, r), a->rtype), (int)count_at(a, a->counts, r), a->rtype);
 }
 
 static void finish(stage *s, const arguments *a)
@@ -302,16 +277,18 @@ static void finish(stage *s, const arguments *a)
         unpack_blocks(s, a);
     else if (s->unpacks)
         unpack(s, s->packed[0], (int)s->unpack_bytes, s->unpack_to, s->unpack_count, a->rtype);
-    if (s->error == MPI_SUCCESS && scattered)
-        s->error = copy(&s->c, a->recv, at(&s->c, s->c.data, s->starts[s->c.rank]), s->counts[s->c.rank]);
+    if (scattered)
+        copy(&s->c, a->recv, at(&s->c, s->c.data, s->starts[s->c.rank]), s->counts[s->c.rank]);
 }
 
 static void clear(stage *s)
 {
-    scratch_free(&s->c, s->vector);
+    if (s->vector != NULL)
+        scratch_free(&s->c, s->vector);
     free(s->packed[0]);
     free(s->packed[1]);
     free(s->starts);
+    free(s->places);
 }
 
 /* The largest number of elements that libtutti serves, because numbers of elements are ints and algorithms add two
@@ -330,7 +307,7 @@ static int too_long(collective what, uint64_t bytes, int size)
 
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
 {
-    stage s = {.bytes = (size_t)bytes, .error = MPI_SUCCESS};
+    stage s = {.bytes = (size_t)bytes};
     call *c = &s.c;
     c->comm = on->comm;
     c->rank = on->rank;
@@ -342,15 +319,14 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     if (too_long(a->what, bytes, c->size))
         return 0;
     prepare(&s, a);
-    int can = s.error != MPI_SUCCESS || ((c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c));
-    if (can && is_reduction(a->what))
-        start_reduction(&s, a);
-    if (can && s.error == MPI_SUCCESS)
-        s.error = p->algorithm->run(c);
-    if (can)
+    int can = (c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c);
+    if (can) {
+        if (is_reduction(a->what))
+            copy(c, c->data, a->send != MPI_IN_PLACE ? a->send : a->recv, c->count);
+        p->algorithm->run(c);
         finish(&s, a);
+    }
     clear(&s);
-    noted(s.error);
     a->error = noted_error();
     return can;
 }

@@ -10,19 +10,25 @@
  * is rtype. */
 typedef struct {
     collective what;
+    int wide; /* the arrays are of MPI_Count and MPI_Aint, else of int */
     const void *send;
-    int scount;
+    MPI_Count scount;
     MPI_Datatype stype;
     void *recv;
-    int rcount;
+    MPI_Count rcount;
     MPI_Datatype rtype;
-    const int *counts;  /* receive counts: allgatherv, alltoallv, reduce_scatter */
-    const int *displs;  /* receive displacements: allgatherv, alltoallv */
-    const int *scounts, *sdispls; /* alltoallv */
+    const void *counts;  /* receive counts: allgatherv, alltoallv, reduce_scatter */
+    const void *displs;  /* receive displacements: allgatherv, alltoallv */
+    const void *scounts, *sdispls; /* alltoallv */
     MPI_Op op;
     int root;
     int error; /* that the call returns */
 } arguments;
+
+/* Return an element of an array of counts or displacements. */
+static inline MPI_Count count_at(const arguments *a, const void *counts, int i) { return a->wide ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i]; }
+
+static inline MPI_Aint displ_at(const arguments *a, const void *displs, int i) { return a->wide ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i]; }
 
 static inline int is_reduction(collective what)
 {

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int active, tracing, selecting, forcing;
+int active, tracing, selecting, forcing, many_threads;
 
 static MPI_Comm world = MPI_COMM_NULL; /* for messages of libtutti */
 static char *trace_path;               /* on rank 0 */
-static int many_threads;               /* on some rank several threads may call MPI at once */
-static int comms_known;                    /* comms_start was called */
+static int comms_known;                /* comms_start was called */
+static int over;                       /* end was called */
+
+MPI_Comm first_comm = MPI_COMM_NULL;
 
 static const char *const names[COLLECTIVES] = {
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
@@ -23,15 +25,18 @@ static const char *const names[COLLECTIVES] = {
 
 const char *collective_name(collective what) { return names[what]; }
 
-void *allocate(size_t n, size_t bytes)
+static void *required(void *p)
 {
-    void *p = calloc(n, bytes);
     if (p == NULL) {
         fprintf(stderr, "tutti: no memory\n");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        PMPI_Abort(world, 1);
     }
     return p;
 }
+
+void *allocate(size_t n, size_t bytes) { return required(calloc(n, bytes)); }
+
+void *memory(size_t bytes) { return required(malloc(bytes + 1)); }
 
 /* Returns a copy of an environment variable, or NULL if it is unset or empty. */
 static char *setting(const char *name)
@@ -101,14 +106,14 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Duplicates MPI_COMM_WORLD once all ranks call it. This never ends if a rank does not load libtutti. */
-static void make_world(int rank)
+/* Duplicates a communicator of all ranks once all ranks call it. This never ends if a rank does not load libtutti. */
+static void make_world(MPI_Comm of, int rank)
 {
     enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
     double from = PMPI_Wtime();
     int done = 0, reported = rank != 0;
     MPI_Request all;
-    for (PMPI_Ibarrier(MPI_COMM_WORLD, &all); !done; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
+    for (PMPI_Ibarrier(of, &all); !done; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
         sched_yield();
         if (reported || PMPI_Wtime() - from < PATIENCE)
             continue;
@@ -116,7 +121,7 @@ static void make_world(int rank)
                 "mpirun -x LD_PRELOAD passes it to other nodes; for several programs (MPMD), set it for each\n", PATIENCE);
         reported = 1;
     }
-    PMPI_Comm_dup(MPI_COMM_WORLD, &world);
+    PMPI_Comm_dup(of, &world);
 }
 
 static void report_hidden(int stacked)
@@ -127,17 +132,16 @@ static void report_hidden(int stacked)
         fprintf(stderr, "tutti: %s hides %s from libtutti: nothing of them is traced or selected; put libtutti first in LD_PRELOAD\n", by, what);
 }
 
-/* Starts libtutti with the settings in rank 0's environment. If several threads of a rank may call MPI at once,
- * libtutti stays off. Settings of an MPI library can permit that to applications that did not ask for it. */
-void begin(int stacked)
+/* Starts libtutti with the settings in rank 0's environment. Settings of an MPI library can permit several threads to
+ * applications that did not ask for them. */
+int begin(MPI_Comm all, int threads, int stacked)
 {
-    int rank, threads, many, wanted[4];
-    if (world != MPI_COMM_NULL)
-        return;
-    PMPI_Query_thread(&threads);
-    many = threads == MPI_THREAD_MULTIPLE;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    make_world(rank);
+    int rank, wanted[4];
+    if (world != MPI_COMM_NULL || over)
+        return 0;
+    first_comm = all == MPI_COMM_WORLD ? all : MPI_COMM_NULL;
+    PMPI_Comm_rank(all, &rank);
+    make_world(all, rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
     char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
     char *samples = rank == 0 ? setting("TUTTI_SAMPLES") : NULL;
@@ -147,12 +151,10 @@ void begin(int stacked)
     wanted[2] = topology != NULL;
     wanted[3] = samples != NULL || (rank == 0 && explore_mode() != NULL);
     PMPI_Bcast(wanted, 4, MPI_INT, 0, world);
-    PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
-    if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
-        fprintf(stderr, "tutti: the thread level is MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
-    else if ((wanted[0] || wanted[1]) && rank == 0)
+    PMPI_Allreduce(&threads, &many_threads, 1, MPI_INT, MPI_MAX, world);
+    if ((wanted[0] || wanted[1]) && rank == 0)
         report_hidden(stacked);
-    if (wanted[1] && !many_threads)
+    if (wanted[1])
         selecting = read_and_share(rank, table, use_table, "nothing is selected");
     if (wanted[2] && selecting)
         read_and_share(rank, topology, topology_read, "the switches are not known");
@@ -161,19 +163,22 @@ void begin(int stacked)
     free(table);
     free(topology);
     free(samples);
-    tracing = wanted[0] && !many_threads;
+    if (selecting && many_threads && table_banner()[0] != 0 && rank == 0)
+        fprintf(stderr, "tutti: the thread level is MPI_THREAD_MULTIPLE: the MPI library's own algorithms are not selected\n");
+    tracing = wanted[0];
     if (!tracing && !selecting)
-        return;
+        return 1;
     know_comms();
     clock_start();
     if (tracing)
         trace_start(trace_path);
+    return 1;
 }
 
 int tutti_force(const char *what, const char *name, char *why, size_t size)
 {
-    char reason[WHY] = "there is no MPI, or many threads call it";
-    if (world == MPI_COMM_NULL || many_threads || table_force(what, name, reason)) {
+    char reason[WHY] = "there is no MPI";
+    if (world == MPI_COMM_NULL || table_force(what, name, reason)) {
         snprintf(why, size, "%s", reason);
         return -1;
     }
@@ -192,10 +197,12 @@ void end(void)
     if (world == MPI_COMM_NULL)
         return;
     active = 0;
+    over = 1;
     if (exploring)
         explore_end();
     if (tracing)
         trace_write(world, trace_path);
+    tracing = 0;
     free(trace_path);
     if (comms_known)
         comms_end();

@@ -14,11 +14,14 @@ enum { TAG_COUNT = 1, TAG_ROWS };
 typedef struct {
     const shape *shape; /* NULL: the slot is free */
     uint64_t bytes, calls, ticks, shortest, longest;
-    collective what;
+    int what; /* collective and form */
 } slot;
 
-static slot *slots, *last[COLLECTIVES]; /* 896 KiB; last: the slot of each collective's last call */
+enum { ROWS = COLLECTIVES * CALL_FORMS }; /* the number of a row is that of its collective plus COLLECTIVES times that of the form */
+
+static slot *slots, *last[ROWS]; /* 896 KiB; last: the slot of each collective's last call */
 static int used;
+static char guard; /* of all these */
 static int rounding; /* whether sizes are rounded down to powers of two from now on */
 static uint64_t lost;
 
@@ -28,10 +31,12 @@ uint64_t trace_next = UINT64_MAX;
 static const char *flush_path;
 static int flush_seconds = FIRST_FLUSH;
 
+static void flush_after(uint64_t t) { __atomic_store_n(&trace_next, t, __ATOMIC_RELAXED); }
+
 static void next_flush(uint64_t now)
 {
     double period = clock_period();
-    trace_next = period > 0 ? now + (uint64_t)(flush_seconds / period) : now;
+    flush_after(period > 0 ? now + (uint64_t)(flush_seconds / period) : now);
     if (flush_seconds < MOST_FLUSH)
         flush_seconds *= 2;
 }
@@ -40,7 +45,7 @@ static void new_slots(void)
 {
     static slot none;
     slots = allocate(SLOTS, sizeof *slots);
-    for (int i = 0; i < COLLECTIVES; i++)
+    for (int i = 0; i < ROWS; i++)
         last[i] = &none;
 }
 
@@ -55,9 +60,9 @@ void trace_start(const char *path)
 static uint64_t power_of_two(uint64_t n) { return n == 0 ? 0 : (uint64_t)1 << (63 - __builtin_clzll(n)); }
 
 /* Returns the slot of the calls with this collective, shape and size, or a free slot for them. */
-static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
+static slot *find(slot *in, int what, const shape *at, uint64_t bytes)
 {
-    uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * COLLECTIVES + what) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * ROWS + (uint64_t)what) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ bytes) * 0xbf58476d1ce4e5b9u;
     slot *s = &in[hash >> 50]; /* 14 bits */
     while (s->shape != NULL && (s->shape != at || s->bytes != bytes || s->what != what))
@@ -90,7 +95,7 @@ static void coarsen(void)
     free(old);
 }
 
-static slot *slot_for(collective what, const shape *at, uint64_t bytes)
+static slot *slot_for(int what, const shape *at, uint64_t bytes)
 {
     slot *s = find(slots, what, at, bytes);
     if (s->shape == NULL && used == FULL && !rounding) {
@@ -107,28 +112,30 @@ static slot *slot_for(collective what, const shape *at, uint64_t bytes)
     return last[what] = s;
 }
 
-void trace_add(collective what, const shape *at, size_t bytes, uint64_t took)
+void trace_add(collective of, call_form how, const shape *at, size_t bytes, uint64_t took)
 {
+    int what = (int)of + COLLECTIVES * (int)how;
+    lock(&guard);
     uint64_t n = rounding ? power_of_two(bytes) : bytes;
     slot *s = last[what];
     if (s->shape != at || s->bytes != n)
         s = slot_for(what, at, n);
     if (s == NULL && rounding)
         s = slot_for(what, at, power_of_two(bytes));
-    if (s == NULL) {
-        lost++;
-        return;
+    lost += s == NULL;
+    if (s != NULL) {
+        s->calls++;
+        s->ticks += took;
+        s->shortest = took < s->shortest ? took : s->shortest;
+        s->longest = took > s->longest ? took : s->longest;
     }
-    s->calls++;
-    s->ticks += took;
-    s->shortest = took < s->shortest ? took : s->shortest;
-    s->longest = took > s->longest ? took : s->longest;
+    unlock(&guard);
 }
 
 /* A row is a line of the file. Each rank counts a call as 1 / ranks. Sums over the ranks therefore give the number
  * of calls, and sums of the calls' mean times. */
 typedef struct {
-    collective what;
+    int what; /* collective and form */
     int nodes, ppn;
     uint64_t bytes;
     double calls, seconds, shortest, longest;
@@ -245,7 +252,8 @@ static int write_rows(const char *path, const table *t)
     if (f != NULL) {
         fprintf(f, "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest\n");
         for (const row *r = t->rows; r < t->rows + t->n; r++)
-            fprintf(f, "%s,%d,%d,%llu,%.10g,%.9g,%.9g,%.9g\n", collective_name(r->what), r->nodes, r->ppn, (unsigned long long)r->bytes,
+            fprintf(f, "%s%s%s,%d,%d,%llu,%.10g,%.9g,%.9g,%.9g\n", r->what / COLLECTIVES == NONBLOCKING ? "i" : "",
+                    collective_name((collective)(r->what % COLLECTIVES)), r->what / COLLECTIVES == PERSISTENT ? "_init" : "", r->nodes, r->ppn, (unsigned long long)r->bytes,
                     r->calls, r->seconds, r->shortest, r->longest);
         bad = ferror(f);
         bad |= fclose(f) != 0 || rename(part, path) != 0;
@@ -258,10 +266,15 @@ static int write_rows(const char *path, const table *t)
  * the end of the job. */
 void trace_flush(uint64_t now)
 {
-    table t = own_rows(1);
-    if (write_rows(flush_path, &t))
-        trace_next = UINT64_MAX;
-    else
+    lock(&guard);
+    int due = now > __atomic_load_n(&trace_next, __ATOMIC_RELAXED);
+    table t = {0};
+    if (due) {
+        flush_after(UINT64_MAX);
+        t = own_rows(1);
+    }
+    unlock(&guard);
+    if (due && write_rows(flush_path, &t) == 0)
         next_flush(now);
     free(t.rows);
 }

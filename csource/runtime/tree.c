@@ -5,10 +5,7 @@
 /* Returns a tree that has only a root. Its list of children has space for all other ranks. */
 static tree tree_new(const call *c)
 {
-    tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};
-    if (t.child == NULL)
-        t.error = MPI_ERR_NO_MEM;
-    return t;
+    return (tree){-1, 0, memory((size_t)c->size * sizeof(int))};
 }
 
 /* Computes a binomial tree. Members are numbered in the radix. A child of member me differs from me in one digit,
@@ -32,11 +29,7 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
-    int *reached = malloc((size_t)(n + radix) * sizeof *reached); /* by step: the ranks that have the message */
-    if (reached == NULL) {
-        t->error = MPI_ERR_NO_MEM;
-        return;
-    }
+    int *reached = memory((size_t)(n + radix) * sizeof *reached); /* by step: the ranks that have the message */
     for (reached[0] = 1; reached[turn] < n; turn++)
         reached[turn + 1] = reached[turn] + (turn + 1 < radix ? 0 : reached[turn + 1 - radix]);
     while (high - low > 1) {
@@ -95,13 +88,10 @@ static void tree_join(tree *t, tree_form form, int radix, const int *list, int n
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
 {
     tree t = tree_new(c);
-    int *list = malloc((size_t)n * sizeof *list);
-    if (list == NULL)
-        t.error = MPI_ERR_NO_MEM;
-    for (int i = 0; list != NULL && i < n; i++)
+    int *list = memory((size_t)n * sizeof *list);
+    for (int i = 0; i < n; i++)
         list[i] = after(c, c->root, first + i);
-    if (t.error == MPI_SUCCESS)
-        tree_join(&t, form, radix, list, n, after(c, c->rank, -c->root) - first);
+    tree_join(&t, form, radix, list, n, after(c, c->rank, -c->root) - first);
     free(list);
     return t;
 }
@@ -147,11 +137,9 @@ static void join_leaders(const call *c, tree *t, span within, int level, tree_fo
 tree tree_of_groups(const call *c, int level, tree_shape how)
 {
     tree t = tree_new(c);
-    int *list = malloc((size_t)c->size * sizeof *list);
+    int *list = memory((size_t)c->size * sizeof *list);
     span within = {0, c->size};
-    if (list == NULL)
-        t.error = MPI_ERR_NO_MEM;
-    for (tree_form form = how.first; t.error == MPI_SUCCESS && level <= c->layout->levels; level++) {
+    for (tree_form form = how.first; level <= c->layout->levels; level++) {
         join_leaders(c, &t, within, level, form, how.radix, list);
         form = level + 1 < c->layout->levels ? how.below : how.inside;
         within = group_at(c->layout, level, c->layout->position[c->rank]);
@@ -160,55 +148,45 @@ tree tree_of_groups(const call *c, int level, tree_shape how)
     return t;
 }
 
-int tree_down(const call *c, tree *t)
+void tree_down(const call *c, tree *t)
 {
-    int e = t->error, step = segment_of(c, c->count);
-    MPI_Request in = MPI_REQUEST_NULL, *out = malloc((size_t)(t->children + 1) * sizeof *out);
-    if (out == NULL)
-        e = MPI_ERR_NO_MEM;
-    for (int from = 0, next; e == MPI_SUCCESS && from < c->count; from = next) {
+    int step = segment_of(c, c->count);
+    MPI_Request in = MPI_REQUEST_NULL, *out = requests_of(t->children + 1);
+    for (int from = 0, next; from < c->count; from = next) {
         int n = at_most(step, c->count - from), more;
         next = from + n;
         more = at_most(step, c->count - next);
         if (t->parent >= 0 && from == 0)
-            e = receive_from(c, c->data, n, t->parent);
+            receive_from(c, c->data, n, t->parent);
         else if (t->parent >= 0)
-            e = wait_receives(&in, 1);
-        if (e == MPI_SUCCESS && t->parent >= 0 && more > 0)
-            e = start_receive(c, at(c, c->data, next), more, t->parent, &in);
-        for (int k = 0; e == MPI_SUCCESS && k < t->children; k++)
-            e = start_send(c, at(c, c->data, from), n, t->child[k], &out[k]);
-        if (e == MPI_SUCCESS)
-            e = wait_all(out, t->children);
+            wait_receives(c, &in, 1, n);
+        if (t->parent >= 0 && more > 0)
+            start_receive(c, at(c, c->data, next), more, t->parent, &in);
+        for (int k = 0; k < t->children; k++)
+            start_send(c, at(c, c->data, from), n, t->child[k], &out[k]);
+        wait_all(out, t->children);
     }
     free(out);
     free(t->child);
-    return e;
 }
 
-int tree_up(const call *c, tree *t)
+void tree_up(const call *c, tree *t)
 {
-    int step = segment_of(c, c->count), e = t->error;
+    int step = segment_of(c, c->count);
     char *tmp = scratch(c, step);
     MPI_Request out = MPI_REQUEST_NULL;
-    if (tmp == NULL)
-        e = MPI_ERR_NO_MEM;
-    for (int from = 0, n; e == MPI_SUCCESS && from < c->count; from += n) {
+    for (int from = 0, n; from < c->count; from += n) {
         n = at_most(step, c->count - from);
         char *part = at(c, c->data, from);
-        for (int k = t->children; e == MPI_SUCCESS && k-- > 0;) {
-            e = receive_from(c, tmp, n, t->child[k]);
-            if (e == MPI_SUCCESS)
-                e = combine(c, part, tmp, n, 0);
+        for (int k = t->children; k-- > 0;) {
+            receive_from(c, tmp, n, t->child[k]);
+            combine(c, part, tmp, n, 0);
         }
-        if (e == MPI_SUCCESS && t->parent >= 0)
-            e = wait_all(&out, 1);
-        if (e == MPI_SUCCESS && t->parent >= 0)
-            e = start_send(c, part, n, t->parent, &out);
+        wait_all(&out, 1);
+        if (t->parent >= 0)
+            start_send(c, part, n, t->parent, &out);
     }
-    if (e == MPI_SUCCESS)
-        e = wait_all(&out, 1);
+    wait_all(&out, 1);
     scratch_free(c, tmp);
     free(t->child);
-    return e;
 }

@@ -11,7 +11,6 @@ typedef struct {
     int parent;    /* -1: the rank is the root */
     int children;
     int *child;    /* the one with the largest subtree first */
-    int error;     /* of MPI, when the tree was made */
 } tree;
 
 /* The form of a tree over a list of ranks. With CHAINS the root begins radix chains of nearly equal lengths. A binomial
@@ -34,8 +33,8 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
  * leader. The call's root leads its own group. */
 tree tree_of_groups(const call *c, int level, tree_shape how);
 
-int tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */
-int tree_up(const call *c, tree *t);   /* combines the vectors of all ranks below; the operation must commute; frees the tree */
+void tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */
+void tree_up(const call *c, tree *t);   /* combines the vectors of all ranks below; the operation must commute; frees the tree */
 
 #pragma GCC visibility pop
 

@@ -9,6 +9,7 @@
 #endif
 
 #include <mpi.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,6 +25,13 @@ typedef enum {
 
 const char *collective_name(collective what);
 
+/* A variable of which each thread has its own. Simulated ranks are one thread, but have their own variables. */
+#ifdef SMPI_H
+#define PER_THREAD
+#else
+#define PER_THREAD __thread __attribute__((tls_model("initial-exec")))
+#endif
+
 /* state.c: from MPI_Init to MPI_Finalize. */
 
 extern int active;  /* libtutti looks at calls; the same on all ranks, as the next three */
@@ -31,11 +39,34 @@ extern int tracing; /* it counts them */
 extern int selecting; /* it follows a table */
 extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
-/* Both are collective, and only the first call has an effect. stacked: MPI_Init was called by this name. */
-void begin(int stacked);
+/* Whether on some rank several threads may call MPI at once. Locks guard the data that all threads share, and nobody
+ * calls MPI while he has a lock. Data of a communicator need none, because MPI permits one collective call on it at a
+ * time. */
+extern int many_threads;
+
+static inline void lock(char *l)
+{
+    while (many_threads && __atomic_test_and_set(l, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static inline void unlock(char *l)
+{
+    if (many_threads)
+        __atomic_clear(l, __ATOMIC_RELEASE);
+}
+
+/* Both are collective, and only the first call has an effect. all: a communicator of all ranks. threads: several threads of
+ * this rank may call MPI at once. stacked: the program called MPI_Init, not PMPI_Init. begin returns whether it had an
+ * effect. */
+int begin(MPI_Comm all, int threads, int stacked);
 void end(void);
 
-void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application if there is none */
+extern MPI_Comm first_comm; /* MPI_COMM_WORLD; MPI_COMM_NULL without MPI_Init */
+
+/* Memory; without it, they abort the application, because other ranks may wait for this one. */
+void *allocate(size_t n, size_t bytes); /* zeroed */
+void *memory(size_t bytes);
 
 /* The functions below are for benchmark programs and tools, which look them up by name. */
 
@@ -99,7 +130,7 @@ typedef struct shape {
 typedef struct layout layout; /* of layout.h */
 
 typedef struct comm {
-    MPI_Comm handle;
+    MPI_Comm handle;  /* MPI_COMM_NULL: the communicator was freed */
     const shape *shape; /* NULL: libtutti does not look at its calls */
     int rank;
     int served;       /* calls for which an algorithm of libtutti was selected, up to LASTING */
@@ -108,12 +139,12 @@ typedef struct comm {
     struct switched *switched; /* for algorithms of the MPI library */
     layout *layout;   /* NULL: no algorithm has needed it yet */
     struct explorer *explorer; /* NULL: nothing was explored yet */
-    struct comm *next, *older, *newer;
+    struct comm *next, *older, *newer; /* older, newer: in the order of the first private communicators */
 } comm;
 
 extern MPI_Comm comm_alone; /* of this rank only, without messages; its errors are returned */
 
-extern comm *last_comm; /* of the last call; never NULL */
+extern PER_THREAD comm *last_comm; /* of the last call; never NULL */
 
 void comms_start(MPI_Comm world); /* collective */
 void comms_end(void);             /* collective */
@@ -134,7 +165,12 @@ layout *comm_layout(comm *c); /* needs no message */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
-static inline comm *comm_of(MPI_Comm handle) { return last_comm->handle == handle ? last_comm : comm_find(handle); }
+/* Another thread may free the communicator of the last call. */
+static inline comm *comm_of(MPI_Comm handle)
+{
+    comm *last = last_comm;
+    return __atomic_load_n(&last->handle, __ATOMIC_RELAXED) == handle ? last : comm_find(handle);
+}
 
 /* bytes.c: sizes of messages. */
 
@@ -144,7 +180,7 @@ typedef struct {
     MPI_Datatype type;
     size_t size;
 } sized;
-extern sized sizes_known[TYPES];
+extern PER_THREAD sized sizes_known[TYPES];
 
 static inline sized *sized_of(MPI_Datatype type)
 {
@@ -155,9 +191,9 @@ static inline sized *sized_of(MPI_Datatype type)
 
 int type_named(MPI_Datatype type);
 size_t type_size(MPI_Datatype type);
-size_t counts_bytes(const int *counts, int n, MPI_Datatype type); /* the sum of the counts */
+size_t counts_bytes(const void *counts, int wide, int n, MPI_Datatype type); /* the sum of the counts, which are of MPI_Count if wide, else of int */
 
-static inline size_t bytes_of(int count, MPI_Datatype type)
+static inline size_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     const sized *known = sized_of(type);
     return (size_t)(count > 0 ? count : 0) * (known->type == type ? known->size : type_size(type));
@@ -165,11 +201,13 @@ static inline size_t bytes_of(int count, MPI_Datatype type)
 
 /* trace.c: numbers and times of calls. */
 
-extern uint64_t trace_next; /* the tick at which the trace is to be written next */
+extern uint64_t trace_next; /* the tick at which the trace is to be written next; atomic */
 
 void trace_start(const char *path); /* NULL: this rank writes nothing before the end */
-void trace_add(collective what, const shape *at, size_t bytes, uint64_t took);
-void trace_flush(uint64_t now);
+typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, CALL_FORMS } call_form;
+
+void trace_add(collective what, call_form how, const shape *at, size_t bytes, uint64_t took);
+void trace_flush(uint64_t now); /* if it is time */
 void trace_write(MPI_Comm world, const char *path); /* collective; rank 0 writes */
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include "explore.h"
 #include "library.h"
 #include "next.h"
+#include "requests.h"
 
 #include <stdarg.h>
 
@@ -11,9 +12,10 @@ typedef struct {
     collective what;
     const pick *pick; /* NULL, or without an algorithm: the MPI library's own */
     sample *sample;   /* gets the time of a call that is explored; NULL: it is not timed */
+    const library_algorithm *library; /* of the MPI library, which serves the call; NULL: its own choice */
 } visit;
 
-static const char *ran; /* points into the table */
+static PER_THREAD const char *ran; /* points into the table */
 
 const char *tutti_ran(void) { return ran; }
 
@@ -42,6 +44,7 @@ static inline void enter(visit *v, collective what, comm *c, size_t bytes)
     v->what = what;
     v->pick = s != NULL && s->rows[what] != NULL ? row_pick(s->rows[what], bytes) : NULL;
     v->sample = NULL;
+    v->library = NULL;
     if (exploring)
         explore(v);
 }
@@ -53,23 +56,25 @@ static inline int leave(const visit *v, int error)
         return error;
     uint64_t now = ticks();
     if (traced)
-        trace_add(v->what, v->comm->shape, v->bytes, now - v->from);
+        trace_add(v->what, BLOCKING, v->comm->shape, v->bytes, now - v->from);
     if (v->sample != NULL)
         explore_record(v->comm, v->sample, v->bytes, now - v->from, ran);
-    if (traced && now > trace_next)
+    if (traced && now > __atomic_load_n(&trace_next, __ATOMIC_RELAXED))
         trace_flush(now);
     return error;
 }
 
-/* Lets the selected algorithm serve the call. Returns whether it did. */
-__attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
+/* Lets the selected algorithm serve the call. Returns whether it did. If the algorithm is of the MPI library, it sets
+ * v->library and the communicator for the call, and returns 0. */
+__attribute__((noinline)) static int serve_visit(visit *v, arguments *a, MPI_Comm *on_comm)
 {
     ran = NULL;
     if (is_library(v->pick->algorithm)) {
-        if (!arguments_valid(a, v->comm->rank, v->comm->shape->ranks) || !library_serve(a, v->pick->algorithm, v->comm, v->bytes))
-            return 0;
-        ran = v->pick->text;
-        return 1;
+        if (!many_threads && arguments_valid(a, v->comm->rank, v->comm->shape->ranks))
+            v->library = library_enter(a, v->pick->algorithm, v->comm, v->bytes, on_comm);
+        if (v->library != NULL)
+            ran = v->pick->text;
+        return 0;
     }
     if (v->bytes == 0 && v->what != BARRIER && v->what != ALLTOALLV)
         return 0;
@@ -84,220 +89,89 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
     return 1;
 }
 
-static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }
+/* Ends a call that an algorithm of the MPI library has served. */
+__attribute__((noinline)) static int leave_library(const visit *v, int error)
+{
+    library_leave(v->library, v->comm, error);
+    return leave(v, error);
+}
 
-/* The size of a call in bytes. For allgather, alltoall, gather, scatter and their vector forms it is the size of
- * one rank's part; if parts differ, it is their mean size. For the other collectives it is the whole message. */
+static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }
 
 static inline size_t part(size_t bytes, const comm *c) { return c->shape == NULL ? 0 : bytes / (size_t)c->shape->ranks; }
 
 static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape->ranks; }
 
-int MPI_Allgather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
-{
-    if (!active)
-        return next.Allgather(send, scount, stype, recv, rcount, rtype, on);
-    visit v;
-    enter(&v, ALLGATHER, comm_of(on), bytes_of(rcount, rtype));
-    if (selected(&v)) {
-        arguments a = {.what = ALLGATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Allgather(send, scount, stype, recv, rcount, rtype, on));
-}
+#define OPEN(...) __VA_ARGS__
 
-int MPI_Allgatherv(const void *send, int scount, MPI_Datatype stype, void *recv, const int *rcounts, const int *displs,
-                   MPI_Datatype rtype, MPI_Comm on)
-{
-    if (!active)
-        return next.Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on);
-    comm *c = comm_of(on);
-    visit v;
-    enter(&v, ALLGATHERV, c, part(counts_bytes(rcounts, ranks(c), rtype), c));
-    if (selected(&v)) {
-        arguments a = {.what = ALLGATHERV, .send = send, .scount = scount, .stype = stype, .recv = recv, .counts = rcounts,
-                       .displs = displs, .rtype = rtype};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
+#define BLOCKING_CALL(number, name, bytes, parameters, arguments_, fields) \
+    int MPI_##name(OPEN parameters) \
+    { \
+        if (!active) \
+            return next.name arguments_; \
+        comm *c = comm_of(on); \
+        visit v; \
+        enter(&v, number, c, bytes); \
+        if (selected(&v)) { \
+            arguments a = {.what = number, .wide = WIDE, OPEN fields}; \
+            if (serve_visit(&v, &a, &on)) \
+                return leave(&v, a.error); \
+            if (v.library != NULL) \
+                return leave_library(&v, (v.library->fresh ? &mpi_library : &next)->name arguments_); \
+        } \
+        return leave(&v, next.name arguments_); \
     }
-    return leave(&v, next.Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on));
-}
 
-int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
-{
-    if (!active)
-        return next.Allreduce(send, recv, count, type, op, on);
-    visit v;
-    enter(&v, ALLREDUCE, comm_of(on), bytes_of(count, type));
-    if (selected(&v)) {
-        arguments a = {.what = ALLREDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Allreduce(send, recv, count, type, op, on));
-}
+/* The other calls are only traced. Libtutti's algorithms block. In MPI_Start a blocking algorithm could deadlock. */
 
-int MPI_Alltoall(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
-{
-    if (!active)
-        return next.Alltoall(send, scount, stype, recv, rcount, rtype, on);
-    visit v;
-    enter(&v, ALLTOALL, comm_of(on), bytes_of(rcount, rtype));
-    if (selected(&v)) {
-        arguments a = {.what = ALLTOALL, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
+#define NONBLOCKING_CALL(number, name, bytes, parameters, arguments_) \
+    int MPI_##name(OPEN parameters, MPI_Request *request) \
+    { \
+        if (!tracing) \
+            return next.name(OPEN arguments_, request); \
+        uint64_t from = ticks(); \
+        const comm *c = comm_of(on); \
+        size_t n = bytes; \
+        int e = next.name(OPEN arguments_, request); \
+        request_new(e, request, (traced_call){number, NONBLOCKING, c->shape, n, from}); \
+        return e; \
     }
-    return leave(&v, next.Alltoall(send, scount, stype, recv, rcount, rtype, on));
-}
 
-int MPI_Alltoallv(const void *send, const int *scounts, const int *sdispls, MPI_Datatype stype, void *recv, const int *rcounts,
-                  const int *rdispls, MPI_Datatype rtype, MPI_Comm on)
-{
-    if (!active)
-        return next.Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on);
-    comm *c = comm_of(on);
-    size_t bytes = send == MPI_IN_PLACE ? counts_bytes(rcounts, ranks(c), rtype) : counts_bytes(scounts, ranks(c), stype);
-    visit v;
-    enter(&v, ALLTOALLV, c, part(bytes, c));
-    if (selected(&v)) {
-        arguments a = {.what = ALLTOALLV, .send = send, .scounts = scounts, .sdispls = sdispls, .stype = stype, .recv = recv,
-                       .counts = rcounts, .displs = rdispls, .rtype = rtype};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
+#define PERSISTENT_CALL(number, name, bytes, parameters, arguments_) \
+    int MPI_##name(OPEN parameters, MPI_Info info, MPI_Request *request) \
+    { \
+        int e = next.name(OPEN arguments_, info, request); \
+        if (!tracing) \
+            return e; \
+        const comm *c = comm_of(on); \
+        request_new(e, request, (traced_call){number, PERSISTENT, c->shape, bytes, 0}); \
+        return e; \
     }
-    return leave(&v, next.Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on));
-}
 
-int MPI_Barrier(MPI_Comm on)
-{
-    if (!active)
-        return next.Barrier(on);
-    visit v;
-    enter(&v, BARRIER, comm_of(on), 0);
-    if (selected(&v)) {
-        arguments a = {.what = BARRIER};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Barrier(on));
-}
+#if !MPI_4
+#undef PERSISTENT_CALL
+#define PERSISTENT_CALL(number, name, bytes, parameters, arguments_)
+#endif
 
-int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm on)
-{
-    if (!active)
-        return next.Bcast(buf, count, type, root, on);
-    visit v;
-    enter(&v, BCAST, comm_of(on), bytes_of(count, type));
-    if (selected(&v)) {
-        arguments a = {.what = BCAST, .recv = buf, .rcount = count, .rtype = type, .root = root};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Bcast(buf, count, type, root, on));
-}
+#define CALL(number, name, lower, bytes, parameters, arguments_, fields) \
+    BLOCKING_CALL(number, name, bytes, parameters, arguments_, fields) \
+    NONBLOCKING_CALL(number, I##lower, bytes, parameters, arguments_) \
+    PERSISTENT_CALL(number, name##_init, bytes, parameters, arguments_)
+#define COUNT int
+#define PLACE int
+#define WIDE 0
+#include "calls.h"
 
-int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
-{
-    if (!active)
-        return next.Exscan(send, recv, count, type, op, on);
-    visit v;
-    enter(&v, EXSCAN, comm_of(on), bytes_of(count, type));
-    if (selected(&v)) {
-        arguments a = {.what = EXSCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Exscan(send, recv, count, type, op, on));
-}
-
-/* Only the root may pass MPI_IN_PLACE. MPI ignores the receive arguments of the other ranks. */
-int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
-{
-    if (!active)
-        return next.Gather(send, scount, stype, recv, rcount, rtype, root, on);
-    visit v;
-    enter(&v, GATHER, comm_of(on), send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype));
-    if (selected(&v)) {
-        arguments a = {.what = GATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Gather(send, scount, stype, recv, rcount, rtype, root, on));
-}
-
-int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm on)
-{
-    if (!active)
-        return next.Reduce(send, recv, count, type, op, root, on);
-    visit v;
-    enter(&v, REDUCE, comm_of(on), bytes_of(count, type));
-    if (selected(&v)) {
-        arguments a = {.what = REDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op, .root = root};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Reduce(send, recv, count, type, op, root, on));
-}
-
-int MPI_Reduce_scatter(const void *send, void *recv, const int *rcounts, MPI_Datatype type, MPI_Op op, MPI_Comm on)
-{
-    if (!active)
-        return next.Reduce_scatter(send, recv, rcounts, type, op, on);
-    comm *c = comm_of(on);
-    visit v;
-    enter(&v, REDUCE_SCATTER, c, counts_bytes(rcounts, ranks(c), type));
-    if (selected(&v)) {
-        arguments a = {.what = REDUCE_SCATTER, .send = send, .recv = recv, .counts = rcounts, .rtype = type, .op = op};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Reduce_scatter(send, recv, rcounts, type, op, on));
-}
-
-int MPI_Reduce_scatter_block(const void *send, void *recv, int rcount, MPI_Datatype type, MPI_Op op, MPI_Comm on)
-{
-    if (!active)
-        return next.Reduce_scatter_block(send, recv, rcount, type, op, on);
-    comm *c = comm_of(on);
-    visit v;
-    enter(&v, REDUCE_SCATTER_BLOCK, c, (size_t)ranks(c) * bytes_of(rcount, type));
-    if (selected(&v)) {
-        arguments a = {.what = REDUCE_SCATTER_BLOCK, .send = send, .recv = recv, .rcount = rcount, .rtype = type, .op = op};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Reduce_scatter_block(send, recv, rcount, type, op, on));
-}
-
-int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
-{
-    if (!active)
-        return next.Scan(send, recv, count, type, op, on);
-    visit v;
-    enter(&v, SCAN, comm_of(on), bytes_of(count, type));
-    if (selected(&v)) {
-        arguments a = {.what = SCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Scan(send, recv, count, type, op, on));
-}
-
-int MPI_Scatter(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
-{
-    if (!active)
-        return next.Scatter(send, scount, stype, recv, rcount, rtype, root, on);
-    visit v;
-    enter(&v, SCATTER, comm_of(on), recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype));
-    if (selected(&v)) {
-        arguments a = {.what = SCATTER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
-        if (serve_visit(&v, &a))
-            return leave(&v, a.error);
-    }
-    return leave(&v, next.Scatter(send, scount, stype, recv, rcount, rtype, root, on));
-}
+#if LONG_COUNTS
+#define CALL(number, name, lower, bytes, parameters, arguments_, fields) \
+    BLOCKING_CALL(number, name##_c, bytes, parameters, arguments_, fields) \
+    NONBLOCKING_CALL(number, I##lower##_c, bytes, parameters, arguments_) \
+    PERSISTENT_CALL(number, name##_init_c, bytes, parameters, arguments_)
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define WIDE 1
+#include "calls.h"
+#endif
 
 enum { FIRST_SITE = 3 }; /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
 

@@ -200,9 +200,9 @@ static uint64_t bytes_as_traced(const arguments *a)
 {
     uint64_t bytes = bytes_of(a->rcount, a->rtype);
     if (a->what == REDUCE_SCATTER)
-        return counts_bytes(a->counts, size, a->rtype);
+        return counts_bytes(a->counts, a->wide, size, a->rtype);
     if (a->what == ALLGATHERV)
-        return counts_bytes(a->counts, size, a->rtype) / (uint64_t)size;
+        return counts_bytes(a->counts, a->wide, size, a->rtype) / (uint64_t)size;
     return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
 }
 

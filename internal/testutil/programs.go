@@ -2,6 +2,7 @@ package testutil
 
 import (
 	"embed"
+	"slices"
 
 	"tutti/csource"
 )
@@ -25,9 +26,11 @@ var (
 	ServedProgram      = program("served")                        // repeats one call and prints what served it
 	SizesProgram       = program("sizes")                         // broadcasts of many sizes
 	LargeProgram       = program("large")                         // makes one call with a very long message or type
+	LaterProgram       = program("later")                         // makes nonblocking and persistent calls
 	LoopProgram        = program("loop")                          // repeats the same calls
 	FuzzProgram        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
 	OSUProgram         = program("osu_bcast")                     // prints the output of OSU's program
+	ThreadsProgram     = program("threads")                       // calls collectives in several threads at once
 	WrongProgram       = program("wrong")                         // makes wrong calls and prints their errors
 	WorldProgram       = program("world")                         // prints its rank, hangs or fails
 )
@@ -51,6 +54,14 @@ var DistanceLibrary = csource.Program{
 var ObjectsLibrary = csource.Program{
 	Name: "objects.so", Flags: []string{"-O1", "-shared", "-fPIC"},
 	Parts: []csource.Part{{Files: programs, Match: "programs/objects.c"}}, Libs: []string{"-ldl"},
+}
+
+// Long returns a program that makes the same calls with long counts. It needs MPI 4.
+func Long(p csource.Program) csource.Program {
+	p.Name += "-long"
+	p.Parts = append(slices.Clone(p.Parts), csource.Part{Files: programs, Match: "programs/long.h"})
+	p.Flags = append(slices.Clone(p.Flags), "-include", "long.h")
+	return p
 }
 
 func program(name string, more ...csource.Part) csource.Program {

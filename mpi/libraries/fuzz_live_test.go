@@ -159,10 +159,13 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
 			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, testutil.ObjectsLibrary)}
 			env := append([]string{"LD_PRELOAD=" + strings.Join(preload, " ")}, b.env...)
-			program := testutil.BuildProgram(t, b.tools, testutil.FuzzProgram)
+			programs := []string{testutil.BuildProgram(t, b.tools, testutil.FuzzProgram)}
+			if b.release == below[0].release { // it has long counts
+				programs = append(programs, testutil.BuildProgram(t, b.tools, testutil.Long(testutil.FuzzProgram)))
+			}
 			calls := 0
 			for seed := first; seed < end; seed++ {
-				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring...)
+				said, n := fuzz(t, b.release, b.tools.Launcher, programs[seed%len(programs)], env, seed, steps, exploring...)
 				if ranks := 2 + seed%3; strings.Count(said, "objects left 0 of ") != ranks {
 					t.Fatalf("table %d: objects of MPI are left:\n%s", seed, said)
 				}
@@ -212,7 +215,8 @@ func TestLiveSanitized(t *testing.T) {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
 			testutil.BuildProgram(t, b.tools, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
-			program := sanitized(t, b.tools.Compiler, dir, testutil.FuzzProgram, sanitized(t, b.tools.Compiler, dir, csource.Runtime))
+			const kinds = "address,undefined"
+			program := sanitized(t, b.tools.Compiler, dir, kinds, testutil.FuzzProgram, sanitized(t, b.tools.Compiler, dir, kinds, csource.Runtime))
 			quiet := filepath.Join(dir, "quiet")
 			testutil.NoError(t, os.WriteFile(quiet, []byte("leak:"+strings.ReplaceAll(libraryFrames, " ", "\nleak:")+"\n"), 0o666))
 			env := append([]string{
@@ -226,6 +230,36 @@ func TestLiveSanitized(t *testing.T) {
 			})
 			for seed := range tables {
 				fuzz(t, b.release, b.tools.Launcher, program, env, seed+2, steps)
+			}
+		})
+	}
+}
+
+// TestLiveThreadSanitizer makes calls in several threads at once with a libtutti that is built with the thread sanitizer.
+// The sanitizer must report nothing of libtutti.
+func TestLiveThreadSanitizer(t *testing.T) {
+	testutil.NeedAllCases(t)
+	for _, b := range below {
+		t.Run(b.tools.Compiler, func(t *testing.T) {
+			testutil.BuildProgram(t, b.tools, csource.Pair) // skips where the library is missing
+			dir := t.TempDir()
+			library := sanitized(t, b.tools.Compiler, dir, "thread", csource.Runtime)
+			program := sanitized(t, b.tools.Compiler, dir, "thread", testutil.ThreadsProgram, library)
+			quiet := filepath.Join(dir, "quiet")
+			testutil.NoError(t, os.WriteFile(quiet, []byte("called_from_lib:"+strings.ReplaceAll(libraryFrames, " ", "\ncalled_from_lib:")+"\n"), 0o666))
+			for seed := range number(t, "FUZZ_TABLES", 3) {
+				env := append(slices.Clone(b.env), "TSAN_OPTIONS=exitcode=0:log_path="+dir+"/found:suppressions="+quiet, "TUTTI_TRACE="+dir+"/trace.csv")
+				for _, s := range randomTable(t, "1", t.TempDir(), uint64(seed)).Settings {
+					env = append(env, s.Name+"="+s.Value)
+				}
+				testutil.CheckAllRight(t, testutil.RunProgram(t, env, b.tools.Launcher, "-n", "2", program, "32"))
+			}
+			for _, name := range testutil.Must(filepath.Glob(dir + "/found*"))(t) {
+				for _, found := range strings.Split(string(testutil.Must(os.ReadFile(name))(t)), "==================") {
+					if strings.Contains(found, "libtutti") {
+						t.Error(found)
+					}
+				}
 			}
 		})
 	}
@@ -249,9 +283,9 @@ func findings(t *testing.T, pattern string) string {
 }
 
 // sanitized builds a program and returns its path. It links the given libraries before MPI.
-func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...string) string {
+func sanitized(t *testing.T, compiler, dir, kinds string, p csource.Program, libs ...string) string {
 	t.Helper()
-	p.Flags = append(slices.Clone(p.Flags), "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-Wl,--no-as-needed")
+	p.Flags = append(slices.Clone(p.Flags), "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize="+kinds, "-fno-sanitize-recover=undefined", "-Wl,--no-as-needed")
 	p.Libs = append(slices.Clone(libs), p.Libs...)
 	built := testutil.Must(csource.Build(t.Context(), p, compiler, filepath.Join(dir, p.Name)))(t)
 	return built.Path

@@ -1,5 +1,4 @@
 /* sizes           makes broadcasts of 0 to 19999 bytes
- * sizes threads   the same with MPI_THREAD_MULTIPLE
  * sizes init      the same after MPI_Init, with the thread level that the MPI library chooses */
 #include <mpi.h>
 #include <stdio.h>
@@ -8,11 +7,11 @@
 int main(int argc, char **argv)
 {
     static char buffer[20000];
-    int rank, provided, threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+    int rank, provided;
     if (argc > 1 && strcmp(argv[1], "init") == 0)
         MPI_Init(&argc, &argv);
     else
-        MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 20000; i++)
         MPI_Bcast(buffer, i, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -54,7 +54,10 @@ static int attempt(int which, int rank, int size)
     case 16: return MPI_Alltoallv(a, counts, displs, MPI_INT, b, counts, displs, uncommitted, comm);
     case 17: return MPI_Bcast(NULL, 4, MPI_INT, 0, comm);
     case 18: return MPI_Allreduce(a, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm);
-    case 19: return MPI_Bcast(a, rank == 1 ? 2 : 4, MPI_INT, 0, comm);
+    case 19:
+        a[3] = rank == 0;
+        int e = MPI_Bcast(a, rank == 1 ? 2 : 4, MPI_INT, 0, comm);
+        return e == MPI_SUCCESS && a[3] != 1 ? MPI_ERR_INTERN : e; /* short data without an error */
     default: return MPI_Reduce(a, rank == 0 ? a : NULL, 4, MPI_INT, MPI_SUM, 0, comm);
     }
 }
