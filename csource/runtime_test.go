@@ -232,7 +232,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", program, "1", "1000000000")
-	cmd.Env = append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
+	cmd.Env = testutil.Yielding(t, m.Launcher, append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
 	testutil.NoError(t, cmd.Start())

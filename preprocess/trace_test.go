@@ -19,16 +19,23 @@ func TestReadTrace(t *testing.T) {
 		"1024,allreduce,48,32,10,0.5,0.04,0.07\n" +
 		"1024,allreduce,48,32,5,0.25,0.01,0.06\n" +
 		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than a node holds
-		"77,barrier,64,32,3,1e-3,0,1e-3\n"
+		"77,barrier,64,32,3,1e-3,0,1e-3\n" +
+		"16,iallreduce,2,2,1,0,0,0\n" +
+		"16,bcast_init,2,2,1,0,0,0\n"
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	got := testutil.Must(ReadTrace(path))(t)
 	want := []Calls{
 		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75, Shortest: 0.01, Longest: 0.07},
 		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3, Longest: 1e-3},
 		{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 4, MsgBytes: 8}, Calls: 1},
+		{Point: coll.Point{Collective: "bcast_init", Nodes: 1, PPN: 2, MsgBytes: 16}, Calls: 1},
+		{Point: coll.Point{Collective: "iallreduce", Nodes: 1, PPN: 2, MsgBytes: 16}, Calls: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:3], Blocking(got)); diff != "" {
+		t.Errorf("blocking calls (-want +got):\n%s", diff)
 	}
 }
 

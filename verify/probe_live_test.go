@@ -35,6 +35,7 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 	cmd := exec.CommandContext(ctx, launcher[0], args...)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1", fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", c.Nodes))
+	cmd.Env = testutil.Yielding(t, launcher[0], cmd.Env)
 	for _, v := range command.Env {
 		value := v.Value
 		if v.File != nil {

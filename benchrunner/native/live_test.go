@@ -111,7 +111,7 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.launcher, append([]string{"-n", strconv.Itoa(n)}, args...)...)
-	cmd.Env = append(append(os.Environ(), s.environ...), environ...)
+	cmd.Env = testutil.Yielding(t, s.launcher, append(append(os.Environ(), s.environ...), environ...))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer

@@ -267,7 +267,7 @@ func (r onlineReplay) read() (applications, error) {
 			return in, err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		p, err := simulate.NewApplication(name, trace, in.recorded, in.excluded)
+		p, err := simulate.NewApplication(name, preprocess.Blocking(trace), in.recorded, in.excluded)
 		if err != nil {
 			return in, err
 		}

@@ -79,6 +79,7 @@ func TestLiveRun(t *testing.T) {
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
 	dir := t.TempDir()
+	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, testutil.YieldLibrary))
 	campaigntest.Small(t, dir)
 	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")
 	if code, _, stderr := runInside(t, "build", "runtime", "--mpicc", tc.Compiler, "-o", library); code != codeDone {

@@ -113,11 +113,7 @@ func RunProgram(t *testing.T, env []string, launcher string, args ...string) str
 	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
-	cmd.Env = append(os.Environ(), env...)
-	if name := filepath.Base(launcher); name == "mpiexec.hydra" || name == "mpirun.mpich" {
-		yield := BuildProgram(t, Toolchain{Compiler: "mpicc.mpich", Launcher: launcher, Install: "mpich"}, YieldLibrary)
-		cmd.Env = append(cmd.Env, "LD_PRELOAD="+lastValue(cmd.Env, "LD_PRELOAD")+" "+yield)
-	}
+	cmd.Env = Yielding(t, launcher, append(os.Environ(), env...))
 	cmd.Dir = t.TempDir()
 	cmd.WaitDelay = time.Second
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -128,6 +124,16 @@ func RunProgram(t *testing.T, env []string, launcher string, args ...string) str
 		t.Fatalf("%s %s: hung: %v\n%s", launcher, strings.Join(args, " "), err, out.String())
 	}
 	return out.String()
+}
+
+// Yielding returns an environment in which idle ranks yield the processor if the launcher is MPICH's.
+func Yielding(t *testing.T, launcher string, env []string) []string {
+	t.Helper()
+	if name := filepath.Base(launcher); name != "mpiexec.hydra" && name != "mpirun.mpich" {
+		return env
+	}
+	yield := BuildProgram(t, Toolchain{Compiler: "mpicc.mpich", Launcher: launcher, Install: "mpich"}, YieldLibrary)
+	return append(env, "LD_PRELOAD="+lastValue(env, "LD_PRELOAD")+" "+yield)
 }
 
 // lastValue returns the value of a variable in an environment, where the last one counts.
