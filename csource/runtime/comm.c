@@ -25,7 +25,7 @@ static comm no_comm = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
 PER_THREAD comm *last_comm = &no_comm;
 MPI_Comm comm_alone = MPI_COMM_NULL;
 
-static char guard;              /* of the following variables, except those that are atomic */
+static char guard;              /* lock of the following variables that are not atomic */
 static comm *slots[SLOTS];
 static comm *spare;             /* of freed communicators; they are used again, because threads may have them as their last_comm */
 static int privates;            /* communicators for messages that exist; atomic */

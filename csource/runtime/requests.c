@@ -13,7 +13,7 @@ typedef struct request {
     struct request *next, *also; /* also: in that list */
 } request;
 
-static char guard; /* of these variables */
+static char guard; /* lock of the table */
 static request *slots[SLOTS];
 static int known; /* requests; atomic */
 

@@ -14,7 +14,7 @@ enum { MOST_LINE = 512, BUFFER_BYTES = 64 << 10, MOST_PATH = 4096, TRIES = 100 }
 static int file = -1;
 static char path[MOST_PATH];
 static char waiting[BUFFER_BYTES]; /* whole lines */
-static char guard; /* of the samples */
+static char guard; /* lock of the lines */
 static size_t used;
 static time_t written;
 

@@ -21,7 +21,7 @@ enum { ROWS = COLLECTIVES * CALL_FORMS }; /* the number of a row is that of its 
 
 static slot *slots, *last[ROWS]; /* 896 KiB; last: the slot of each collective's last call */
 static int used;
-static char guard; /* of all these */
+static char guard; /* lock of these variables */
 static int rounding; /* whether sizes are rounded down to powers of two from now on */
 static uint64_t lost;
 

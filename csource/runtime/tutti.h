@@ -39,9 +39,9 @@ extern int tracing; /* it counts them */
 extern int selecting; /* it follows a table */
 extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
-/* Whether on some rank several threads may call MPI at once. Locks guard the data that all threads share, and nobody
- * calls MPI while he has a lock. Data of a communicator need none, because MPI permits one collective call on it at a
- * time. */
+/* Whether on some rank several threads may call MPI at once. Locks guard the data that all threads share. No thread
+ * calls MPI while it has a lock. Data of a communicator need no lock, because MPI permits one collective call on it at
+ * a time. */
 extern int many_threads;
 
 static inline void lock(char *l)
