@@ -137,7 +137,7 @@ func TestLiveLater(t *testing.T) {
 			library, program := runtimeLibrary(t, m), testutil.BuildProgram(t, m.Toolchain, testutil.LaterProgram)
 			want := "collective,nodes,ppn,msg_bytes,calls\nallreduce,1,2,16,1\niallgather,1,2,8,8\niallreduce,1,2,16,8\nibarrier,1,2,0,8\nibcast,1,2,16,8\n"
 			if i == 0 {
-				want += "allgather_init,1,2,8,4\nallreduce_init,1,2,16,4\nbarrier_init,1,2,0,4\nbcast_init,1,2,16,4\n"
+				want += "allgather_init,1,2,8,3\nallreduce_init,1,2,16,3\nbarrier_init,1,2,0,3\nbcast_init,1,2,16,3\n"
 			}
 			for _, how := range [][]string{nil, {"session"}}[:2-i] {
 				if got := traceOf(t, m, library, "2", program, how, tableEnv(t, m, fullTable())...); got != want {

@@ -13,6 +13,7 @@ typedef struct {
     const pick *pick; /* NULL, or without an algorithm: the MPI library's own */
     sample *sample;   /* gets the time of a call that is explored; NULL: it is not timed */
     const library_algorithm *library; /* of the MPI library, which serves the call; NULL: its own choice */
+    MPI_Comm on;                      /* on which that algorithm serves it */
 } visit;
 
 static PER_THREAD const char *ran; /* points into the table */
@@ -65,13 +66,13 @@ static inline int leave(const visit *v, int error)
 }
 
 /* Lets the selected algorithm serve the call. Returns whether it did. If the algorithm is of the MPI library, it sets
- * v->library and the communicator for the call, and returns 0. */
-__attribute__((noinline)) static int serve_visit(visit *v, arguments *a, MPI_Comm *on_comm)
+ * v->library and v->on, and returns 0. */
+__attribute__((noinline)) static int serve_visit(visit *v, arguments *a)
 {
     ran = NULL;
     if (is_library(v->pick->algorithm)) {
         if (!many_threads && arguments_valid(a, v->comm->rank, v->comm->shape->ranks))
-            v->library = library_enter(a, v->pick->algorithm, v->comm, v->bytes, on_comm);
+            v->library = library_enter(a, v->pick->algorithm, v->comm, v->bytes, &v->on);
         if (v->library != NULL)
             ran = v->pick->text;
         return 0;
@@ -114,8 +115,9 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         enter(&v, number, c, bytes); \
         if (selected(&v)) { \
             arguments a = {.what = number, .wide = WIDE, OPEN fields}; \
-            if (serve_visit(&v, &a, &on)) \
+            if (serve_visit(&v, &a)) \
                 return leave(&v, a.error); \
+            on = v.library != NULL ? v.on : on; \
             if (v.library != NULL) \
                 return leave_library(&v, (v.library->fresh ? &mpi_library : &next)->name arguments_); \
         } \

@@ -24,7 +24,7 @@ func (library) Facts() mpi.Facts {
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),
 			Env: []string{
-				"OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
+				"OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe", "PRTE_MCA_mapby=:oversubscribe",
 				"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
 			},
 			RootEnv: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},

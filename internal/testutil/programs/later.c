@@ -61,8 +61,8 @@ static void work(MPI_Comm on)
     MPI_Bcast_init_c(a, CALLS, MPI_INT, 0, on, MPI_INFO_NULL, &r[2]);
     MPI_Allgather_init(a, 2, MPI_INT, c, 2, MPI_INT, on, MPI_INFO_NULL, &r[3]);
     for (int how = 0; how < 8; how++) {
-        if (how % 4 > 1)
-            continue; /* MPI_Testany of MPICH returns inactive requests */
+        if (how != 0 && how != 1 && how != 4)
+            continue; /* MPICH has errors in the others */
         if (how % 2 == 0)
             MPI_Startall(CALLS, r);
         for (int i = 0; i < CALLS && how % 2 != 0; i++)
