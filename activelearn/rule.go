@@ -75,14 +75,22 @@ func (r *StopRule) last() (Evaluation, bool) {
 }
 
 // Observe records the evaluation of a round. It reports whether the campaign has converged: enough
-// successive rounds met the criteria, and no outlier is pending.
+// successive rounds met the criteria, algorithms were compared, and no outlier is pending.
 func (r *StopRule) Observe(e Evaluation) (converged bool) {
 	r.evaluations = append(r.evaluations, e)
 	observe := r.watch.ObserveAll
 	if r.opt.Source == CrossValidated {
 		observe = r.watch.Observe
 	}
-	return observe(e.figures()) && len(r.outliers) == 0
+	return observe(e.figures()) && len(r.outliers) == 0 && r.compared()
+}
+
+// compared reports whether two algorithms were measured, or the space has only one. If all others failed,
+// nothing is known about the one that is left.
+func (r *StopRule) compared() bool {
+	ms := r.ledger.Measurements()
+	return len(r.ledger.Space().Algorithms()) < 2 ||
+		slices.ContainsFunc(ms, func(m coll.Measurement) bool { return m.Algorithm != ms[0].Algorithm })
 }
 
 // meetsCriteria reports whether the latest evaluation meets the criteria.
@@ -119,10 +127,10 @@ func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
 //
 // A space is completely measured if no candidate is free, none will be tried again after a failure, and no
 // outlier will be measured again. Ended checks this before the limits. For a completely measured space the
-// reason is Converged if the averages meet the criteria.
+// reason is Converged if the averages meet the criteria and algorithms were compared.
 func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
-	case complete && r.averagesMeetCriteria():
+	case complete && r.averagesMeetCriteria() && r.compared():
 		return Converged
 	case complete:
 		return SpaceExhausted

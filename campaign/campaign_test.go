@@ -197,6 +197,7 @@ func TestStopReasons(t *testing.T) {
 		name string
 		opt  replay.Options
 		set  func(s *campaign.Spec)
+		fail bool // all algorithms but the first of the space
 		want activelearn.StopReason
 	}{
 		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},
@@ -205,6 +206,7 @@ func TestStopReasons(t *testing.T) {
 		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
 		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},
 		{name: "everything fails", opt: replay.Options{FailureRate: 1}, set: func(*campaign.Spec) {}, want: activelearn.SpaceExhausted},
+		{name: "all but one algorithm fail", set: func(*campaign.Spec) {}, fail: true, want: activelearn.SpaceExhausted},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -212,12 +214,31 @@ func TestStopReasons(t *testing.T) {
 			s.HPO, s.Learner.Forest.Trees = 0, 10
 			s.Batch.Growth = 0.2
 			tc.set(&s)
-			res := mustRun(t, s, problem(t, tc.opt), nil)
+			p := problem(t, tc.opt)
+			if tc.fail {
+				p.Runner = onlyFirst{p.Runner, p.Space.Algorithms()[0]}
+			}
+			res := mustRun(t, s, p, nil)
 			if res.Stop != tc.want {
 				t.Errorf("stop %q, want %q", res.Stop, tc.want)
 			}
 		})
 	}
+}
+
+// onlyFirst is a machine on which all algorithms but one fail.
+type onlyFirst struct {
+	benchrunner.Runner
+	works coll.Algorithm
+}
+
+func (m onlyFirst) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	return m.Runner.Run(ctx, b, benchrunner.TrialLog(func(t coll.Trial) error {
+		if t.Algorithm != m.works {
+			t.State, t.Phase, t.Error, t.Seconds = coll.TrialFailed, benchrunner.PhaseRun, "another algorithm ran", 0
+		}
+		return log.Trial(t)
+	}))
 }
 
 // TestRetriesAfterTheLastRound checks that the campaign measures failed candidates again before it counts

@@ -389,6 +389,10 @@ func stopText(stop string) string {
 
 // NotConverged returns why a problem stopped without meeting its criteria, and how many points are ties.
 func (p ProblemFacts) NotConverged() string {
+	measured := slices.DeleteFunc(slices.Clone(p.Algorithms), func(a AlgorithmFacts) bool { return a.Measured == 0 })
+	if len(measured) == 1 && len(p.Algorithms) > 1 {
+		return p.Stop + "; only " + measured[0].Name + " could be measured, all other algorithms failed"
+	}
 	ties := 0
 	for _, c := range p.Cells {
 		if c.Tie || c.DefaultKept {
