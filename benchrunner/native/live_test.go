@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -318,6 +320,29 @@ func TestLiveRefused(t *testing.T) {
 				t.Errorf("the case after it: %+v, want done", o)
 			}
 		})
+	}
+}
+
+// TestLiveNoise checks that a machine on which other programs use all processors gives no times: every case
+// is too noisy, and the launch says that its ranks were preempted.
+func TestLiveNoise(t *testing.T) {
+	var busy atomic.Bool
+	busy.Store(true)
+	defer busy.Store(false)
+	for range 2 * runtime.NumCPU() {
+		go func() {
+			for busy.Load() {
+			}
+		}()
+	}
+	opt := quick(mpich.program(t))
+	opt.Slice, opt.NoiseLimit, opt.Precision = 200*time.Millisecond, 0.001, 0.0005
+	r, out := mpich.measure(t, opt, []benchrunner.Case{switchCase(pair, coll.Allreduce, 64, false)})
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseParse || !strings.HasPrefix(o.Error, "too noisy") {
+		t.Errorf("outcome %+v, want too noisy\n%s%s", o, out.Stdout, out.Stderr)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "a rank was preempted") {
+		t.Errorf("warnings %q, want preemption\n%s", r.Warnings, out.Stdout)
 	}
 }
 
