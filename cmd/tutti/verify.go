@@ -226,7 +226,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	if c.Config.Runner.Live() {
-		estimates, err := estimateCosts(p, chosen)
+		estimates, err := estimateCosts(p, chosen, o.wallTime)
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	case errors.Is(err, verify.ErrBudget):
 		spent := time.Duration(result.MachineSeconds * float64(time.Second))
 		if budget := p.Budget(lib); budget > 0 && 2*spent >= budget {
-			folder += fmt.Sprintf(" --machine-time %v", (2*budget).Round(time.Second)+time.Second)
+			folder += fmt.Sprintf(" --machine-time %v", (2*max(budget, spent)).Round(time.Second)+time.Second)
 		}
 		fmt.Fprintf(a.stderr, "tutti: %v; resume with: tutti verify %s\n", err, folder)
 	case errors.Is(err, benchrunner.ErrUnavailable):
@@ -401,7 +401,7 @@ func measureDrift(ctx context.Context, a *app, folder string, candidates int, fo
 
 // estimateCosts returns the expected cost of verifying each library that can be measured. It returns an error
 // if a budget is too small to prove anything.
-func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verification.Estimate, error) {
+func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.Duration) ([]verification.Estimate, error) {
 	var out []verification.Estimate
 	for _, lib := range chosen {
 		e, err := p.Estimate(lib)
@@ -411,9 +411,13 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verific
 		if err != nil {
 			return nil, err
 		}
-		if e.Budget < e.Least {
-			return nil, withCode(codeUsage, fmt.Errorf("%s: %s of machine time can prove nothing: the fewest blocks take about %s; give --machine-time %[3]s or more, or fewer points (--set points=N)",
-				e.Library, formatSeconds(e.Budget), formatSeconds(math.Ceil(e.Least)))) // rounded up: the value shown is enough
+		budget, flag := e.Budget, "--machine-time"
+		if wall > 0 && wall.Seconds() < budget {
+			budget, flag = wall.Seconds(), "--wall-time"
+		}
+		if budget < e.Least {
+			return nil, withCode(codeUsage, fmt.Errorf("%s: %s %s can prove nothing: the fewest blocks take about %s; give %[2]s %[4]s or more, or fewer points (--set points=N)",
+				e.Library, flag, formatSeconds(budget), formatSeconds(math.Ceil(e.Least)))) // rounded up: the value shown is enough
 		}
 		out = append(out, e)
 	}
