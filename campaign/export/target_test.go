@@ -50,7 +50,8 @@ func TestOtherReleases(t *testing.T) {
 		tried, missing bool
 	}{
 		{"openmpi", "openmpi.rules", true, false},
-		{"openmpi=5.0.7", "openmpi.rules", false, false},
+		{"openmpi=5.0.7", "openmpi.rules", true, false},
+		{"openmpi=5.0.8", "openmpi.rules", false, false},
 		{"openmpi=6.0.1", "openmpi.json", false, true}, // without bruck
 	} {
 		t.Run(tc.release, func(t *testing.T) {
