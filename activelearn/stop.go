@@ -23,7 +23,8 @@ const (
 // Good reports whether the campaign converged.
 func (r StopReason) Good() bool { return r == Converged }
 
-// Criteria define when a selection is good. Patience successive evaluations must meet both of them.
+// Criteria define when a selection is good. Both criteria must hold in several successive evaluations;
+// Patience is their number.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below

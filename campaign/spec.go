@@ -103,8 +103,8 @@ type Problem struct {
 	// Forest replaces Learner.Forest of the spec. It has the best hyperparameters of an earlier campaign; nil
 	// if there are none.
 	Forest *forest.Options
-	// Fit makes rules that the library can express from the alternatives at each point; nil means
-	// activelearn.Fastest.
+	// Fit makes selection rules from the alternatives at each point. The library must be able to express
+	// the rules. nil means activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
 	// Search lets the space grow; nil means that it does not grow.
 	Search *Search

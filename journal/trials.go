@@ -28,7 +28,8 @@ type trialText struct {
 	phase, error string
 }
 
-// addTrial appends a trial. Its candidate and the name of its job are those of the round, if the round has them.
+// addTrial appends a trial. If the round already has an equal candidate or job name, the trial shares its
+// memory.
 func (r *Round) addTrial(t coll.Trial) {
 	var job *string
 	if known := r.jobs.at[t.Job]; known != nil {

@@ -14,8 +14,8 @@ import (
 	"tutti/verify"
 )
 
-// fakeProbe simulates a probe. The field says is the error of each trial. It is empty if the library obeys
-// the file.
+// fakeProbe simulates a probe. The field `says` contains the error of each trial. It is empty if the
+// library obeys the file.
 type fakeProbe struct {
 	says  string
 	asked int

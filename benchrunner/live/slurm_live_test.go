@@ -152,8 +152,7 @@ func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 	return log
 }
 
-// claimOwner returns the ID of the Slurm job that claimed a folder. number is the number in the name of the
-// job whose folder it is.
+// claimOwner returns the ID of the Slurm job that claimed the folder of the job with the given number.
 func (b bench) claimOwner(number int) string {
 	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
 	waitFor(b.t, path, "\n")

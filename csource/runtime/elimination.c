@@ -212,8 +212,8 @@ static int round_next(elimination *e, exploration_budget *b, int *more)
 
 static void all_known(elimination *e);
 
-/* Drops the candidates that still need calls, if all of them had a very slow first call. The budget does not
- * afford their calls. */
+/* If every candidate that still needs calls had a very slow first call, drops these candidates, because their calls would
+ * exceed the budget. */
 static void drop_slow_first(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {

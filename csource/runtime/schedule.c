@@ -85,7 +85,7 @@ static void between(plan *p, int i, int j)
     }
 }
 
-/* A range of positions: one group, or all ranks outside the chosen groups. */
+/* A range of positions in the layout. It holds one group, or all ranks that are in no chosen group. */
 typedef struct {
     int first, end, order;
 } part;

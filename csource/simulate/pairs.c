@@ -1,7 +1,10 @@
-/* pairs PLAN: prints what the benchmark program prints for a plan of pairs, a line with the place of each rank,
- * {"event":"place","host":"n3","rank":5,"socket":1}, and at the end the simulated seconds. pairs lgate N, pairs
- * tournament N: all pairs of ranks exchange N empty messages each way; prints the simulated seconds. With lgate
- * the order is that of Reinfjell's LGate, which knows the nodes. With tournament it is a tournament of all ranks. */
+/* A simulated benchmark program. It prints the simulated seconds at the end. Its arguments are one of these:
+ *
+ *   PLAN          prints the output of the benchmark program for a plan of pairs, and the place of each rank as
+ *                 {"event":"place","host":"n3","rank":5,"socket":1}
+ *   lgate N       all pairs of ranks exchange N empty messages each way, in the order of Reinfjell's program LGate,
+ *                 which knows the nodes
+ *   tournament N  the same in the order of a tournament of all ranks */
 #include "pairs.h"
 
 #include <stdio.h>

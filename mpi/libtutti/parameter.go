@@ -43,8 +43,8 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 	return out
 }
 
-// mostBytes is the size of the longest message that libtutti serves. If libtutti counts the part of one
-// rank, mostBytes limits the sum over all ranks; see csource/runtime/serve.c.
+// mostBytes limits the size of a message that libtutti serves, in bytes. For collectives whose size is that
+// of one rank's part, it limits the sum over all ranks; see csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
 // mostGathered is the largest sum of the vectors of all ranks, in bytes, that the allreduce algorithm named

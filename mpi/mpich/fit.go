@@ -204,8 +204,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 		for _, o := range r.Options {
 			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 				loss, _ := r.Loss(o.Algorithm)
-				// If a row lacks an option, no row of the same layout and size can have this option,
-				// because the library cannot distinguish them.
+				// If one row lacks an option, all rows of the same layout and size lack it, because the
+				// library cannot distinguish such rows.
 				byLayout[l][o.Algorithm] += loss + 1
 			}
 		}

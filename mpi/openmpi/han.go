@@ -99,10 +99,13 @@ func (b build) hanRules(rules classicRules, job coll.Layout) classicRules {
 	return out
 }
 
-// hanBlocks converts blocks of a collective. For allgather and alltoall, coll/tuned compares the bytes of all
-// ranks, and coll/han those of one rank. Bounds in both measures agree exactly for jobs of `exact` ranks.
-// Other blocks are split so that the numbers of ranks in a block differ by less than a factor of 2. There
-// coll/han passes on only what coll/tuned has a rule for at every number of ranks.
+// hanBlocks converts the blocks of a collective to rules of coll/han.
+//
+// For allgather and alltoall, coll/tuned compares the bytes of all ranks, and coll/han those of one rank. A
+// bound in one unit equals a bound in the other only for one number of ranks. For jobs of `exact` ranks the
+// bounds are exact. Blocks for other numbers of ranks are split until these numbers differ by less than a
+// factor of 2. In such a block, coll/han passes a size on only if coll/tuned has a rule for it at each of
+// these numbers.
 func hanBlocks(c classicCollective, exact int) []classicBlock {
 	total := c.Collective == coll.Allgather || c.Collective == coll.Alltoall
 	var out []classicBlock

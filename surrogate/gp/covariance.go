@@ -216,8 +216,8 @@ func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 	return lowRank
 }
 
-// columns returns those columns of T or W that belong to task a. The result has a row for each group and
-// each job.
+// columns returns those columns of the matrix T or W (see covFactor) that belong to task a. The result has
+// a row for each group, followed by a row for each job.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {

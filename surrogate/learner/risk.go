@@ -40,8 +40,9 @@ const (
 	// maxLoss limits the expected loss. It is the loss of a choice that takes ten times as long as its
 	// rival.
 	maxLoss = 9
-	// minRatioSD and maxRatioSD are bounds of the standard deviation of a ratio's natural logarithm. They
-	// keep divisions and powers up to e^10² finite.
+	// minRatioSD and maxRatioSD are bounds of the standard deviation of a ratio's natural logarithm. The
+	// lower bound avoids divisions by zero. With the upper bound, the exponential of the variance stays
+	// finite.
 	minRatioSD, maxRatioSD = 1e-9, 10
 )
 
