@@ -69,7 +69,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	testutil.RemountSmallDisk(t, disk, syscall.MS_RDONLY, "")
 	for _, args := range [][]string{
 		{"tune", "-c", file, "--out", filepath.Join(disk, "other")},
-		{"resume", out}, {"resume", out, "--hpo", "100"}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},
+		{"resume", out}, {"resume", out, "--hpo", "100"}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml"), "--runner", "local"},
 		{"export", out, "--out", filepath.Join(disk, "new"), "--only", "measurements"},
 	} {
 		if _, stderr := mustTutti(t, codeOutput, args...); !strings.Contains(stderr, "read-only") {

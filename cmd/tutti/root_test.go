@@ -120,7 +120,7 @@ func TestUnwritableStandardOutput(t *testing.T) {
 	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", dir+"/small.yaml")
 	for _, args := range []string{
-		"version", "version --format json", "help", "init -", "status OUT", "status OUT --format json", "report OUT",
+		"version", "version --format json", "help", "init - --runner local", "status OUT", "status OUT --format json", "report OUT",
 		"report OUT --format json", "export OUT --out - --only measurements --for mpich", "export OUT --out - --only selection", "resume OUT", "completion bash",
 	} {
 		t.Run(args, func(t *testing.T) {

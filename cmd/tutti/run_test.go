@@ -75,7 +75,6 @@ func TestRun(t *testing.T) {
 
 // TestLiveRun traces a program and tunes for the calls that the program makes.
 func TestLiveRun(t *testing.T) {
-	t.Parallel()
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
 	dir := t.TempDir()
