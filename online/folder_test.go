@@ -78,9 +78,9 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestFold checks that files of old jobs become one summary with the same jobs and the kept calls, and that a
+// TestSummarize checks that files of old jobs become one summary with the same jobs and the kept calls, and that a
 // file that came back does not count twice.
-func TestFold(t *testing.T) {
+func TestSummarize(t *testing.T) {
 	folder, now := t.TempDir(), time.Now()
 	for i, lines := range []int{maxCalls, 10, 10} {
 		path := filepath.Join(folder, fmt.Sprintf("n-1-%d000000000-0.samples", i+1))
@@ -97,7 +97,7 @@ func TestFold(t *testing.T) {
 		return jobs
 	}
 	before := read()
-	testutil.NoError(t, Fold(folder, before, now))
+	testutil.NoError(t, Summarize(folder, before, now))
 	if names := testutil.Must(filepath.Glob(filepath.Join(folder, "*")))(t); len(names) != 2 {
 		t.Errorf("files %q, want the new job and the summary", names)
 	}
@@ -108,7 +108,7 @@ func TestFold(t *testing.T) {
 			t.Errorf("job %d: %d calls of %v, want %d of %v", i, len(j.Calls), j.Begun, len(before[i].Calls), before[i].Begun)
 		}
 	}
-	testutil.NoError(t, Fold(folder, after, now)) // nothing to do
+	testutil.NoError(t, Summarize(folder, after, now)) // nothing to do
 }
 
 func TestUpdates(t *testing.T) {

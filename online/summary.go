@@ -16,10 +16,10 @@ const summaryName = "summary" + samplesEnding
 // restTime is the time after its last sample from which a job counts as old. Samples that it writes later are lost.
 const restTime = 24 * time.Hour
 
-// Fold replaces the files of old jobs by one summary if the folder has more calls than are kept. jobs are
+// Summarize replaces the files of old jobs by one summary if the folder has more calls than are kept. jobs are
 // what ReadFolder returned. The summary has the kept calls of each job, so its size is limited. A file that
 // cannot be removed is an error, but its samples do not count twice.
-func Fold(folder string, jobs []Job, now time.Time) error {
+func Summarize(folder string, jobs []Job, now time.Time) error {
 	stored := 0
 	var old, files []Job
 	for _, j := range jobs {

@@ -128,7 +128,7 @@ func (o *updateOptions) run() error {
 	if err := x.Write(o.table); err != nil {
 		return withOutputCode(err)
 	}
-	if err := online.Fold(o.folder, jobs, time.Now()); err != nil {
+	if err := online.Summarize(o.folder, jobs, time.Now()); err != nil {
 		o.warn([]string{err.Error()})
 	}
 	return o.recordUpdate(learnt, sources)
