@@ -95,7 +95,7 @@ func (*Own) Name() string { return "own" }
 
 // Group implements benchrunner.Program. Each case gets its own launch.
 func (*Own) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	return benchrunner.Sweeps(cases, func(a, b benchrunner.Case) bool { return false })
+	return slices.Collect(slices.Chunk(cases, 1))
 }
 
 // Allowance returns the timeout of all calls, with one barrier for each call. It is at least
@@ -110,9 +110,8 @@ func (p *Own) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 		return benchrunner.Command{}, fmt.Errorf("own: %d cases in a launch, want one", len(s.Cases))
 	}
 	c := s.Cases[0]
-	number := func(n int) string { return strconv.Itoa(n) }
 	replace := strings.NewReplacer("{collective}", string(c.Collective), "{bytes}", strconv.FormatInt(c.MsgBytes, 10),
-		"{nodes}", number(c.Nodes), "{ppn}", number(c.PPN), "{ranks}", number(c.Ranks()), "{iterations}", number(p.opt.Iterations))
+		"{nodes}", strconv.Itoa(c.Nodes), "{ppn}", strconv.Itoa(c.PPN), "{ranks}", strconv.Itoa(c.Ranks()), "{iterations}", strconv.Itoa(p.opt.Iterations))
 	args := []string{p.opt.Path}
 	for _, a := range strings.Fields(p.opt.Args) {
 		args = append(args, replace.Replace(a))

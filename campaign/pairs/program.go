@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tutti/benchrunner"
@@ -31,11 +32,7 @@ func (program) Name() string { return "pairs" }
 
 // Group implements benchrunner.Program. It puts each case into its own launch.
 func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	out := make([][]benchrunner.Case, len(cases))
-	for i, c := range cases {
-		out[i] = []benchrunner.Case{c}
-	}
-	return out
+	return slices.Collect(slices.Chunk(cases, 1))
 }
 
 // Times from which Allowance computes the time limit of a launch.
