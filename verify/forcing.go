@@ -198,11 +198,7 @@ func (p *Probe) Name() string { return "probe" }
 // Group gives each case its own launch, because messages that were not received would disturb the next
 // case.
 func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	var out [][]benchrunner.Case
-	for i := range cases {
-		out = append(out, cases[i:i+1:i+1])
-	}
-	return out
+	return slices.Collect(slices.Chunk(cases, 1))
 }
 
 // Allowance returns a time that is longer than the probe's own time limit.

@@ -94,7 +94,7 @@ func fields() []field {
 		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(func(c *Campaign) *string { return &c.Slurm.Bin }, isPrintable)},
 
 		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(func(c *Campaign) *string { return &c.Method }, words(campaign.Methods())...)},
-		{"strategy.initial", "points drawn at random before a model chooses; the method regret starts with a few cheap ones instead", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
+		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(func(c *Campaign) *int { return &c.Strategy.Batch }, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Strategy.Growth }, 0, 1)},
 
