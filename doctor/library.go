@@ -415,7 +415,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 		c.Details = append(c.Details, i.Fault)
 	}
 	if i.Catalogue != nil {
-		lib.Catalogue = i.Catalogue.Version
+		lib.Catalogue = i.Catalogue.Listed
 		lib.describe(i.Listed, c)
 	}
 	c.Details = append(c.Details, i.Above...)

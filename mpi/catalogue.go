@@ -82,6 +82,31 @@ func (c *Catalogue) As(version string) *Catalogue {
 	return &same
 }
 
+// KnownSeries reports whether the table lists the algorithms of a release of the same series.
+func (c *Catalogue) KnownSeries() bool {
+	a, b := ReleaseNumbers(c.Version), ReleaseNumbers(c.Listed)
+	return c.Version == c.Listed || slices.Equal(a[:min(2, len(a))], b[:min(2, len(b))])
+}
+
+// Listing returns a copy of the catalogue with the algorithms that a build lists, under the build's numbers. The
+// other properties of an algorithm are those of its name in the catalogue. An algorithm that the catalogue lacks
+// is not OpSafe.
+func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
+	out := *c
+	out.entries = map[coll.Collective][]Entry{}
+	for collective, entries := range listed {
+		for _, e := range entries {
+			if i := slices.IndexFunc(c.entries[collective], func(k Entry) bool { return k.Name == e.Name }); i >= 0 {
+				id := e.ID
+				e = c.entries[collective][i]
+				e.ID = id
+			}
+			out.entries[collective] = append(out.entries[collective], e)
+		}
+	}
+	return &out
+}
+
 // Lookup returns the entry of an algorithm. The error matches ErrUnknown if the release
 // lacks the algorithm, or if the library does not take its parameters.
 func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entry, error) {

@@ -120,7 +120,7 @@ func TestNear(t *testing.T) {
 		{"1.7.0", "1.1.5", false},
 		{"2.0.0", "2.0.x", true},
 		{"3.4a2", "2.0.x", false},
-		{"0.9.1", "", false},
+		{"0.9.1", "1.0", false},
 		{"2", "", false},
 		{"newest", "", false},
 		{"", "", false},

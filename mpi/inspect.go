@@ -19,6 +19,9 @@ type Tools interface {
 	Ask(ctx context.Context, path string, args ...string) string
 }
 
+// UnknownSeries is the remark on a build whose series has no catalogue.
+const UnknownSeries = "no release of this series is known: tutti measures the algorithms that the library lists"
+
 // Inspection is what an installed build reports about itself.
 type Inspection struct {
 	Device string   // communication device, if the build names one
@@ -26,7 +29,7 @@ type Inspection struct {
 	Build  []string // remarks on the build
 	Above  []string // remarks on components that decide before the one that tutti tunes
 
-	Catalogue *Catalogue // of the nearest release; nil if Fault is set
+	Catalogue *Catalogue // of the nearest release or, for an unknown series, of the build; nil if Fault is set
 	Listed    int        // number of catalogue algorithms that such a build may have
 	Absent    []string   // those of them that this build lacks
 	Unlisted  []string   // algorithms of the build that the catalogue lacks

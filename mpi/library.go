@@ -25,7 +25,8 @@ type Library interface {
 	// Open returns the build for a release, which makes selection files. The parameter path is the path of
 	// the library's file. For some libraries selection files are made from the library's own trees
 	// (Facts.FromFile). The path is needed if tutti does not know the trees of the release. If path is
-	// empty, Open uses the known trees.
+	// empty, Open uses the known trees. The build of an unknown series has the algorithms that the installed
+	// library lists.
 	Open(cat *Catalogue, path string) (Build, error)
 }
 
@@ -61,6 +62,7 @@ type Facts struct {
 
 	Files    []string // patterns (see path.Match) of exported files
 	FromFile bool     // selection files are based on the library's own trees
+	Lists    bool     // an installed build lists its algorithms; series without a catalogue can be tuned
 	Guards   bool     // the files or the library itself replace algorithms that are wrong for non-commutative operations
 
 	Launcher Launcher

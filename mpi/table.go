@@ -83,9 +83,10 @@ func parseEntry(row []string) (Entry, error) {
 //   - the release itself,
 //   - the last earlier release of its series,
 //   - the first release of its series,
-//   - the last earlier release of any series.
+//   - the last earlier release of any series,
+//   - the first release.
 //
-// If there is none, near is nil. The result `series` reports whether near is of the same series.
+// For a name without two numbers, near is nil. The result `series` reports whether near is of the same series.
 func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true
@@ -101,7 +102,7 @@ func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) 
 		switch {
 		case same && (!series || upTo):
 			near, series = c, true
-		case upTo && !series:
+		case near == nil || upTo && !series:
 			near = c
 		}
 	}

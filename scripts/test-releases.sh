@@ -10,7 +10,7 @@ self=$(readlink -f "$0")
 steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime tests slurm}
 libraries=${LIBRARIES:-mpich openmpi}
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev make slurmctld slurmd slurm-client slurmdbd mariadb-server munge hwloc procps util-linux
-	hostname binutils dpkg-dev"
+	hostname binutils dpkg-dev python3"
 
 # chroot_of SUITE: makes the chroot or updates it.
 chroot_of() {
@@ -46,12 +46,12 @@ step_build() {
 }
 step_quick() {
 	rm -rf "q-$lib"
-	ended bin/tutti quick "q-$lib" --library "$lib" --collectives bcast,allreduce --wall-time 1m --yes
+	ended bin/tutti quick "q-$lib" --library "$lib" --collectives bcast,allreduce --wall-time 30s --yes
 	[ -s "q-$lib/$lib.env" ]
 }
 step_campaign() {
 	rm -rf "c-$lib"
-	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --seed 2 --set stop.wall_time=1m --yes
+	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --seed 2 --set stop.wall_time=30s --yes
 	[ -s "c-$lib/$lib.env" ]
 }
 step_loaded() {
@@ -60,7 +60,7 @@ step_loaded() {
 	launch -n 2 "./loop-$lib" 20 | grep '^right'
 }
 step_verify() { # 9: something was slower on a busy machine, and reverted, or the time was over
-	bin/tutti verify "c-$lib" --yes --machine-time 4m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
+	bin/tutti verify "c-$lib" --yes --machine-time 2m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
 	grep -q '"ended": true' "verify-$lib.json"
 }
 step_obeyed() {
@@ -115,7 +115,7 @@ step_slurm() {
 		runner: {kind: slurm, launch_allowance: 20s, settle: 10s}
 		benchmark: {slice: 300ms}
 		slurm: {exclusive: false, jobs: 1}
-		stop: {wall_time: 3m}
+		stop: {wall_time: 1m}
 	END
 	ended bin/tutti tune -c "s-$lib.yaml" --yes
 	[ -s "s-$lib/$lib.env" ]

@@ -167,7 +167,12 @@ func (c *Campaign) openReleases() error {
 			r.cat = r.build.Catalogue()
 		}
 		c.releases[lib.Name] = r
-		if cat.Listed != cat.Version {
+		switch {
+		case !cat.KnownSeries() && r.err != nil:
+			return r.err
+		case !cat.KnownSeries():
+			c.warn("%s %s: no release of this series is known: the algorithms are those that the library lists; compare the files with the default by tutti verify", lib.Name, lib.Version)
+		case cat.Listed != cat.Version:
 			c.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
 		}
 	}

@@ -116,6 +116,9 @@ func (b build) remarks() []string {
 	if b.unverified {
 		out = append(out, notVerified)
 	}
+	if !b.cat.KnownSeries() {
+		out = append(out, "No release of this series is known to tutti: the algorithms are those that the library lists.")
+	}
 	return out
 }
 

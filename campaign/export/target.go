@@ -223,8 +223,12 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 		return Release{}, err
 	}
 	if lib.Path == "" {
-		if _, err := port.Open(cat, ""); err != nil {
-			return Release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
+		_, err := port.Open(cat, "")
+		if err != nil && port.Facts().FromFile {
+			err = fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
+		}
+		if err != nil {
+			return Release{}, err
 		}
 	}
 	return Release{lib, measured, port, cat}, nil

@@ -264,7 +264,9 @@ func TestReleaseFaults(t *testing.T) {
 		want  string
 	}{
 		{[]string{"intel=2019"}, `^--for intel=2019: the campaign is for mpich, openmpi$`},
-		{[]string{"mpich=4.9.1"}, `^--for mpich=4.9.1: mpich 4.9.1: not in the catalogue: want a release like 4.0.2, 4.1.2`},
+		{[]string{"mpich=4.9.1"}, `give the path of its libmpich.so, as in --for mpich=4.9.1:PATH$`},
+		{[]string{"mpich=4"}, `^--for mpich=4: mpich 4: not in the catalogue: want a release like 4.0.2, 4.1.2`},
+		{[]string{"openmpi=7.0.0"}, `^--for openmpi=7.0.0: openmpi 7.0.0: .*put its ompi_info first on the PATH$`},
 		{[]string{"mpich=../../etc"}, `version "../../etc": want one like 4.2.3$`},
 		{[]string{"openmpi="}, `version "": want one like`},
 		{[]string{"openmpi=4.1.4:/usr/lib/libmpi.so"}, `a path is for mpich alone, whose files are made from the library's own tree$`},

@@ -111,6 +111,9 @@ func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if b, err := port.Open(cat, lib.Path); err == nil {
+		cat = b.Catalogue()
+	}
 	m, ok := port.(mpi.Measurable)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)

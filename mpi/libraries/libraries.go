@@ -55,15 +55,16 @@ func Identify(path string) (mpi.Identity, error) {
 }
 
 // Release returns a library and the catalogue of one of its releases. A release without a catalogue gets
-// that of the nearest release of its series (first two numbers), see Catalogue.Listed. The error matches
-// mpi.ErrUnknown and lists the releases.
+// that of the nearest release of its series (first two numbers), see Catalogue.Listed. If tutti knows no release
+// of the series, the nearest one of another series stands in until the library is opened (Facts.Lists). The error
+// matches mpi.ErrUnknown and lists the releases.
 func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
 		if l.Facts().Name != name {
 			continue
 		}
-		if near, series := mpi.Near(l.Releases(), version); series {
+		if near, series := mpi.Near(l.Releases(), version); series || near != nil && l.Facts().Lists {
 			return l, near.As(version), nil
 		}
 		for _, cat := range l.Releases() {

@@ -48,7 +48,12 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 	return newBuild(lib, cat), nil
 }
 
-func newBuild(lib libraryTree, cat *mpi.Catalogue) build { return build{lib, cat.Only(lib.runs)} }
+func newBuild(lib libraryTree, cat *mpi.Catalogue) build {
+	if !cat.KnownSeries() {
+		cat = cat.Listing(lib.listing(cat))
+	}
+	return build{lib, cat.Only(lib.runs)}
+}
 
 // Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }

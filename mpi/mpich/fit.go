@@ -2,6 +2,7 @@ package mpich
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -23,6 +24,12 @@ import (
 // If each rank counts as a node, no condition distinguishes layouts with the same number of ranks.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
+	if opt.OpSafe {
+		var err error
+		if rows, err = b.cat.Safe(rows); err != nil {
+			return sel, fmt.Errorf("mpich: %w", err)
+		}
+	}
 	if b.lib.NoNodes {
 		var kept []selection.Row
 		for _, r := range rows {

@@ -33,9 +33,14 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 		i.Checks = "off"
 		i.Build = append(i.Build, "built without checks: a bad selection file is undefined behaviour")
 	}
-	if i.Catalogue, _ = mpi.Near(releases(), b.Version); i.Catalogue == nil {
+	near, _ := mpi.Near(releases(), b.Version)
+	if near == nil {
 		i.Fault, i.Fix = "no list of algorithms is near this version", wantNewer
 		return i
+	}
+	if i.Catalogue = near.As(b.Version); !i.Catalogue.KnownSeries() {
+		i.Build = append(i.Build, mpi.UnknownSeries)
+		i.Catalogue = i.Catalogue.Listing(lib.listing(i.Catalogue))
 	}
 	i.Absent, i.Unlisted, i.Listed = compare(i.Catalogue, lib)
 	return i
@@ -80,6 +85,11 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 	return absent, unlisted, listed
 }
 
+// leafPrefix returns the prefix of the names that a collective's algorithms for intracommunicators have.
+func leafPrefix(c coll.Collective) string {
+	return "MPIR_" + strings.ToUpper(string(c[:1])) + string(c[1:]) + "_intra_"
+}
+
 // ofCatalogue reports whether a leaf is an algorithm for intracommunicators of a collective in the
 // catalogue. Leaves for the automatic choice and for nonblocking calls do not count as algorithms.
 func ofCatalogue(leaf string) bool {
@@ -88,7 +98,7 @@ func ofCatalogue(leaf string) bool {
 	}
 	for _, c := range coll.Collectives() {
 		name := strings.ToUpper(string(c[:1])) + string(c[1:])
-		if strings.HasPrefix(leaf, "MPIR_"+name+"_intra_") || strings.HasPrefix(leaf, "MPIR_"+name+"_allcomm_") ||
+		if strings.HasPrefix(leaf, leafPrefix(c)) || strings.HasPrefix(leaf, "MPIR_"+name+"_allcomm_") ||
 			strings.HasPrefix(leaf, "MPIDI_"+name+"_intra_composition_") {
 			return true
 		}

@@ -31,6 +31,48 @@ func newest(t testing.TB, texts ...string) build {
 
 const sharedMemory = "MPIDI_POSIX_mpi_bcast_release_gather"
 
+// TestUnknownSeries checks that a library of a series without a catalogue has the algorithms that the texts of its
+// control variables list, under their numbers.
+func TestUnknownSeries(t *testing.T) {
+	cat := release(t, "5.0.1")
+	recorded := strings.Split(string(testutil.Must(os.ReadFile("testdata/5.0.2.numbers"))(t)), "\n\n")
+	for _, tc := range []struct{ shipped, changed string }{
+		{},
+		{"binomial                                - Force Binomial", "brand_new - Force a new one\nbinomial - Force Binomial"},
+	} {
+		f := newTreeFinder()
+		f.leaves["MPIR_Bcast_intra_brand_new"] = true
+		for _, text := range recorded {
+			f.see([]byte(strings.Replace(text, tc.shipped, tc.changed, 1)))
+		}
+		lib := newest(t, "ch4:ofi", sharedMemory).lib
+		lib.Leaves, lib.Numbers = append(lib.Leaves, "MPIR_Bcast_intra_brand_new"), f.build.Numbers
+		b := newBuild(lib, cat.As("6.0.0"))
+		for _, c := range coll.Collectives() {
+			for _, e := range b.cat.Entries(c) {
+				known, err := cat.Lookup(c, mpi.Variants(e, valuesOf(cat))[0])
+				moved := c == coll.Bcast && tc.shipped != "" && !composes(e)
+				switch {
+				case e.Name == "brand_new" && (e.ID != 1 || e.OpSafe):
+					t.Errorf("%+v", e)
+				case e.Name != "brand_new" && e.Name != "ccl" && c != coll.Barrier && (err != nil || (known.ID != e.ID) != moved || !slices.Equal(known.Requires, e.Requires)):
+					t.Errorf("%s: %+v, in the catalogue %+v, %v", c, e, known, err)
+				}
+			}
+		}
+		if got, want := len(b.cat.Entries(coll.Allreduce)), len(cat.Only(lib.runs).Entries(coll.Allreduce)); got < want {
+			t.Errorf("%d algorithms of allreduce, want at least %d", got, want)
+		}
+		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 1), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
+		if len(sel.Trees) < 10 {
+			t.Errorf("%d trees", len(sel.Trees))
+		}
+	}
+	if _, err := Library.Open(cat.As("6.0.0"), ""); err == nil || !strings.Contains(err.Error(), "give the path") {
+		t.Errorf("without the library: %v", err)
+	}
+}
+
 func TestNoNodes(t *testing.T) {
 	for _, tc := range []struct {
 		texts []string

@@ -24,6 +24,10 @@ type libraryTree struct {
 	Leaves  []string   // names accepted after algorithm=, ascending
 	Keys    []string   // conditions, values cut off after < and <=, ascending
 
+	// Numbers are the texts of MPI_T control variables that list the algorithms of a collective in the order of
+	// the variable's values.
+	Numbers []string
+
 	// Device is the tree of the ch4 device, which MPICH evaluates first. This tree splits a collective into
 	// parts between and within nodes. It is empty for other devices.
 	Device       treeObject
@@ -46,6 +50,33 @@ func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
 		return slices.Contains([]mpi.Requirement{mpi.Parent, mpi.Hierarchical, mpi.OneNode, mpi.NodeConsecutive}, r)
 	})
 	return slices.Contains(names, e.Function) && !(lib.NoNodes && needsNodes)
+}
+
+// listing returns the algorithms that the library lists, with its compositions that are in the catalogue. Some
+// texts name another collective, so that the one with the most algorithms counts.
+func (lib libraryTree) listing(cat *mpi.Catalogue) map[coll.Collective][]mpi.Entry {
+	out := map[coll.Collective][]mpi.Entry{}
+	for _, text := range lib.Numbers {
+		c := coll.Collective(numbersForm.FindStringSubmatch(text)[1])
+		var listed []mpi.Entry
+		for id, name := range numberedForm.FindAllStringSubmatch(text, -1) {
+			e := mpi.Entry{Name: name[1], ID: id, Function: leafPrefix(c) + name[1]}
+			if slices.Contains(lib.Leaves, e.Function) && !slices.Contains(leftOut(cat.Version), e.Function) {
+				listed = append(listed, e)
+			}
+		}
+		if len(listed) > len(out[c]) {
+			out[c] = listed
+		}
+	}
+	for _, c := range coll.Collectives() {
+		for _, e := range cat.Entries(c) {
+			if composes(e) {
+				out[c] = append(out[c], e)
+			}
+		}
+	}
+	return out
 }
 
 // errNoTree is the error for a file or release without a built-in selection tree. errors.Is finds it.
@@ -109,6 +140,10 @@ func newTreeFinder() *treeFinder {
 var (
 	treeStart = []byte(`{"collective=`)
 	leafStart = []byte(leafKey + "MPIR_")
+
+	numbersForm  = regexp.MustCompile(`^Variable to select ([a-z_]+) algorithm\s`)
+	numberedForm = regexp.MustCompile(`([a-z0-9_]+) +- [A-Z]`)
+
 	leafName  = regexp.MustCompile(`^MPIR_[A-Za-z0-9_]+$`)
 	compStart = []byte(compositionKey + "MPIDI_")
 	compName  = regexp.MustCompile(`^MPIDI_[A-Za-z0-9_]+$`)
@@ -127,6 +162,8 @@ func (f *treeFinder) see(text []byte) {
 	switch at := bytes.Index(text, treeStart); {
 	case at >= 0:
 		f.seeTree(text[at:])
+	case numbersForm.Match(text):
+		f.build.Numbers = append(f.build.Numbers, string(text))
 	case bytes.Contains(text, leafStart):
 		_, name, _ := bytes.Cut(text, []byte(leafKey))
 		if leafName.Match(name) {

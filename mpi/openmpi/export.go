@@ -1,6 +1,7 @@
 package openmpi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -34,8 +35,20 @@ var errVersion = errors.New("no such rules for this release")
 // build makes the rules for one release. The rules do not depend on the build of the library.
 type build struct{ cat *mpi.Catalogue }
 
-// Open implements mpi.Library.
-func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
+// Open implements mpi.Library. It asks the ompi_info next to the file or on the PATH for the algorithms of an
+// unknown series.
+func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
+	if cat.KnownSeries() {
+		return build{cat}, nil
+	}
+	tools := besides(file)
+	path := tools.Find(tool)
+	info := ask(context.Background(), tools, path)
+	if !mpi.SameRelease(info.version, cat.Version) || len(info.tuned) == 0 {
+		return nil, fmt.Errorf("openmpi %s: %w: no release of this series is known: put its ompi_info first on the PATH", cat.Version, mpi.ErrUnknown)
+	}
+	return build{cat.Listing(info.listing())}, nil
+}
 
 // Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }

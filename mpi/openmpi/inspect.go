@@ -18,21 +18,25 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	if path == "" {
 		return unknown("no ompi_info next to the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
 	}
-	text := b.Tools.Ask(ctx, path, "--parsable") + "\n" + b.Tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
-	info := parseOmpiInfo(text)
+	info := ask(ctx, b.Tools, path)
 	switch {
 	case info.version == "" || len(info.tuned) == 0:
 		return unknown(path+" does not tell the algorithms of coll/tuned", "try it by hand: "+path+" --param coll tuned --level 9")
 	case !mpi.SameRelease(info.version, b.Version):
 		return unknown(fmt.Sprintf("%s is of Open MPI %s: its algorithms are not known", path, info.version), "put the bin folder of Open MPI "+b.Version+" first on the PATH")
 	}
-	cat, _ := mpi.Near(releases(), b.Version)
-	if cat == nil {
-		i := unknown("no list of algorithms is near this version", "use Open MPI 4.1 or newer")
-		i.Checks = info.checks
+	near, _ := mpi.Near(releases(), b.Version)
+	i := mpi.Inspection{Checks: info.checks}
+	if near == nil {
+		i.Fault, i.Fix = "no list of algorithms is near this version", "use Open MPI 4.1 or newer"
 		return i
 	}
-	i := mpi.Inspection{Checks: info.checks, Catalogue: cat}
+	cat := near.As(b.Version)
+	if !cat.KnownSeries() {
+		i.Build = []string{mpi.UnknownSeries}
+		cat = cat.Listing(info.listing())
+	}
+	i.Catalogue = cat
 	for _, c := range info.above() {
 		exported := "turned off by exported settings"
 		if !slices.ContainsFunc(build{cat}.turnedOff(), func(r component) bool { return r.component == c }) {

@@ -2,7 +2,9 @@ package openmpi
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +14,9 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
+	"tutti/selection"
 )
 
 // recorded returns the output of the ompi_info of 4.1.4.
@@ -84,7 +88,6 @@ func (i installed) Ask(_ context.Context, path string, args ...string) string {
 func TestInspect(t *testing.T) {
 	const path = "/opt/ompi/bin/ompi_info"
 	text := recorded(t)
-	older := strings.Replace(text, "ompi:version:full:4.1.4", "ompi:version:full:3.1.0", 1)
 	tests := []struct {
 		name         string
 		tools        installed
@@ -106,7 +109,6 @@ func TestInspect(t *testing.T) {
 		{name: "no tool", version: "4.1.4", fault: "no ompi_info next to the compiler", fix: "openmpi-bin"},
 		{name: "silent", tools: installed{path: path}, version: "4.1.4", fault: path + " does not tell the algorithms", fix: path + " --param coll tuned"},
 		{name: "of another build", tools: installed{path, text, ""}, version: "5.0.3", fault: "is of Open MPI 4.1.4", fix: "bin folder of Open MPI 5.0.3"},
-		{name: "of no known release", tools: installed{path, older, ""}, version: "3.1.0", fault: "no list of algorithms", fix: "4.1 or newer", checks: "on"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -120,7 +122,7 @@ func TestInspect(t *testing.T) {
 				}
 				return
 			}
-			if got.Catalogue.Version != tc.version || got.Listed < 50 || !strings.Contains(strings.Join(got.Above, "\n"), tc.rival) {
+			if got.Catalogue.Listed != tc.version || got.Listed < 50 || !strings.Contains(strings.Join(got.Above, "\n"), tc.rival) {
 				t.Errorf("got %+v, want catalogue %s, its algorithms, and components above %q", got, tc.version, tc.rival)
 			}
 			if first(got.Absent) != tc.absent || first(got.Unlisted) != tc.more {
@@ -135,6 +137,45 @@ func first(names []string) string {
 		return ""
 	}
 	return names[0]
+}
+
+// TestUnknownSeries checks that builds of series without a catalogue have the algorithms that ompi_info lists, and
+// export them.
+func TestUnknownSeries(t *testing.T) {
+	for version, from := range map[string]string{"3.1.6": "4.1.4", "7.0.0": "6.0.0rc2"} {
+		text := strings.NewReplacer("version:full:"+from, "version:full:"+version,
+			"bcast_algorithm:enumerator:value:6:binomial", "bcast_algorithm:enumerator:value:42:binomial",
+			"bcast_algorithm:enumerator:value:2:chain", "bcast_algorithm:enumerator:value:2:brand_new").Replace(recordedOf(t, from))
+		dir := t.TempDir()
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, tool), []byte("#!/bin/sh\ncat <<'END'\n"+text+"\nEND\n"), 0o777))
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		near, _ := mpi.Near(releases(), version)
+		cat := near.As(version)
+		if got := Library.Inspect(t.Context(), mpi.Installed{Version: version, Tools: installed{"/bin/ompi_info", text, ""}}); got.Fault != "" || got.Listed < 50 ||
+			len(got.Absent)+len(got.Unlisted) > 0 || !slices.Equal(got.Build, []string{mpi.UnknownSeries}) {
+			t.Errorf("%s: %+v", version, got)
+		}
+		b := testutil.Must(Library.Open(cat, filepath.Join(dir, "lib", "libmpi.so.40")))(t)
+		binomial := testutil.Must(b.Catalogue().Lookup(coll.Bcast, coll.Algorithm{Name: "binomial"}))(t)
+		added := testutil.Must(b.Catalogue().Lookup(coll.Bcast, coll.Algorithm{Name: "brand_new"}))(t)
+		if binomial.ID != 42 || !slices.Equal(binomial.Params, []string{"segsize"}) || !binomial.OpSafe || added.ID != 2 || added.OpSafe {
+			t.Errorf("%s: %+v, %+v", version, binomial, added)
+		}
+		if _, err := b.Catalogue().Lookup(coll.Bcast, coll.Algorithm{Name: "chain"}); !errors.Is(err, mpi.ErrUnknown) {
+			t.Errorf("%s: chain: %v", version, err)
+		}
+		rows := []selection.Row{row(coll.Layout{Nodes: 1, PPN: 4}, 64, []string{"brand_new", "binomial", coll.Default.Name}, 1, 2, 3)}
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{OpSafe: true})
+		if alg, _ := sel.Select(rows[0].Point); alg.Name != "binomial" {
+			t.Errorf("%s: %v is selected", version, alg)
+		}
+		if text := strings.Join(x.Setup.Remarks, "\n"); !strings.Contains(text, "not tried on a real Open MPI "+version) {
+			t.Error(text)
+		}
+		if _, err := Library.Open(near.As("8.1.0"), ""); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "ompi_info") {
+			t.Errorf("of another release: %v", err)
+		}
+	}
 }
 
 // TestCompare checks that an algorithm whose number differs from the catalogue's counts as absent, because

@@ -1,10 +1,18 @@
 package openmpi
 
 import (
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
 )
 
 // ompiInfo holds the facts about collectives in the output of ompi_info --parsable.
@@ -21,6 +29,44 @@ var (
 	checkForm = regexp.MustCompile(`^option:mpi-param-check:(never|always|runtime)$`)
 	tunedForm = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
 )
+
+// ask runs an ompi_info and reads its output.
+func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {
+	return parseOmpiInfo(tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9"))
+}
+
+// listing returns the algorithms of coll/tuned.
+func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
+	out := map[coll.Collective][]mpi.Entry{}
+	for _, c := range coll.Collectives() {
+		names := i.tuned[string(c)]
+		for _, id := range slices.Sorted(maps.Keys(names)) {
+			if id > 0 { // 0 is no algorithm
+				out[c] = append(out[c], mpi.Entry{Name: names[id], ID: id})
+			}
+		}
+	}
+	return out
+}
+
+// besides are the programs next to a library's file and on the PATH. It implements mpi.Tools.
+type besides string
+
+// Find implements mpi.Tools.
+func (file besides) Find(name string) string {
+	path := filepath.Join(filepath.Dir(string(file)), "..", "bin", name)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	path, _ = exec.LookPath(name)
+	return path
+}
+
+// Ask implements mpi.Tools.
+func (besides) Ask(ctx context.Context, path string, args ...string) string {
+	out, _ := exec.CommandContext(ctx, path, args...).Output() // what it did not print is missing
+	return string(out)
+}
 
 // parseOmpiInfo reads the output of ompi_info --parsable. It ignores unknown lines.
 func parseOmpiInfo(text string) ompiInfo {
