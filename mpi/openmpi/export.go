@@ -133,7 +133,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	}
 	x.Setup.Remarks = append(x.Setup.Remarks, "They turn off coll/"+strings.Join(off, ", coll/")+", which would serve calls before the rules do, for all collectives of a job.")
 	if b.usesHan() {
-		x.Setup.Remarks = append(x.Setup.Remarks, "coll/han stays on. Where the rules select an algorithm, it passes calls on to coll/tuned.")
+		x.Setup.Remarks = append(x.Setup.Remarks, "coll/han stays on. Where the rules select an algorithm of coll/tuned, it passes calls on.")
 	}
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
@@ -147,16 +147,16 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	add := func(name string, r classicRules, job coll.Layout) []selection.Setting {
 		common := slices.Clone(rules.inCommonFile)
 		for i, l := range common {
-			common[i].rules = b.guarded(l.rules, job)
+			common[i].rules = b.guarded(withoutHan(l.rules), job)
 		}
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(b.guarded(r, job), common)})
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(b.guarded(withoutHan(r), job), common)})
 		han := b.hanRules(r, job)
 		if len(han) == 0 {
 			return b.settings(filepath.Join(dir, name), "")
 		}
 		hanFile := strings.TrimSuffix(name, path.Ext(name)) + path.Ext(hanName)
-		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: hanBytes(han)})
-		return b.settings(filepath.Join(dir, name), filepath.Join(dir, hanFile))
+		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: han.Bytes()})
+		return append(b.settings(filepath.Join(dir, name), filepath.Join(dir, hanFile)), segments(r, job)...)
 	}
 	for _, l := range rules.layouts {
 		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: add(b.layoutName(l.layout), l.rules, l.layout)})
@@ -291,7 +291,7 @@ func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.
 		return out, nil
 	}
 	out = append(out, rule{Size: from})
-	return slices.CompactFunc(out, func(a, b rule) bool { b.Size = a.Size; return a == b }), nil
+	return slices.CompactFunc(out, sameChoice), nil
 }
 
 // ruleOf returns a rule that selects the algorithm for messages of any size.
@@ -308,6 +308,10 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue
 	}
 	r := rule{Algorithm: entry.ID}
 	for _, p := range alg.Params() {
+		if basic := map[string]*bool{"inter": &r.BasicInter, "intra": &r.BasicIntra}[p.Name]; basic != nil {
+			*basic = p.Value == "basic"
+			continue
+		}
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		if err != nil || n < 0 || p.Name != "segsize" && n > math.MaxInt32 {
 			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: want a whole number, zero or more", c, alg, p.Name)

@@ -20,6 +20,7 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 			return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 		}
 	}
+	rows = onePart(oneSegment(rows))
 	sel, err := selection.FitAll(assumeDefaults(rows, opt.MaxLoss), size, opt.MaxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)

@@ -23,6 +23,9 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	if err != nil {
 		return mpi.Forcing{}, err
 	}
+	if isHan(e.ID) {
+		return forceHan(cat, e, c)
+	}
 	var base []mpi.Var
 	for _, x := range append([]selection.Setting{dynamicRules}, disable(componentsAbove)...) {
 		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})

@@ -1,10 +1,8 @@
 package openmpi
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -80,20 +78,41 @@ func blockEnd(blocks []classicBlock, i int) int {
 	return math.MaxInt32
 }
 
-// The components in rules of coll/han. The index is the number of the algorithm in classic rules.
-var hanComponents = []string{"han", "tuned"}
-
-// hanRules returns the rules with which coll/han passes to coll/tuned what the given rules select, in jobs of
-// a layout. The layout is zero for all jobs. The algorithm of a rule is an index of hanComponents, and sizes
-// are those that coll/han compares.
-func (b build) hanRules(rules classicRules, job coll.Layout) classicRules {
-	var out classicRules
+// hanRules returns the rules with which coll/han serves what the given rules select, in jobs of a layout, or
+// passes it to coll/tuned. The layout is zero for all jobs. Sizes are those that coll/han compares.
+func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
+	var out hanFile
 	for _, c := range rules {
-		tuned := slices.ContainsFunc(c.Blocks, func(x classicBlock) bool {
+		selects := slices.ContainsFunc(c.Blocks, func(x classicBlock) bool {
 			return slices.ContainsFunc(x.Rules, func(r rule) bool { return r.Algorithm != 0 })
 		})
-		if tuned && b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
-			out = append(out, classicCollective{c.Collective, hanBlocks(c, job.Ranks())})
+		if selects && b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
+			levels := []hanLevel{{global, hanBlocks(c, job.Ranks())}}
+			if job != (coll.Layout{}) {
+				levels = append(levels, partLevels(classicRules{c}.block(c.Collective, job.Ranks()))...)
+			}
+			out = append(out, hanCollective{c.Collective, levels})
+		}
+	}
+	return out
+}
+
+// partLevels returns the rules for the parts of the algorithm simple, if they select a component.
+func partLevels(rules []rule) []hanLevel {
+	var out []hanLevel
+	for _, level := range []string{between, within} {
+		parts := []rule{{}}
+		for _, r := range rules {
+			x := rule{Size: r.Size, Algorithm: componentTuned}
+			if r.Algorithm == hanSimpleID {
+				x.Algorithm = r.part(level)
+			}
+			if parts[len(parts)-1].Algorithm != x.Algorithm {
+				parts = append(parts, x)
+			}
+		}
+		if len(parts) > 2 || parts[1].Algorithm != componentTuned {
+			out = append(out, hanLevel{level, []classicBlock{{1, parts[1:]}}})
 		}
 	}
 	return out
@@ -136,9 +155,12 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 func hanBounds(rules []rule, low, high int64) []rule {
 	var out []rule
 	for _, r := range rules {
-		x := rule{Size: (r.Size + high - 1) / high}
-		if r.Algorithm != 0 {
-			x = rule{Size: (r.Size + low - 1) / low, Algorithm: 1}
+		x := rule{Size: (r.Size + high - 1) / high, Algorithm: componentHan}
+		switch {
+		case r.Algorithm == hanSimpleID:
+			x.Algorithm = simple
+		case r.Algorithm != 0 && !isHan(r.Algorithm):
+			x = rule{Size: (r.Size + low - 1) / low, Algorithm: componentTuned}
 		}
 		for len(out) > 0 && out[len(out)-1].Size >= x.Size {
 			out = out[:len(out)-1]
@@ -148,36 +170,4 @@ func hanBounds(rules []rule, low, high int64) []rule {
 		}
 	}
 	return out
-}
-
-// hanBytes returns rules of coll/han as the content of a file.
-func hanBytes(rules classicRules) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# rules of coll/han: size of message, component that serves it\n%d # collectives\n", len(rules))
-	for _, c := range rules {
-		fmt.Fprintf(&b, "%s\n1 # level\nglobal_communicator\n%d # communicator sizes\n", c.Collective, len(c.Blocks))
-		for _, block := range c.Blocks {
-			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Ranks, len(block.Rules))
-			for _, x := range block.Rules {
-				fmt.Fprintf(&b, "  %d %s\n", x.Size, hanComponents[x.Algorithm])
-			}
-		}
-	}
-	return []byte(b.String())
-}
-
-// parseHan reads a file of coll/han. It converts the file to the classic format and has the errors of parse.
-func parseHan(text []byte) (classicRules, error) {
-	words := []string{"1 # level\nglobal_communicator\n", ""}
-	for i, name := range hanComponents {
-		words = append(words, " "+name+"\n", fmt.Sprintf(" %d 0 0\n", i))
-	}
-	for _, x := range ids {
-		words = append(words, string(x.collective)+"\n", fmt.Sprintf("%d\n", x.id))
-	}
-	rules, err := parse([]byte(strings.NewReplacer(words...).Replace(string(text))))
-	if err != nil {
-		return nil, fmt.Errorf("coll/han: %w", err)
-	}
-	return rules, nil
 }

@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -65,18 +66,81 @@ func TestHanSizes(t *testing.T) {
 		{49, undecided()},
 	}}
 	for _, exact := range []int{0, 6, 17, 48} {
-		han := classicRules{{c.Collective, hanBlocks(c, exact)}}
+		han := hanFile{{c.Collective, []hanLevel{{global, hanBlocks(c, exact)}}}}
 		for ranks := 1; ranks < 60; ranks++ {
 			for size := int64(0); size < 12000; size += 1 + size/50 {
 				tuned, _ := classicRules{c}.Find(c.Collective, ranks, size*int64(ranks))
-				pass, _ := han.Find(c.Collective, ranks, size)
-				if pass.Algorithm != 0 && tuned.Algorithm == 0 || ranks == exact && (pass.Algorithm != 0) != (tuned.Algorithm != 0) {
-					t.Fatalf("exact for %d: %d ranks, %d B each: coll/han passes to %d, coll/tuned has %+v", exact, ranks, size, pass.Algorithm, tuned)
+				component, _ := han.Find(c.Collective, global, ranks, size)
+				pass := component == componentTuned
+				if pass && tuned.Algorithm == 0 || ranks == exact && pass != (tuned.Algorithm != 0) {
+					t.Fatalf("exact for %d: %d ranks, %d B each: coll/han passes: %t, coll/tuned has %+v", exact, ranks, size, pass, tuned)
 				}
 			}
 		}
 	}
 	if _, err := parseHan([]byte("1\nbcast\n1 # level\nglobal_communicator\n1\n1\n1\n 5 tuned\n")); !errors.Is(err, errSyntax) {
 		t.Errorf("first size 5: %v", err)
+	}
+}
+
+// TestHanAlgorithms checks the files and settings for algorithms of coll/han: rules for the whole communicator and for
+// its parts, and one size of segments for each layout.
+func TestHanAlgorithms(t *testing.T) {
+	l := coll.Layout{Nodes: 3, PPN: 4}
+	b := build{release(t, "5.0.9")}
+	of := func(c coll.Collective, bytes int64, seconds map[string]float64) selection.Row {
+		r := selection.Row{Point: coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes}}
+		for _, name := range slices.Sorted(maps.Keys(seconds)) {
+			r.Options = append(r.Options, selection.Option{Algorithm: mpilibrarytest.Algorithm(t, name), Seconds: seconds[name]})
+		}
+		return r
+	}
+	const basic, big, small, simple = "han_simple(inter=tuned,intra=basic)", "han(segsize=524288)", "han(segsize=8192)", "han_simple(inter=basic)"
+	for _, tc := range []struct {
+		name    string
+		rows    []selection.Row
+		want    []string
+		setting string // of segments
+	}{
+		{"parts and segments", []selection.Row{
+			of(coll.Bcast, 64, map[string]float64{basic: 1, "binomial": 2, "library_default": 3}),
+			of(coll.Bcast, 4096, map[string]float64{basic: 2, "binomial": 1, "library_default": 3}),
+			of(coll.Bcast, 65536, map[string]float64{big: 2, "library_default": 1}),
+			of(coll.Bcast, 1<<20, map[string]float64{big: 1, small: 1.5, "binomial": 3, "library_default": 2}),
+		}, []string{basic, "binomial", "library_default", big}, "524288"},
+		{"the default pays more than other segments", []selection.Row{
+			of(coll.Bcast, 1<<20, map[string]float64{big: 1, "binomial": 3, "library_default": 2}),
+			of(coll.Bcast, 4<<20, map[string]float64{big: 9, "binomial": 9, "library_default": 1}),
+		}, []string{"library_default", "library_default"}, ""},
+		{"parts of allreduce", []selection.Row{
+			of(coll.Bcast, 64, map[string]float64{basic: 1, "binomial": 2, "library_default": 3}),
+			of(coll.Allreduce, 64, map[string]float64{simple: 1, "library_default": 3}),
+		}, []string{"binomial", simple}, ""},
+		{"allreduce is faster without parts", []selection.Row{
+			of(coll.Bcast, 64, map[string]float64{basic: 1, "binomial": 2, "library_default": 3}),
+			of(coll.Allreduce, 64, map[string]float64{simple: 2, "library_default": 3, "recursive_doubling": 1}),
+		}, []string{basic, "recursive_doubling"}, ""},
+	} {
+		sel, x := mpilibrarytest.FitAndExport(t, b, tc.rows, mpi.FitOptions{OpSafe: true})
+		for i, r := range tc.rows {
+			if alg, _ := sel.Select(r.Point); alg.String() != tc.want[i] {
+				t.Errorf("%s: %v: %v is selected, want %s", tc.name, r.Point, alg, tc.want[i])
+			}
+		}
+		got := ""
+		for _, s := range x.Setup.For(l) {
+			if s.Name == segmentVariable(coll.Bcast) {
+				got = s.Value
+			}
+		}
+		if got != tc.setting {
+			t.Errorf("%s: segments of %q, want %q", tc.name, got, tc.setting)
+		}
+		if tc.name == "parts and segments" {
+			testutil.CheckGolden(t, "parts.han", x.Loaded(l, hanVariable))
+		}
+	}
+	if _, err := b.cat.Lookup(coll.Bcast, mpilibrarytest.Algorithm(t, "han_simple(inter=sm)")); !errors.Is(err, mpi.ErrUnknown) {
+		t.Errorf("component sm: %v", err)
 	}
 }

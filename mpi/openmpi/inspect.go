@@ -60,6 +60,9 @@ func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlis
 		has := tuned[string(c)]
 		known := map[int]bool{0: true} // ignore
 		for _, e := range cat.Entries(c) {
+			if isHan(e.ID) {
+				continue
+			}
 			known[e.ID] = true
 			listed++
 			if has[e.ID] != e.Name {

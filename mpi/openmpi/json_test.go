@@ -69,6 +69,10 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		back := testutil.Must(parseJSON(x.Loaded(coll.Layout{}, fileVariable)))(t)
 		rules := testutil.Must(b.bundle(sel))(t)
+		rules.rules = withoutHan(rules.rules)
+		for i, l := range rules.inCommonFile {
+			rules.inCommonFile[i].rules = withoutHan(l.rules)
+		}
 		checked := 0
 		for _, c := range rules.rules {
 			for _, block := range c.Blocks {

@@ -17,6 +17,9 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 	if err != nil {
 		return err
 	}
+	if isHan(e.ID) {
+		return errors.New("coll/han does not show its algorithm")
+	}
 	want := function(c.Collective, e.Name)
 	var saw []string
 	for _, stack := range stacks {

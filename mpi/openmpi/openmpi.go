@@ -54,4 +54,4 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 //go:embed algorithms.csv
 var table string
 
-var releases = mpi.Table(table, mpi.Rules{Lookup: checkRadix, Variants: variants})
+var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Variants: variants})

@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	"fmt"
+	"strconv"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -32,7 +33,7 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 		if !ok {
 			find = common
 		}
-		if got := find(p); got != want {
+		if got := find(p); got != b.running(want, p) {
 			return fmt.Errorf("openmpi: %v: the file reaches %+v: want %+v for %v", p, got, want, alg)
 		}
 	}
@@ -56,15 +57,42 @@ func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
 		if !b.hanServes(p.Collective, p.Layout()) {
 			return r
 		}
-		pass, _ := han.Find(p.Collective, p.Ranks(), p.Count()*p.Collective.ElementBytes())
-		switch {
-		case pass.Algorithm == 0:
-			return rule{}
+		serves := func(level string, ranks int) int {
+			component, _ := han.Find(p.Collective, level, ranks, p.Count()*p.Collective.ElementBytes())
+			return component
+		}
+		switch component := serves(global, p.Ranks()); {
+		case component == simple:
+			return rule{
+				Algorithm: hanSimpleID, BasicInter: serves(between, p.Nodes) == componentBasic, BasicIntra: serves(within, p.PPN) == componentBasic,
+			}
+		case component != componentTuned:
+			return b.running(segment(x.Setup.For(l), p.Collective), p)
 		case r == rule{}:
 			return rule{Algorithm: -1} // the choice of coll/tuned is not the library's default
 		}
 		return r
 	}, err
+}
+
+// segment returns the rule of coll/han's own algorithm with the size of segments that a job has.
+func segment(settings []selection.Setting, c coll.Collective) rule {
+	for _, s := range settings {
+		if n, err := strconv.ParseInt(s.Value, 10, 64); err == nil && s.Name == segmentVariable(c) {
+			return rule{Algorithm: hanID, SegSize: n}
+		}
+	}
+	return rule{}
+}
+
+// running returns the rule of a point, or the library's default if that runs instead: where coll/han does not serve
+// jobs, and where messages have one segment.
+func (b build) running(r rule, p coll.Point) rule {
+	oneSegment := p.Count()*p.Collective.ElementBytes() <= min(r.SegSize, hanSegment)
+	if isHan(r.Algorithm) && !b.hanServes(p.Collective, p.Layout()) || r.Algorithm == hanID && oneSegment {
+		return rule{}
+	}
+	return r
 }
 
 // tunedReader reads a file of coll/tuned back.

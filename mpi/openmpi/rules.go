@@ -34,6 +34,14 @@ type rule struct {
 	FanInOut    int
 	SegSize     int64
 	MaxRequests int // 0: as many as the library likes
+
+	BasicInter, BasicIntra bool // coll/han calls coll/basic between or within the nodes
+}
+
+// sameChoice reports whether two rules differ only in the sizes to which they apply.
+func sameChoice(a, b rule) bool {
+	b.Size = a.Size
+	return a == b
 }
 
 type numbered struct {

@@ -29,6 +29,8 @@ var radices = map[string][]string{"faninout": {"2", "4", "8"}}
 // variants returns an algorithm with a few values for each parameter.
 func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
+	case isHan(e.ID):
+		return mpi.Variants(e, hanValues)
 	case e.Name == "segmented_ring":
 		return mpi.Variants(e, cut)
 	case takesRadix(c, e):
@@ -44,10 +46,10 @@ func takesRadix(c coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(e.Params, "faninout") && (c == coll.Allgather && e.Name == "bruck-k-fanout" || c == coll.Reduce && e.Name == "knomial")
 }
 
-// checkRadix returns an error for an algorithm with a radix below 2 or without one.
-func checkRadix(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+// lookup returns an error for an algorithm with a radix below 2 or without one, or with an unknown component.
+func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if !takesRadix(c, e) {
-		return nil
+		return checkParts(cat, c, e, alg)
 	}
 	text, _ := alg.Param("faninout")
 	if radix, err := strconv.Atoi(text); err == nil && radix < 2 || text == "" {

@@ -1,0 +1,202 @@
+package openmpi
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Algorithms of coll/han in the catalogue. The rules of coll/tuned have no such numbers.
+//
+// The first one, intra, is the library's default on several nodes. It divides messages into segments. The size of
+// segments is a setting of a whole job. The second one, simple, calls one component between the nodes and one
+// within them; rules of coll/han name both for each message size. Source: coll_han_bcast.c, coll_han_reduce.c and
+// coll_han_allreduce.c, 5.0.7.
+const (
+	hanID       = 101
+	hanSimpleID = 102
+)
+
+func isHan(id int) bool { return id == hanID || id == hanSimpleID }
+
+// hanSegment is the library's size of segments in bytes (coll_han_component.c).
+const hanSegment = 65536
+
+// hanValues lists the parameter values to measure. The components adapt and sm are off in jobs.
+var hanValues = map[string][]string{"segsize": {"8192", "524288"}, "inter": {"tuned", "basic"}, "intra": {"tuned", "basic"}}
+
+// checkParts returns an error for an algorithm of coll/han with an unknown component.
+func checkParts(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+	for _, name := range []string{"inter", "intra"} {
+		if value, ok := alg.Param(name); ok && !slices.Contains(hanValues[name], value) {
+			return fmt.Errorf("%s %s %s %s: parameter %s: %w: want tuned or basic", cat.Library, cat.Version, c, alg, name, mpi.ErrUnknown)
+		}
+	}
+	return nil
+}
+
+// forceHan forces an algorithm of coll/han, with the components off that exported settings turn off.
+func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
+	r, err := ruleOf(c.Collective, c.Algorithm, c.Ranks(), cat)
+	if err != nil {
+		return mpi.Forcing{}, fmt.Errorf("%w: %w", mpi.ErrInfeasible, err)
+	}
+	prefix := "coll_han_" + string(c.Collective)
+	switches := []mpi.Switch{
+		{Name: "coll_han_use_" + string(c.Collective) + "_algorithm", Value: e.ID - hanID + 1},
+		{Name: prefix + "_segsize", Value: cmp.Or(int(r.SegSize), hanSegment)},
+		{Name: prefix + "_dynamic_" + between + "_module", Value: r.part(between)},
+		{Name: prefix + "_dynamic_" + within + "_module", Value: r.part(within)},
+	}
+	f := mpi.Forcing{Switches: switches, NewComm: true}
+	for _, x := range disable(build{cat}.turnedOff()) {
+		f.Base = append(f.Base, mpi.Var{Name: x.Name, Value: x.Value})
+	}
+	f.Env = slices.Clone(f.Base)
+	for _, s := range switches {
+		f.Env = append(f.Env, mpi.Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
+	}
+	return f, nil
+}
+
+// part returns the number of the component that the rule selects for a level.
+func (r rule) part(level string) int {
+	if level == between && r.BasicInter || level == within && r.BasicIntra {
+		return componentBasic
+	}
+	return componentTuned
+}
+
+// withoutHan returns rules of coll/tuned, which leave calls for algorithms of coll/han to the library.
+func withoutHan(rules classicRules) classicRules {
+	out := slices.Clone(rules)
+	for i, c := range out {
+		out[i].Blocks = slices.Clone(c.Blocks)
+		for k, b := range c.Blocks {
+			kept := slices.Clone(b.Rules)
+			for m, r := range kept {
+				if isHan(r.Algorithm) {
+					kept[m] = rule{Size: r.Size}
+				}
+			}
+			out[i].Blocks[k].Rules = slices.CompactFunc(kept, sameChoice)
+		}
+	}
+	return out
+}
+
+// segments returns the settings for the sizes of segments in jobs of a layout.
+func segments(rules classicRules, job coll.Layout) []selection.Setting {
+	var out []selection.Setting
+	for _, c := range rules {
+		for _, r := range rules.block(c.Collective, job.Ranks()) {
+			if r.Algorithm == hanID {
+				out = append(out, selection.Setting{Name: segmentVariable(c.Collective), Value: strconv.FormatInt(r.SegSize, 10)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func segmentVariable(c coll.Collective) string {
+	return mcaPrefix + "coll_han_" + string(c) + "_segsize"
+}
+
+// oneSegment keeps the options of each layout and collective that one size of segments allows: the one with the
+// least sum of the logarithms of the fastest times. The library's own size is always one of them. Other sizes
+// exclude the default where messages have several segments of either size, since the default would have them, too.
+func oneSegment(rows []selection.Row) []selection.Row {
+	type group struct {
+		coll.Collective
+		coll.Layout
+	}
+	sizes := map[group][]int64{}
+	for _, r := range rows {
+		g := group{r.Point.Collective, r.Point.Layout()}
+		for _, o := range r.Options {
+			if n := segmentOf(o.Algorithm); n > 0 && !slices.Contains(sizes[g], n) {
+				sizes[g] = append(sizes[g], n)
+			}
+		}
+	}
+	out := slices.Clone(rows)
+	for g, each := range sizes {
+		least, kept := math.Inf(1), int64(0)
+		for _, size := range append([]int64{0}, slices.Sorted(slices.Values(each))...) {
+			sum := 0.0
+			for _, r := range rows {
+				if (group{r.Point.Collective, r.Point.Layout()}) == g {
+					sum += math.Log(fastest(allowed(r, size)))
+				}
+			}
+			if sum < least {
+				least, kept = sum, size
+			}
+		}
+		for i, r := range out {
+			if (group{r.Point.Collective, r.Point.Layout()}) == g {
+				out[i] = allowed(r, kept)
+			}
+		}
+	}
+	return out
+}
+
+func segmentOf(a coll.Algorithm) int64 {
+	text, ok := a.Param("segsize")
+	if a.Name != "han" || !ok {
+		return 0
+	}
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// allowed returns a row with the options that run as measured if jobs have segments of a size. The size is 0 for
+// the library's own.
+func allowed(r selection.Row, size int64) selection.Row {
+	bytes := r.Point.Count() * r.Point.Collective.ElementBytes()
+	r.Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
+		if own := segmentOf(o.Algorithm); own > 0 {
+			return own != size
+		}
+		return o.Algorithm.IsDefault() && size > 0 && bytes > min(size, hanSegment)
+	})
+	return r
+}
+
+func fastest(r selection.Row) float64 {
+	least := math.Inf(1)
+	for _, o := range r.Options {
+		least = min(least, o.Seconds)
+	}
+	return least
+}
+
+// onePart removes options that would change parts of other collectives: the algorithm simple of allreduce calls
+// reduce and bcast within the nodes, where the rules of these apply. If it is the fastest at a point, reduce and
+// bcast keep coll/tuned within the nodes. Otherwise allreduce does without it.
+func onePart(rows []selection.Row) []selection.Row {
+	isSimple := func(o selection.Option) bool { return o.Algorithm.Name == "han_simple" }
+	pays := slices.ContainsFunc(rows, func(r selection.Row) bool {
+		best := func(o selection.Option) bool { return isSimple(o) && o.Seconds <= fastest(r) }
+		return r.Point.Collective == coll.Allreduce && slices.ContainsFunc(r.Options, best)
+	})
+	out := slices.Clone(rows)
+	for i, r := range out {
+		out[i].Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
+			part, _ := o.Algorithm.Param("intra")
+			if r.Point.Collective == coll.Allreduce {
+				return isSimple(o) && !pays
+			}
+			return isSimple(o) && pays && part == "basic"
+		})
+	}
+	return out
+}
