@@ -118,9 +118,12 @@ func overlap(a, b coll.Measurement) bool {
 	return known && a.Low <= b.High && b.Low <= a.High
 }
 
-// selectable returns the algorithms that may be selected at a point of the space.
+// selectable returns the algorithms that may be selected at a point, nil outside the space.
 func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
-	at, _ := a.space.Index(p)
+	at, ok := a.space.Index(p)
+	if !ok {
+		return nil
+	}
 	return a.excluded.Selectable(at)
 }
 

@@ -68,7 +68,9 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 		if err != nil {
 			return learner.Validation{}, err
 		}
-		return l.Compare(r.opt.Reference)
+		return l.Compare(slices.DeleteFunc(slices.Clone(r.opt.Reference), func(m coll.Measurement) bool {
+			return !r.ledger.Space().Has(m.Candidate) // a size that did not join the grid
+		}))
 	}
 	if r.ledger.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
@@ -91,7 +93,7 @@ func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
 	}
 	var points []coll.Point
 	var risks []learner.Risk
-	for _, p := range r.points {
+	for _, p := range r.points() {
 		if risk, ok := measuredRisk(at[p], choose(p), noise, r.opt.Metrics); ok {
 			points, risks = append(points, p), append(risks, risk)
 		}

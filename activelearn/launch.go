@@ -65,7 +65,7 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	over := pointSample{selected: asSet(batch)}
 	for i, p := range s.Ledger.Space().Points() {
 		if layouts[p.Layout()] && len(over.points) < maxLaunchPoints {
-			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.weight(i))
+			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.weight(p))
 		}
 	}
 	return over
@@ -75,7 +75,7 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 // and candidates that fill launches, acquisition values in the same unit.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
-	if r.opt.Weights != nil && counted > samplePoints {
+	if r.opt.Weight != nil && counted > samplePoints {
 		return samplePoints / max(minPrice, r.totalWeight())
 	}
 	return min(counted, samplePoints) / counted

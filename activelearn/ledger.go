@@ -48,8 +48,7 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow replaces the space of the ledger by one that has the same points and additional candidates. The
-// additional candidates are free.
+// Grow replaces the space of the ledger by one that has additional candidates. These are free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for _, c := range l.space.Candidates() {

@@ -210,7 +210,7 @@ func TestLedgerGrow(t *testing.T) {
 	seconds := l.CostSeconds()
 
 	apart := coll.Algorithm{Name: "apart"}
-	l.Grow(sp.With([]coll.Algorithm{apart}, func(c coll.Candidate) error {
+	l.Grow(sp.With([]coll.Candidate{{Point: sp.Points()[0], Algorithm: apart}}, func(c coll.Candidate) error {
 		if c.MsgBytes == 1 || c.Algorithm != apart {
 			return errors.New("cannot run there") // the existing candidates must remain
 		}

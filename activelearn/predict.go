@@ -50,7 +50,7 @@ func (r *StopRule) predict(round int, e *Evaluation) (bool, error) {
 		return false, ignoreEmpty(err)
 	}
 	slowdown, mistakes := deviations(risks, opt)
-	sampled := math.Sqrt(float64(len(points)) / float64(len(r.points)))
+	sampled := math.Sqrt(float64(len(points)) / float64(len(r.points())))
 	e.SlowdownUpper = 1 + upperEnd(sum.Slowdown-1, slowdown*sampled, ratio)
 	e.MistakesUpper = min(1, upperEnd(sum.Mistakes, mistakes*sampled, ratio)+r.surprises())
 	if err := r.validate(before, now, e); err != nil {
@@ -203,7 +203,7 @@ func (r *StopRule) surprises() float64 {
 	for _, ms := range r.models.earlier {
 		tried += r.unchangedShare(ms) * float64(len(ms))
 		for _, m := range ms {
-			if r.index.Has(m.Candidate) {
+			if r.ledger.Space().Has(m.Candidate) {
 				known[m.Candidate] = true
 			}
 		}

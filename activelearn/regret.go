@@ -31,7 +31,8 @@ import (
 // measurements are repeated first. This shows whether the others are still valid.
 type regret struct {
 	opt       Options
-	rows      [][]float64             // of every point of the space
+	points    []coll.Point            // of the space
+	rows      [][]float64             // of every point
 	index     map[coll.Algorithm]int  // in the space
 	launching map[coll.Candidate]bool // whether a candidate paid for a launch
 	reasons   map[coll.Candidate]Reason
@@ -49,9 +50,7 @@ const (
 
 // Ask returns the candidates with the highest ratio of acquisition value to price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
-	if err := r.start(s.Ledger); err != nil {
-		return nil, fmt.Errorf("regret: %w", err)
-	}
+	r.start(s.Ledger)
 	if len(s.Ledger.Measurements()) == 0 {
 		return r.recordLaunches(r.initialDesign(s)), nil
 	}
@@ -130,22 +129,21 @@ func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	return why, known
 }
 
-// start computes the features and indices of the space, at the first call of Ask.
-func (r *regret) start(l *Ledger) error {
-	if r.rows != nil {
-		return nil
+// start computes the features of the space when it has new points, and the indices of its algorithms at the
+// first call of Ask.
+func (r *regret) start(l *Ledger) {
+	if points := l.Space().Points(); len(points) > len(r.points) {
+		r.points, r.rows = points, preprocess.SurrogateRows(points)
 	}
-	if w := r.opt.Weights; w != nil && len(w) != len(l.Space().Points()) {
-		return fmt.Errorf("%d weights for %d points", len(w), len(l.Space().Points()))
+	if r.index != nil {
+		return
 	}
-	r.rows = preprocess.SurrogateRows(l.Space().Points())
 	r.index = make(map[coll.Algorithm]int, len(l.Space().Algorithms()))
 	for a, alg := range l.Space().Algorithms() {
 		r.index[alg] = a
 	}
 	r.launching = map[coll.Candidate]bool{}
 	r.reasons = map[coll.Candidate]Reason{}
-	return nil
 }
 
 // recordLaunches records which candidate of a batch is the first of its launch. The machine time of such a
@@ -197,13 +195,13 @@ func (r *regret) samplePoints(s State) pointSample {
 	switch {
 	case n <= samplePoints:
 		for i := range n {
-			counts[i] = r.opt.weight(i)
+			counts[i] = r.opt.weight(r.points[i])
 		}
 	default:
 		for _, i := range r.draw(rng) {
 			counts[i]++
 		}
-		for k := 0; r.opt.Weights != nil && k < evenPoints; k++ {
+		for k := 0; r.opt.Weight != nil && k < evenPoints; k++ {
 			counts[rng.IntN(n)] += 0
 		}
 	}
@@ -218,12 +216,12 @@ func (r *regret) samplePoints(s State) pointSample {
 	return out
 }
 
-// weight returns the weight of the i-th point.
-func (o Options) weight(i int) float64 {
-	if o.Weights == nil {
+// weight returns the weight of a point.
+func (o Options) weight(p coll.Point) float64 {
+	if o.Weight == nil {
 		return 1
 	}
-	return o.Weights[i]
+	return o.Weight(p)
 }
 
 // draw divides the points of the space, in order, into samplePoints parts of equal weight. It draws one
@@ -231,11 +229,11 @@ func (o Options) weight(i int) float64 {
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.totalWeight()
 	var out []int
-	passed, i := r.opt.weight(0), 0
+	passed, i := r.opt.weight(r.points[0]), 0
 	for k := range samplePoints {
 		at := total * (float64(k) + rng.Float64()) / samplePoints
 		for ; passed <= at && i < len(r.rows)-1; i++ {
-			passed += r.opt.weight(i + 1)
+			passed += r.opt.weight(r.points[i+1])
 		}
 		out = append(out, i)
 	}
@@ -244,12 +242,9 @@ func (r *regret) draw(rng *rand.Rand) []int {
 
 // totalWeight returns the sum of the weights of all points.
 func (r *regret) totalWeight() float64 {
-	if r.opt.Weights == nil {
-		return float64(len(r.rows))
-	}
 	sum := 0.0
-	for _, w := range r.opt.Weights {
-		sum += w
+	for _, p := range r.points {
+		sum += r.opt.weight(p)
 	}
 	return sum
 }

@@ -199,7 +199,7 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 			testutil.NoError(t, l.Pend(c))
 		}
 		r := &regret{opt: Options{Seed: 1}.withDefaults("regret")}
-		testutil.NoError(t, r.start(l))
+		r.start(l)
 		m := testutil.Must(r.model(State{Ledger: l}))(t)
 		s := State{Round: 2, Want: 1, Ledger: l}
 		return testutil.Must(r.newSelector(s, m, r.samplePoints(s)))(t)

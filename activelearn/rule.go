@@ -18,9 +18,9 @@ type RuleOptions struct {
 	Limits        Limits
 	Source        Source
 	Metrics       metrics.Options
-	Folds         int                // of the cross-validation
-	Reference     []coll.Measurement // complete and noise-free; nil where there is none
-	Weights       []float64          // of the points of the space; nil: all alike
+	Folds         int                      // of the cross-validation
+	Reference     []coll.Measurement       // complete and noise-free; nil where there is none
+	Weight        func(coll.Point) float64 // of a point; nil: all alike
 	// Merge turns rows into a selection that the library's files can express. If it is nil, Fastest is
 	// used.
 	Merge func([]selection.Row) (Selection, error)
@@ -35,8 +35,6 @@ type RuleOptions struct {
 // outliers that should be measured again, and replicates from which the noise is estimated.
 type StopRule struct {
 	opt         RuleOptions
-	points      []coll.Point
-	index       *coll.Space // has the points
 	ledger      *Ledger
 	models      *Models
 	watch       *Watch
@@ -57,7 +55,7 @@ func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 		opt.Reason = func(coll.Candidate) (Reason, bool) { return Reason{}, false }
 	}
 	return &StopRule{
-		opt: opt, points: l.Space().Points(), index: l.Space(), ledger: l, models: m,
+		opt: opt, ledger: l, models: m,
 		watch: NewWatch(opt.Criteria, opt.Limits), rounds: map[coll.Candidate]int{},
 	}
 }
@@ -154,43 +152,47 @@ const (
 // SamplePoints draws the points at which a round's selection is evaluated. They are in the order of
 // the space.
 func (r *StopRule) SamplePoints(round int) []coll.Point {
-	if len(r.points) <= predictedPoints {
-		return slices.Clone(r.points)
+	points := r.points()
+	if len(points) <= predictedPoints {
+		return slices.Clone(points)
 	}
-	at := rand.New(rand.NewPCG(r.opt.Seed^ruleStream, uint64(round))).Perm(len(r.points))[:predictedPoints]
+	at := rand.New(rand.NewPCG(r.opt.Seed^ruleStream, uint64(round))).Perm(len(points))[:predictedPoints]
 	slices.Sort(at)
 	out := make([]coll.Point, len(at))
 	for k, i := range at {
-		out[k] = r.points[i]
+		out[k] = points[i]
 	}
 	return out
 }
 
+// points returns the points of the space.
+func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
+
 // MergePoints returns the points whose selection is merged in a round. These are all points if the space
 // has at most mergedPoints points, otherwise those of SamplePoints.
 func (r *StopRule) MergePoints(round int) []coll.Point {
-	if len(r.points) > mergedPoints {
+	if len(r.points()) > mergedPoints {
 		return r.SamplePoints(round)
 	}
-	return r.points
+	return r.points()
 }
 
 // Selected returns the selection that follows from all measurements.
 func (r *StopRule) Selected() (Choice, error) {
 	if r.previous != nil && r.previous.measurements == len(r.ledger.Measurements()) {
-		return r.choiceOf(r.previous, r.points)
+		return r.choiceOf(r.previous, r.points())
 	}
 	l, err := r.models.Fit()
 	if err != nil {
 		return nil, err
 	}
-	return r.merge(NewAlternatives(l, r.ledger), r.points)
+	return r.merge(NewAlternatives(l, r.ledger), r.points())
 }
 
 // choiceOf returns the selection that follows from the models of a snapshot. In a large space the selection
 // has only the given points.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
-	if len(r.points) > mergedPoints {
+	if len(r.points()) > mergedPoints {
 		return r.merge(s.alternatives, points)
 	}
 	var err error
@@ -204,8 +206,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 // it does not merge, but returns the fastest algorithm at each given point.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
-	if len(r.points) <= mergedPoints {
-		merge, points = r.opt.Merge, r.points
+	if len(r.points()) <= mergedPoints {
+		merge, points = r.opt.Merge, a.space.Points()
 	}
 	rows, err := a.Rows(points)
 	if err != nil {
@@ -217,20 +219,17 @@ func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 
 // weigh returns a copy of the metrics options with the weights of the given points.
 func (r *StopRule) weigh(points []coll.Point) metrics.Options {
-	return Weigh(r.opt.Metrics, r.index, r.opt.Weights, points)
+	return Weigh(r.opt.Metrics, r.opt.Weight, points)
 }
 
-// Weigh returns a copy of opt with the weights of the given points. A point outside the space has the
-// weight 0. The parameter `weights` holds a weight for each point of the space; nil means equal weights.
-func Weigh(opt metrics.Options, space *coll.Space, weights []float64, points []coll.Point) metrics.Options {
-	if weights == nil {
+// Weigh returns a copy of opt with the weights of the given points. If weight is nil, the weights are equal.
+func Weigh(opt metrics.Options, weight func(coll.Point) float64, points []coll.Point) metrics.Options {
+	if weight == nil {
 		return opt
 	}
 	opt.Weights = make([]float64, len(points))
 	for i, p := range points {
-		if at, ok := space.Index(p); ok {
-			opt.Weights[i] = weights[at]
-		}
+		opt.Weights[i] = weight(p)
 	}
 	return opt
 }

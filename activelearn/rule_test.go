@@ -53,7 +53,7 @@ func TestSamplePointsIsIndependent(t *testing.T) {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(i)})
 	}
 	space := coll.NewSpace(points, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
-	r := &StopRule{opt: RuleOptions{Seed: 7}, points: space.Points()}
+	r := &StopRule{opt: RuleOptions{Seed: 7}, ledger: NewLedger(space)}
 	drawn := r.SamplePoints(3)
 	if again := r.SamplePoints(3); len(drawn) != predictedPoints || !slices.Equal(drawn, again) {
 		t.Fatalf("%d points in one draw, %d in the same again", len(drawn), len(again))

@@ -57,10 +57,10 @@ type Options struct {
 	// Allowed holds the slowdown and the mistakes that the criteria allow. The strategy regret computes
 	// losses in these units.
 	Allowed metrics.Allowed
-	// Weights holds a weight, 0 or more, for each point of the space; nil means equal weights. Only the
-	// strategy regret uses it. The selection at a point of weight 0 does not matter. But a measurement at
-	// such a point may be informative about other points.
-	Weights []float64
+	// Weight returns the weight of a point, 0 or more; nil means equal weights. Only the strategy regret
+	// uses it. The selection at a point of weight 0 does not matter. But a measurement at such a point may
+	// be informative about other points.
+	Weight func(coll.Point) float64
 	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. In its initial
 	// design the strategy regret measures a few of these candidates again. It ignores algorithms that are
 	// not in the space.

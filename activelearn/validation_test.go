@@ -92,14 +92,8 @@ func TestValidationSample(t *testing.T) {
 
 // TestValidationSampleUsesWeights checks that no validation sample contains a point of weight 0.
 func TestValidationSampleUsesWeights(t *testing.T) {
-	points := crossing().Points()
-	weights := make([]float64, len(points))
-	for i, p := range points {
-		if p.Nodes == 4 {
-			weights[i] = 1
-		}
-	}
-	_, batches := validationSamples(t, Options{Seed: 2, Weights: weights}, 4)
+	weight := func(p coll.Point) float64 { return map[bool]float64{true: 1}[p.Nodes == 4] }
+	_, batches := validationSamples(t, Options{Seed: 2, Weight: weight}, 4)
 	for _, c := range slices.Concat(batches...) {
 		if c.Nodes != 4 {
 			t.Fatalf("%v is checked and has no weight", c)

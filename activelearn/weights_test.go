@@ -1,24 +1,13 @@
 package activelearn
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"tutti/coll"
 	"tutti/internal/testutil"
 )
-
-// bySize returns the weight of each point of a space.
-func bySize(sp *coll.Space, weight func(p coll.Point) float64) []float64 {
-	var out []float64
-	for _, p := range sp.Points() {
-		out = append(out, weight(p))
-	}
-	return out
-}
 
 // TestSampleByWeight checks that points are drawn in proportion to their weights. Some further points,
 // which may have weight 0, are drawn evenly.
@@ -38,12 +27,9 @@ func TestSampleByWeight(t *testing.T) {
 		{"one half alone", func(p coll.Point) float64 { return map[bool]float64{true: 0, false: 7}[p.Nodes < 502] }, 0},
 		{"a single point", func(p coll.Point) float64 { return map[bool]float64{true: 1, false: 0}[p.Nodes == 7] }, 1},
 	} {
-		r := &regret{}
-		if tc.weight != nil {
-			r.opt.Weights = bySize(sp, tc.weight)
-		}
+		r := &regret{opt: Options{Weight: tc.weight}}
 		l := NewLedger(sp)
-		testutil.NoError(t, r.start(l))
+		r.start(l)
 		got := r.samplePoints(State{Round: 3, Ledger: l})
 		first, all, aside := 0.0, 0.0, 0
 		for k, i := range got.points {
@@ -68,9 +54,9 @@ func TestSampleByWeight(t *testing.T) {
 // few small messages may be measured.
 func TestRegretFollowsWeights(t *testing.T) {
 	large := func(p coll.Point) bool { return p.MsgBytes >= 1<<10 }
-	share := func(weights []float64) float64 {
+	share := func(weight func(coll.Point) float64) float64 {
 		l := NewLedger(crossing())
-		s := testutil.Must(New("regret", Options{Seed: 1, Weights: weights}))(t)
+		s := testutil.Must(New("regret", Options{Seed: 1, Weight: weight}))(t)
 		n, there := 0, 0
 		for round := 1; round <= 6; round++ {
 			batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
@@ -87,28 +73,20 @@ func TestRegretFollowsWeights(t *testing.T) {
 		return float64(there) / float64(n)
 	}
 	alike := share(nil)
-	heavy := share(bySize(crossing(), func(p coll.Point) float64 {
+	heavy := share(func(p coll.Point) float64 {
 		if large(p) {
 			return 1
 		}
 		return 0
-	}))
-	light := share(bySize(crossing(), func(p coll.Point) float64 {
+	})
+	light := share(func(p coll.Point) float64 {
 		if large(p) {
 			return 0
 		}
 		return 1
-	}))
+	})
 	t.Logf("share of measurements from 1 KiB on: %.2f with weight there, %.2f alike, %.2f with weight below", heavy, alike, light)
 	if heavy < light+0.3 {
 		t.Errorf("share of measurements from 1 KiB on: %.2f with all weight there, %.2f with none", heavy, light)
-	}
-}
-
-func TestWrongWeights(t *testing.T) {
-	s := testutil.Must(New("regret", Options{Weights: []float64{1, 2}}))(t)
-	_, err := s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("2 weights for %d points", len(crossing().Points()))) {
-		t.Errorf("two weights for a space: %v", err)
 	}
 }

@@ -19,6 +19,7 @@ type Trained struct {
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
 	problem      Problem
+	Points       []coll.Point // of the grid, and those that joined it
 }
 
 // Conclusion is the selection that a campaign makes in the end.
@@ -45,8 +46,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, alternatives: activelearn.NewAlternatives(l, res.Ledger)}
-	if t.rows, err = t.alternatives.Rows(p.Space.Points()); err != nil {
+	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	if t.rows, err = t.alternatives.Rows(t.Points); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	return t, nil
@@ -95,11 +96,10 @@ func (c Conclusion) HasPosterior() bool {
 // ExpectedDefault returns the expected quality of the library's default at all points of the grid. It
 // returns false without a posterior, or if the default is unknown at a point.
 func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
-	points := c.problem.Space.Points()
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil
 	}
-	return c.alternatives.Expected(points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, points))
+	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, c.Points))
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two alternatives. See

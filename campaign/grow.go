@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,14 +12,32 @@ import (
 	"tutti/journal"
 )
 
-// Search adds new parameter values of fast algorithms to the space of a problem.
+// Search adds new parameter values of fast algorithms, and sizes near which the selection changes, to the
+// space of a problem.
 type Search struct {
-	Ranges func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters
-	Check  func(coll.Candidate) error        // returns nil if a candidate can run
+	Ranges  func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters; nil: none
+	Between bool                              // add sizes between the sizes of the space
+	Check   func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
-// grow adds algorithms with new parameter values to the space after a round. If the log has them, it takes
-// them from the log. It reports whether the space has grown. If so, the criteria must be met again.
+// SearchRecorded returns the search for sizes in recorded data. It adds candidates of the space all to the
+// space grid. It returns nil if there are none to add.
+func SearchRecorded(all, grid *coll.Space) *Search {
+	if all.Size() == grid.Size() {
+		return nil
+	}
+	return &Search{Between: true, Check: func(c coll.Candidate) error {
+		if !all.Has(c) {
+			return errNotRecorded
+		}
+		return nil
+	}}
+}
+
+var errNotRecorded = errors.New("not recorded")
+
+// grow adds algorithms with new parameter values and sizes to the space after a round. If the log has them,
+// it takes them from the log. It reports whether the space has grown.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
@@ -28,8 +47,18 @@ func (r *run) grow(round int) (bool, error) {
 		return false, nil
 	}
 	first, err := r.nextValues()
-	if err != nil || len(first) == 0 {
+	if err != nil {
 		return false, err
+	}
+	if r.problem.Search.Between && activelearn.UsesPosterior(r.spec.Strategy) {
+		sizes, err := r.rule.Between(r.problem.Search.Check)
+		if err != nil {
+			return false, err
+		}
+		first = append(first, sizes...)
+	}
+	if len(first) == 0 {
+		return false, nil
 	}
 	if err := r.recorder.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
 		return false, err
@@ -42,35 +71,46 @@ func (r *run) mayGrow() bool {
 	return r.rule.LimitReached(time.Since(r.began)) == ""
 }
 
-// enlarge adds the algorithms of the given candidates to the space. The next round measures these
-// candidates.
-func (r *run) enlarge(first []coll.Candidate) error {
-	if err := enlarge(&r.result, r.problem, first); err != nil {
+// enlarge adds the points and the algorithms of the given candidates to the space. The next round measures
+// the candidates with new algorithms. If there are any, the criteria must be met again.
+func (r *run) enlarge(more []coll.Candidate) error {
+	first, err := enlarge(&r.result, r.problem, more)
+	if err != nil {
 		return err
 	}
 	r.trials.retry = append(r.trials.retry, first...)
-	r.rule.SpaceGrew()
+	if len(first) > 0 {
+		r.rule.SpaceGrew()
+	}
 	return nil
 }
 
-// enlarge adds the algorithms of the given candidates to the space of a result's ledger. It marks these
-// candidates as pending.
-func enlarge(res *Result, p Problem, first []coll.Candidate) error {
+// enlarge adds the points and the algorithms of the given candidates to the space of a result's ledger. It
+// marks the candidates with new algorithms as pending and returns them.
+func enlarge(res *Result, p Problem, more []coll.Candidate) (first []coll.Candidate, err error) {
 	if p.Search == nil {
-		return fmt.Errorf("%s: %w: its space does not grow", p.Problem, ErrLog)
+		return nil, fmt.Errorf("%s: %w: its space does not grow", p.Problem, ErrLog)
 	}
-	res.Ledger.Grow(res.Ledger.Space().With(coll.AlgorithmsOf(first), p.Search.Check))
-	for _, c := range first {
-		if err := res.Ledger.Pend(c); err != nil {
-			return fmt.Errorf("%s: %w: %w", p.Problem, ErrLog, err)
+	known := res.Ledger.Space().Algorithms()
+	res.Ledger.Grow(res.Ledger.Space().With(more, p.Search.Check))
+	for _, c := range more {
+		if slices.Contains(known, c.Algorithm) {
+			continue
 		}
+		if err := res.Ledger.Pend(c); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", p.Problem, ErrLog, err)
+		}
+		first = append(first, c)
 	}
-	return nil
+	return first, nil
 }
 
 // nextValues returns the first candidates of new algorithms. Their parameter values are next to those of
 // fast algorithms.
 func (r *run) nextValues() ([]coll.Candidate, error) {
+	if r.problem.Search.Ranges == nil {
+		return nil, nil
+	}
 	l, err := r.models.Fit()
 	if err != nil {
 		return nil, err
@@ -107,9 +147,9 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 	if err != nil {
 		return nil, err
 	}
-	out := map[coll.Algorithm][]coll.Point{}
+	weight, out := r.problem.weight(), map[coll.Algorithm][]coll.Point{}
 	for _, row := range rows {
-		if r.problem.Weights != nil && r.problem.weight(row.Point) == 0 {
+		if weight != nil && weight(row.Point) == 0 {
 			continue
 		}
 		fastest, best := math.Inf(1), map[string]int{}

@@ -77,11 +77,58 @@ func TestSpaceGrows(t *testing.T) {
 	}
 }
 
+// betweenSizes returns a problem whose data also have the sizes halfway between those of the grid.
+func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
+	t.Helper()
+	p := problem(t, opt)
+	points := grid(t)
+	for _, at := range grid(t) {
+		at.MsgBytes *= 2
+		points = append(points, at)
+	}
+	p.Truth = testutil.SyntheticMeasurements(points)
+	m := testutil.Must(replay.New(p.Truth, opt))(t)
+	p.Runner, p.Search = m, campaign.SearchRecorded(m.Space(), p.Space)
+	return p
+}
+
+// TestSizesJoin checks that sizes between those of the grid join it where the selection changes, and only there.
+// The conclusion then has rules for them.
+func TestSizesJoin(t *testing.T) {
+	p, s := betweenSizes(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
+	res := mustRun(t, s, p, nil)
+	c := conclude(t, s, p, res)
+	joined := 0
+	for _, row := range c.Rows {
+		low, high := row.Point, row.Point
+		if _, ok := p.Space.Index(row.Point); ok {
+			continue
+		}
+		joined++
+		low.MsgBytes, high.MsgBytes = low.MsgBytes/2, high.MsgBytes*2
+		if c.Selection.Choose(low) == c.Selection.Choose(high) {
+			t.Errorf("%v joined between two points with the same algorithm", row.Point)
+		}
+	}
+	if n := len(p.Space.Points()); joined == 0 || joined > n/2 {
+		t.Errorf("%d sizes joined a grid of %d points", joined, n)
+	}
+}
+
 // TestGrownSpaceResumes truncates the log near its grow records. It checks that the resumed campaign has
 // the same result.
 func TestGrownSpaceResumes(t *testing.T) {
-	p, s := segmented(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}), searchSpec()
-	whole := &memory{}
+	opt := replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}
+	t.Run("parameters", func(t *testing.T) { resumesGrown(t, segmented(t, opt)) })
+	t.Run("sizes", func(t *testing.T) {
+		testutil.NeedAllCases(t)
+		resumesGrown(t, betweenSizes(t, opt))
+	})
+}
+
+func resumesGrown(t *testing.T, p campaign.Problem) {
+	t.Helper()
+	s, whole := searchSpec(), &memory{}
 	want := mustRun(t, s, p, whole)
 	wantFacts := facts(t, s, p, want)
 	var cuts []int
@@ -90,8 +137,8 @@ func TestGrownSpaceResumes(t *testing.T) {
 			cuts = append(cuts, i, i+1)
 		}
 	}
-	if len(cuts) < 4 {
-		t.Fatal("the space did not grow twice")
+	if len(cuts) == 0 {
+		t.Fatal("the space did not grow")
 	}
 	cuts = cuts[len(cuts)-2:]
 	if testutil.AllCases() {

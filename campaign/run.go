@@ -81,7 +81,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	strategy, err := newStrategy(activelearn.Options{
 		Seed: spec.Seed, Initial: spec.Initial, SharedLaunch: spec.sharedLaunch(),
-		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(),
+		Weight: p.weight(), Earlier: p.Earlier, Allowed: spec.allowed(),
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	ledger := activelearn.NewLedger(p.Space)
 	opt := activelearn.RuleOptions{
 		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: p.criteria(spec.Criteria), Limits: spec.Limits,
-		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weights: p.Weights,
+		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weight: p.weight(),
 		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(),
 	}
 	if e, explains := strategy.(activelearn.Explainer); explains {

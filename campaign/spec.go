@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -131,15 +132,27 @@ func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 
 // Weigh returns opt with the weights of the points, all of which must be in the space.
 func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
-	return activelearn.Weigh(opt, p.Space, p.Weights, points)
+	return activelearn.Weigh(opt, p.weight(), points)
 }
 
-// weight returns the weight of a point, 0 outside the space. The problem must have weights.
-func (p Problem) weight(point coll.Point) float64 {
-	if at, ok := p.Space.Index(point); ok {
-		return p.Weights[at]
+// weight returns a function that gives the weight of a point, nil for equal weights. A size between two
+// neighboring sizes of the space has the weight of the smaller one. Other points outside the space have the
+// weight 0.
+func (p Problem) weight() func(coll.Point) float64 {
+	if p.Weights == nil {
+		return nil
 	}
-	return 0
+	points := p.Space.Points()
+	return func(point coll.Point) float64 {
+		at, found := slices.BinarySearchFunc(points, point, coll.ComparePoints)
+		switch {
+		case found:
+			return p.Weights[at]
+		case at > 0 && at < len(points) && points[at-1].Layout() == point.Layout() && points[at].Layout() == point.Layout():
+			return p.Weights[at-1]
+		}
+		return 0
+	}
 }
 
 // earlierPatience is the maximum patience, in rounds, of campaigns that use an earlier campaign. More
@@ -221,9 +234,7 @@ func (s Spec) forProblem(p Problem) Spec {
 	s.Learner.Forest.Seed = s.Seed
 	s.Learner.Model = s.Model()
 	s.Learner.Allowed = s.allowed()
-	if p.Weights != nil {
-		s.Learner.Weight = p.weight
-	}
+	s.Learner.Weight = p.weight()
 	return s
 }
 

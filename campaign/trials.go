@@ -150,7 +150,8 @@ func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error
 		res.Evaluations = append(res.Evaluations, *round.Evaluation)
 	}
 	if len(round.Grow) > 0 {
-		return enlarge(res, p, round.Grow)
+		_, err := enlarge(res, p, round.Grow)
+		return err
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package coll
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -22,6 +23,18 @@ func (g Grid) Validate() error {
 		validAxis("ppn", g.PPN, 1),
 		validAxis("sizes", g.MsgBytes, 0),
 	)
+}
+
+// Halfway returns the number near the geometric mean of two numbers that is a power of two or halfway between
+// two powers of two. It returns false if no such number is between them.
+func Halfway(low, high int64) (int64, bool) {
+	mean := math.Sqrt(float64(low) * float64(high))
+	power := floorPowerOfTwo(int64(mean))
+	middle := power
+	if next := power + power/2; low >= power || mean*mean > float64(power)*float64(next) {
+		middle = next
+	}
+	return middle, low < middle && middle < high
 }
 
 func validAxis[T int | int64](name string, values []T, least T) error {

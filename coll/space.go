@@ -53,10 +53,14 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
-// With returns a space that also has the algorithms in more. Each of them is added at the points where
-// check accepts it.
-func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
-	return NewSpace(s.points, slices.Concat(s.algorithms, more), func(c Candidate) error {
+// With returns a space that also has the points and the algorithms of the candidates in more, in all
+// combinations that check accepts.
+func (s *Space) With(more []Candidate, check func(Candidate) error) *Space {
+	points := slices.Clone(s.points)
+	for _, c := range more {
+		points = append(points, c.Point)
+	}
+	return NewSpace(points, slices.Concat(s.algorithms, AlgorithmsOf(more)), func(c Candidate) error {
 		if s.Has(c) {
 			return nil
 		}

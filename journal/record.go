@@ -23,7 +23,7 @@ const (
 	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
 	KindTrial      Kind = "trial"      // an attempt to measure that ended
 	KindEvaluation Kind = "evaluation" // how good the selection is after a round
-	KindGrow       Kind = "grow"       // algorithms with further values of their parameters that are added to the space
+	KindGrow       Kind = "grow"       // algorithms and sizes that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here
@@ -64,7 +64,7 @@ type Record struct {
 	Job        *coll.Job               `json:"job,omitempty"`
 	Trial      *coll.Trial             `json:"trial,omitempty"`
 	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"`
-	Grow       []coll.Candidate        `json:"grow,omitempty"` // first candidates of algorithms that join the space after a round
+	Grow       []coll.Candidate        `json:"grow,omitempty"` // candidates whose algorithms and points join the space after a round
 	HPO        json.RawMessage         `json:"hpo,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`

@@ -46,7 +46,7 @@ type Round struct {
 	Failed     int                     // failed trials
 	Seconds    float64                 // machine time of all trials
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
-	Grow       []coll.Candidate        // first candidates of algorithms that join the space after the round
+	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
 	trials     trialList
 	next       int // index in Batch where the search for the next trial's candidate begins
 	jobs       jobList

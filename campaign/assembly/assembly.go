@@ -195,13 +195,15 @@ func withTried(s *coll.Space, past *journal.ProblemState) *coll.Space {
 	}
 	for _, round := range past.Rounds { // added where they were added before
 		maps.DeleteFunc(tried, func(c coll.Candidate, _ bool) bool {
-			return slices.Contains(coll.AlgorithmsOf(round.Grow), c.Algorithm)
+			return slices.ContainsFunc(round.Grow, func(g coll.Candidate) bool {
+				return g.Point == c.Point || g.Algorithm == c.Algorithm && !slices.Contains(s.Algorithms(), c.Algorithm)
+			})
 		})
 	}
 	if len(tried) == 0 {
 		return s
 	}
-	return s.With(coll.AlgorithmsOf(slices.Collect(maps.Keys(tried))), func(c coll.Candidate) error {
+	return s.With(slices.Collect(maps.Keys(tried)), func(c coll.Candidate) error {
 		if tried[c] {
 			return nil
 		}

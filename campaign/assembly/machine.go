@@ -51,7 +51,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
 			Fit:     fit,
-			Search:  &campaign.Search{Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
+			Search:  &campaign.Search{Between: c.Config.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}
 	return nil

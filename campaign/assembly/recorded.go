@@ -122,14 +122,13 @@ func mustHave(path, what string, names []string, name string) error {
 }
 
 // checker returns a function that returns an error for candidates that are outside the grid or that the
-// library cannot run.
+// library cannot run. With grid.between, sizes between those of the grid are not outside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid
 	safe := c.Config.Export.OpSafe && !r.port.Facts().Guards
 	return func(cand coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
-			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) ||
-			len(g.Sizes) > 0 && cand.Collective.Sized() && !slices.Contains(g.Sizes, cand.MsgBytes) {
+			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !c.hasSize(cand.Point) && !c.between(cand.Point) {
 			return errOutside
 		}
 		if err := r.cat.Check(cand); err != nil {
@@ -142,6 +141,18 @@ func (c *Campaign) checker(r release) func(coll.Candidate) error {
 		}
 		return nil
 	}
+}
+
+// hasSize reports whether the grid has the size of a point.
+func (c *Campaign) hasSize(p coll.Point) bool {
+	sizes := c.Config.Grid.Sizes
+	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
+}
+
+// between reports whether the size of a point may join the grid because it lies between two of its sizes.
+func (c *Campaign) between(p coll.Point) bool {
+	g := c.Config.Grid
+	return g.Between && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
 // problem returns the problem of one collective on recorded data. It has the candidates that check accepts.
@@ -159,7 +170,13 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
-	sp := machine.Space()
+	all := machine.Space()
+	sp := coll.NewSpace(all.Points(), all.Algorithms(), func(cand coll.Candidate) error {
+		if c.hasSize(cand.Point) && all.Has(cand) {
+			return nil
+		}
+		return errOutside
+	})
 	if sp.Size() == 0 {
 		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
 			lib.Name, lib.Version, collective, left)
@@ -168,6 +185,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
 		Unsafe:            left.unsafeNames(), UnsafeTruth: unsafe.Truths(),
+		Search: campaign.SearchRecorded(all, sp),
 	}, nil
 }
 

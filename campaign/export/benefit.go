@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"tutti/coll"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/report"
 )
@@ -56,13 +58,14 @@ func (c *Conclusions) ratios(f report.Facts, library string) (ratios, weights []
 		if calls := c.campaign.Config.Grid.Calls; len(calls) > 0 {
 			ofCollective = preprocess.CallWeight(p.Problem.Collective, calls) / float64(len(points))
 		}
-		for k, cell := range f.Problems[i].Cells {
+		for _, cell := range f.Problems[i].Cells {
 			if cell.Slowdown == nil || cell.DefaultSlowdown == nil {
 				continue
 			}
+			point := coll.Point{Collective: p.Problem.Collective, Nodes: cell.Nodes, PPN: cell.PPN, MsgBytes: cell.MsgBytes}
 			weight := ofCollective
-			if p.Weights != nil {
-				weight *= p.Weights[k]
+			if weighed := p.Weigh(metrics.Options{}, []coll.Point{point}).Weights; weighed != nil {
+				weight *= weighed[0]
 			}
 			ratios, weights = append(ratios, *cell.Slowdown / *cell.DefaultSlowdown), append(weights, weight)
 		}

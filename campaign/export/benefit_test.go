@@ -21,7 +21,10 @@ func TestBenefit(t *testing.T) {
 	bcast, allreduce := []coll.Point{point(coll.Bcast, 8), point(coll.Bcast, 4096)}, []coll.Point{point(coll.Allreduce, 8), point(coll.Allreduce, 4096)}
 	value := func(x float64) *float64 { return &x }
 	cells := func(first, second, byDefault *float64) []report.Cell {
-		return []report.Cell{{Slowdown: first, DefaultSlowdown: byDefault}, {Slowdown: second, DefaultSlowdown: byDefault}}
+		return []report.Cell{
+			{Nodes: bcast[0].Nodes, PPN: bcast[0].PPN, MsgBytes: bcast[0].MsgBytes, Slowdown: first, DefaultSlowdown: byDefault},
+			{Nodes: bcast[1].Nodes, PPN: bcast[1].PPN, MsgBytes: bcast[1].MsgBytes, Slowdown: second, DefaultSlowdown: byDefault},
+		}
 	}
 	calls := []preprocess.Calls{{Point: bcast[0], Calls: 3}, {Point: bcast[1], Calls: 1}}
 	timed := []preprocess.Calls{{Point: bcast[0], Calls: 1, Seconds: 3}, {Point: bcast[1], Calls: 9, Seconds: 1}, {Point: allreduce[0], Calls: 1, Seconds: 4}}

@@ -24,7 +24,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	f := report.ProblemFacts{
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
-		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
+		Points: len(l.Space().Points()), PointsMeasured: l.PointsMeasured(),
 		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Replicates()),
 		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),

@@ -18,7 +18,7 @@ func scores(p campaign.Problem, evaluations []activelearn.Evaluation, k knownTim
 	if p.Truth == nil {
 		return estimates(p, evaluations, c)
 	}
-	points, choose := p.Space.Points(), c.Selection.Choose
+	points, choose := c.Points, c.Selection.Choose
 	ofDefault := func(coll.Point) coll.Algorithm { return coll.Default }
 	tuned, byDefault := scored{name: "tuned"}, scored{name: "default"}
 	if known, _ := k.slowdowns(points, ofDefault); len(known) > 0 {
@@ -52,7 +52,7 @@ func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion)
 		return f, nil
 	}
 	p.Truth = slices.Concat(p.Truth, p.UnsafeTruth)
-	points, slowdowns := knownTimesOf(p, res).slowdowns(p.Space.Points(), c.Selection.Choose)
+	points, slowdowns := knownTimesOf(p, res).slowdowns(c.Points, c.Selection.Choose)
 	sum, err := metrics.Average(slowdowns, p.Weigh(c.Spec.Metrics, points))
 	if errors.Is(err, metrics.ErrEmpty) {
 		return f, nil

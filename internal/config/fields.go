@@ -37,7 +37,7 @@ func fields() []field {
 		{"grid.nodes", "numbers of nodes; replay: empty for all recorded ones", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
 		{"grid.ppn", "numbers of processes per node; replay: empty for all recorded ones", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
 		{"grid.sizes", "message sizes, as 8B, 64KiB, 1MiB; replay: empty for all recorded ones", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
-		{"grid.between", "add the numbers of nodes halfway between successive powers of two of grid.nodes, as 3 and 12; replay: those that are recorded: true or false", true, boolean(func(c *Campaign) *bool { return &c.Grid.Between })},
+		{"grid.between", "add the numbers of nodes halfway between successive powers of two of grid.nodes, as 3 and 12, and sizes between those of grid.sizes near which the choice changes and matters; replay: those that are recorded: true or false", true, boolean(func(c *Campaign) *bool { return &c.Grid.Between })},
 		{"grid.weights", "points that matter more: a list of weight with collective, nodes, ppn and sizes, each a number or a range (8.., ..64KiB, 2..16); the weights of all items that match a point are multiplied, default 1", []any{}, weightList()},
 		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the time of these calls", "", text(func(c *Campaign) *string { return &c.Grid.Trace }, anything)},
 

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -53,22 +54,33 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// joined returns the set of a campaign whose grid has numbers of nodes between powers of two (grid.between):
-// powers of two, and the points of off at which only the number of nodes is another one, halfway between two.
-func joined(t *testing.T, grid, off Set) Set {
+// joined returns the set of a campaign with grid.between. Its grid has the powers of two, and the points of
+// off at which only the number of nodes is another one, halfway between two. With sizes, the other sizes of off
+// may join during the campaign.
+func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	t.Helper()
 	power := func(n int64) bool { return n&(n-1) == 0 }
 	halfway := slices.DeleteFunc(slices.Clone(off.recorded), func(m coll.Measurement) bool {
-		return m.Nodes%3 != 0 || !power(int64(m.Nodes/3)) || !power(int64(m.PPN)) || !power(m.MsgBytes)
+		nodes := power(int64(m.Nodes)) || m.Nodes%3 == 0 && power(int64(m.Nodes/3))
+		return !nodes || !power(int64(m.PPN)) || !sizes && !power(m.MsgBytes)
 	})
-	return testutil.Must(NewSet(grid.Data, slices.Concat(grid.recorded, halfway)))(t)
+	s := testutil.Must(NewSet(grid.Data, slices.Concat(grid.recorded, halfway)))(t)
+	s.Truth = slices.DeleteFunc(s.Truth, func(m coll.Measurement) bool { return !power(m.MsgBytes) })
+	all := s.Space
+	s.Space = coll.NewSpace(all.Points(), all.Algorithms(), func(c coll.Candidate) error {
+		if !power(c.MsgBytes) || !all.Has(c) {
+			return errors.New("outside the grid")
+		}
+		return nil
+	})
+	return s
 }
 
 // TestBetweenPowersOfTwo checks selections at points between powers of two: other numbers of nodes and other
 // sizes. A campaign measures until the criteria hold on its grid: powers of two, with and without the numbers of
-// nodes between them. Its selection must beat the defaults of both libraries, and forests that learn from the
-// same number of random measurements. With these numbers of nodes it must meet the criterion for mistakes.
-// Figures are means over seeds.
+// nodes between them, and with sizes that join. Its selection must beat the defaults of both libraries, and
+// forests that learn from the same number of random measurements. With these numbers of nodes it must meet the
+// criterion for mistakes. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {
@@ -80,16 +92,22 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	opt.ToShare = 0
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	text := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
-	var slowdowns, slowdownsForests, mistakes, mistakesForests, powersOnly []float64
+	var slowdowns, slowdownsForests, mistakes, mistakesForests, powersOnly, nodesOnly, seconds []float64
 	for _, name := range sets {
-		grid, between := recordedSet(t, name), recordedSet(t, name+"_np2")
-		measured, only, regret, forests := 0, 0.0, metrics.Summary{}, metrics.Summary{}
-		with := joined(t, grid, between)
+		grid, off := recordedSet(t, name), recordedSet(t, name+"_np2")
+		measured, only, nodes, regret, forests := 0, 0.0, between{}, metrics.Summary{}, metrics.Summary{}
+		cost := 0.0
+		with, withNodes := joined(t, grid, off, true), joined(t, grid, off, false)
 		for seed := range uint64(seeds) {
-			one := betweenPowers(t, with, between, seed+1, opt)
+			one := betweenPowers(t, with, off, seed+1, opt)
 			measured += one.measured
+			cost += one.seconds
 			if testutil.AllCases() {
-				only += betweenPowers(t, grid, between, seed+1, opt).regret.Mistakes / seeds
+				only += betweenPowers(t, grid, off, seed+1, opt).regret.Mistakes / seeds
+				without := betweenPowers(t, withNodes, off, seed+1, opt)
+				nodes.regret.Mistakes += without.regret.Mistakes / seeds
+				nodes.seconds += without.seconds
+				nodes.measured += without.measured
 			}
 			regret.Slowdown += one.regret.Slowdown / seeds
 			regret.Mistakes += one.regret.Mistakes / seeds
@@ -97,10 +115,14 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 			forests.Mistakes += one.forests.Mistakes / seeds
 		}
 		letter, _, _ := strings.Cut(name, "_")
-		mpich, openmpi := defaultQuality(t, between.Truth, letter, "mpich"), defaultQuality(t, between.Truth, letter, "openmpi")
-		t.Logf("%-12s %4d measured | between: regret %s (powers of two only %4.1f %%), forests %s, MPICH's rule %s, Open MPI's %s", name,
-			measured/seeds, text(regret), 100*only, text(forests), text(mpich), text(openmpi))
-		powersOnly = append(powersOnly, only)
+		mpich, openmpi := defaultQuality(t, off.Truth, letter, "mpich"), defaultQuality(t, off.Truth, letter, "openmpi")
+		t.Logf("%-12s %4d measured | between: regret %s, forests %s, MPICH's rule %s, Open MPI's %s", name,
+			measured/seeds, text(regret), text(forests), text(mpich), text(openmpi))
+		if testutil.AllCases() {
+			t.Logf("powers of two only: mistakes %4.1f %%; without sizes: %d measured, mistakes %4.1f %%; machine time with sizes %.2f times as much",
+				100*only, nodes.measured/seeds, 100*nodes.regret.Mistakes, cost/nodes.seconds)
+			powersOnly, nodesOnly, seconds = append(powersOnly, only), append(nodesOnly, nodes.regret.Mistakes), append(seconds, cost/nodes.seconds)
+		}
 		slowdowns, slowdownsForests = append(slowdowns, regret.Slowdown), append(slowdownsForests, forests.Slowdown)
 		mistakes, mistakesForests = append(mistakes, regret.Mistakes), append(mistakesForests, forests.Mistakes)
 		if regret.Slowdown > mpich.Slowdown || regret.Slowdown > openmpi.Slowdown {
@@ -112,7 +134,10 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	if got, forests := stat.Mean(mistakes, nil), stat.Mean(mistakesForests, nil); got > forests || got > opt.Criteria.Mistakes {
 		t.Errorf("%.1f %% of mistakes between powers of two, with forests %.1f %%", 100*got, 100*forests)
 	}
-	t.Logf("mistakes: mean %.3f, worst %.3f; powers of two only %.3f, worst %.3f", stat.Mean(mistakes, nil), slices.Max(mistakes), stat.Mean(powersOnly, nil), slices.Max(powersOnly))
+	if testutil.AllCases() {
+		t.Logf("mistakes: mean %.3f, worst %.3f; powers of two only %.3f, worst %.3f; without sizes %.3f, worst %.3f; machine time with sizes %.3f times as much",
+			stat.Mean(mistakes, nil), slices.Max(mistakes), stat.Mean(powersOnly, nil), slices.Max(powersOnly), stat.Mean(nodesOnly, nil), slices.Max(nodesOnly), stat.GeometricMean(seconds, nil))
+	}
 	if got > forests {
 		t.Errorf("mean slowdown %.3f between powers of two, forests %.3f: want less than theirs", got, forests)
 	}
@@ -124,7 +149,8 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 // between contains the metrics of two selections at points between powers of two. Both learn from the same
 // number of measurements.
 type between struct {
-	measured        int // candidates
+	measured        int     // candidates
+	seconds         float64 // machine time
 	regret, forests metrics.Summary
 }
 
@@ -139,7 +165,7 @@ func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) betwee
 	}
 	machine := testutil.Must(grid.machine(opt.replay(seed)))(t)
 	random := testutil.Must(randomOrder(context.Background(), grid, machine, seed))(t)
-	return between{len(ms), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
+	return between{len(ms), res.Ledger.CostSeconds(), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
 }
 
 // TestStopsLikeTheCampaign checks that a replay of the contender own-stop stops where the campaign would.

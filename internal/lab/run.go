@@ -264,7 +264,7 @@ func (o Options) spec(e entry) campaign.Spec {
 func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	return campaign.Problem{
 		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},
-		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth,
+		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth, Search: campaign.SearchRecorded(machine.Space(), e.set.Space),
 	}
 }
 
