@@ -110,8 +110,9 @@ func segmentVariable(c coll.Collective) string {
 }
 
 // oneSegment keeps the options of each layout and collective that one size of segments allows: the one with the
-// least sum of the logarithms of the fastest times. The library's own size is always one of them. Other sizes
-// exclude the default where messages have several segments of either size, since the default would have them, too.
+// least sum of the logarithms of the fastest times, among those that leave every point an option no slower than the
+// default. The library's own size is always one of them. Other sizes exclude the default where messages have several
+// segments of either size, since the default would have them, too.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
 		coll.Collective
@@ -132,8 +133,13 @@ func oneSegment(rows []selection.Row) []selection.Row {
 		for _, size := range append([]int64{0}, slices.Sorted(slices.Values(each))...) {
 			sum := 0.0
 			for _, r := range rows {
-				if (group{r.Point.Collective, r.Point.Layout()}) == g {
-					sum += math.Log(fastest(allowed(r, size)))
+				if (group{r.Point.Collective, r.Point.Layout()}) != g {
+					continue
+				}
+				best := fastest(allowed(r, size))
+				sum += math.Log(best)
+				if slices.ContainsFunc(r.Options, func(o selection.Option) bool { return o.Algorithm.IsDefault() && o.Seconds < best }) {
+					sum = math.Inf(1)
 				}
 			}
 			if sum < least {
