@@ -22,7 +22,7 @@ var drawers = []struct {
 	name string
 	draw func(context.Context, []Set, []uint64, Options) (Figure, error)
 }{
-	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"table4", table4},
+	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig9", fig9}, {"table4", table4},
 }
 
 // FigureNames returns the names of the figures that Draw makes. Their numbers are those in Wilkins et al.

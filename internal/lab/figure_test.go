@@ -72,14 +72,19 @@ func TestMoreTrainingIsBetter(t *testing.T) {
 	}
 }
 
-// TestCollectionTime checks fig8. The training set of all candidates must cost the same from every source:
-// the machine time of measuring everything.
+// TestCollectionTime checks fig8, and fig9 of bcast alone. The training set of all candidates must cost the same
+// from every source: the machine time of measuring everything.
 func TestCollectionTime(t *testing.T) {
-	rows := table(t, draw(t, "fig8", 2))
+	checkCollectionTime(t, "fig8", coll.Bcast, coll.Reduce)
+	checkCollectionTime(t, "fig9", coll.Bcast)
+}
+
+func checkCollectionTime(t *testing.T, name string, collectives ...coll.Collective) {
+	t.Helper()
+	rows := table(t, draw(t, name, 2))
 	want := 0.0
-	for _, c := range []coll.Collective{coll.Bcast, coll.Reduce} {
-		seconds := testutil.Must(set(t, "x", c).Exhaustive(options().Launch, 0))(t)
-		want += seconds
+	for _, c := range collectives {
+		want += testutil.Must(set(t, "x", c).Exhaustive(options().Launch, 0))(t)
 	}
 	rowsAt100 := 0
 	for _, r := range rows[1:] {
@@ -116,7 +121,7 @@ func TestHyperparameterTable(t *testing.T) {
 }
 
 func TestDrawRefuses(t *testing.T) {
-	s := []lab.Set{set(t, "one", coll.Bcast)}
+	s, reduce := []lab.Set{set(t, "one", coll.Bcast)}, []lab.Set{set(t, "two", coll.Reduce)}
 	bad := options()
 	bad.Trees = 0
 	tests := []struct {
@@ -129,6 +134,7 @@ func TestDrawRefuses(t *testing.T) {
 	}{
 		{name: "unknown", figure: "fig6", sets: s, seeds: []uint64{1}, opt: options(), want: "want one of fig3"},
 		{name: "no data", figure: "fig3", seeds: []uint64{1}, opt: options(), want: "recorded data"},
+		{name: "no bcast", figure: "fig9", sets: reduce, seeds: []uint64{1}, opt: options(), want: "no recorded data of bcast"},
 		{name: "no seed", figure: "fig3", sets: s, opt: options(), want: "a seed"},
 		{name: "options", figure: "fig3", sets: s, seeds: []uint64{1}, opt: bad, want: "trees 0"},
 	}

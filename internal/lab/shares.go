@@ -2,10 +2,13 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
+	"tutti/coll"
 	"tutti/preprocess"
 )
 
@@ -135,6 +138,15 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 	}
 	f.panels = []panel{p}
 	return f, nil
+}
+
+// fig9 is fig8 of the sets of bcast alone.
+func fig9(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	bcasts := slices.DeleteFunc(slices.Clone(sets), func(s Set) bool { return s.Collective != coll.Bcast })
+	if len(bcasts) == 0 {
+		return Figure{}, errors.New("no recorded data of bcast")
+	}
+	return fig8(ctx, bcasts, seeds, opt)
 }
 
 // collectionTime computes, for each seed, the sum of the collection times of all sets. It returns the
