@@ -17,6 +17,7 @@ type Built struct {
 	Compiler string // the command
 	Version  string // first line of the output of the compiler's --version; may be empty
 	Checksum string // of the source
+	Header   string `json:",omitempty"` // path of the program's header; empty: none
 }
 
 // ErrCompiler is the error for a compiler that is missing or fails; errors.Is recognizes it.
@@ -42,10 +43,12 @@ func Build(ctx context.Context, p Program, compiler, out string) (Built, error) 
 	if err := compile(ctx, dir, compiler, args); err != nil {
 		return Built{}, err
 	}
-	if err := install(filepath.Join(dir, p.Name), out); err != nil {
-		return Built{}, err
+	b := Built{Path: out, Compiler: compiler, Version: versionOf(ctx, compiler), Checksum: p.Checksum()}
+	if err := install(filepath.Join(dir, p.Name), out, 0o755); err != nil || p.Header == "" {
+		return b, err
 	}
-	return Built{Path: out, Compiler: compiler, Version: versionOf(ctx, compiler), Checksum: p.Checksum()}, nil
+	b.Header = filepath.Join(filepath.Dir(out), p.Header)
+	return b, install(filepath.Join(dir, p.Header), b.Header, 0o644)
 }
 
 func compile(ctx context.Context, dir, compiler string, args []string) error {
@@ -64,7 +67,7 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 }
 
 // install copies a file into the folder that contains the path out, and renames the copy to out.
-func install(file, out string) error {
+func install(file, out string, mode fs.FileMode) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func install(file, out string) error {
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(0o755), tmp.Sync(), tmp.Close())
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
 	if err != nil {
 		return err
 	}

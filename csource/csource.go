@@ -17,6 +17,10 @@ type Program struct {
 	Parts []Part
 	Flags []string // of the compiler
 	Libs  []string // after the files
+
+	// Header is the name of a header that programs of users include. Build writes it into the folder of the
+	// program. Empty: none.
+	Header string
 }
 
 // Part is a group of C files and headers. All files of a program must have different names.
@@ -25,7 +29,7 @@ type Part struct {
 	Match string // pattern of their paths
 }
 
-//go:embed bench cvar pair pairs policy probe runtime workload
+//go:embed bench conformance cvar pair pairs policy probe runtime workload
 var files embed.FS
 
 // Workload holds the files that call a collective in all forms, with test data, and check the result.
@@ -55,8 +59,16 @@ var (
 	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
 	// Runtime is libtutti, a shared object that is preloaded into applications or linked with them.
-	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}}
+	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}, Header: userHeader}
+
+	// Conformance is a program that checks the results of the algorithms of Runtime, or of those of a user.
+	Conformance = Program{Name: "tutti-conformance", Parts: append([]Part{{files, "conformance/*"}}, Runtime.Parts...), Flags: []string{"-std=c11", "-O1"}, Libs: Runtime.Libs}
 )
+
+const userHeader = "tutti_algorithm.h"
+
+// UserHeader is the header that describes algorithms of users.
+var UserHeader = Part{files, "runtime/" + userHeader}
 
 // BenchFormat is the format version of Bench's plan and output.
 const BenchFormat = 1

@@ -8,8 +8,8 @@
 //	fmt.Println(built.Path, built.Checksum) // tutti-native --version prints it, too
 //
 // Each program has a folder. bench measures. pair checks that a library and its launcher work.
-// probe detects the algorithm that a library runs. runtime is preloaded into applications, and
-// policy makes its decisions in simulations. Folder workload calls any collective in all forms and
+// probe detects the algorithm that a library runs. runtime is preloaded into applications,
+// policy makes its decisions in simulations, and conformance checks the results of its algorithms. Folder workload calls any collective in all forms and
 // checks its data. Folder test has the programs of tests.
 //
 // One launch of Bench measures many algorithms, collectives and sizes of one layout. Its argument

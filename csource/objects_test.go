@@ -126,12 +126,12 @@ func objectsIn(t *testing.T, folder string) []string {
 	return paths
 }
 
-// buildInside builds a program of testdata together with the files of the runtime library. If all cases are
+// buildInside builds a program, a file with a main function, together with the files of the runtime library. If all cases are
 // wanted, it enables the address and undefined-behavior sanitizers.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	source := testutil.Must(filepath.Abs(filepath.Join("testdata", file)))(t)
+	source := testutil.Must(filepath.Abs(file))(t)
 	objects := runtimeObjects(t, m)
 	args := append(objectsIn(t, objects), "-O0")
 	if testutil.AllCases() {
@@ -165,7 +165,7 @@ func TestLiveRepository(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
-			program := buildInside(t, m, "check.c")
+			program := buildInside(t, m, "conformance/conformance.c")
 			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // because a library is preloaded
 			requireChecked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
 		})

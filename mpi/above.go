@@ -12,7 +12,7 @@ import (
 // get the lower library's name as a prefix, such as "mpich.binomial". Each entry keeps the rules of its
 // library.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
-	out := &Catalogue{Library: c.Library, Version: version, entries: map[coll.Collective][]Entry{}}
+	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
 		list := slices.Clone(c.entries[collective])
 		for _, e := range other.entries[collective] {

@@ -23,6 +23,7 @@ type Entry struct {
 	Params   []string      // names of its parameters
 	Requires []Requirement // conditions under which it runs and is not replaced
 	OpSafe   bool          // correct for every valid call without a guard, including non-commutative operations
+	Object   string        // path of the user's shared object that defines it; else empty
 }
 
 // Has reports whether the algorithm has the given requirement.

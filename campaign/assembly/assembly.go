@@ -158,7 +158,7 @@ type release struct {
 // openReleases opens the libraries. It warns of releases without a catalogue.
 func (c *Campaign) openReleases() error {
 	for _, lib := range c.Config.Libraries {
-		port, cat, err := libraries.Release(lib.Name, lib.Version)
+		port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 		if err != nil {
 			return err
 		}

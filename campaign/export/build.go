@@ -33,7 +33,7 @@ const notVerified = "Not verified: tutti verify has not compared these settings 
 
 // newBuild returns the build of a library's release. Its series must be in tutti's catalogue.
 func newBuild(lib config.Library, export config.Export) (build, error) {
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
 		return build{}, err
 	}

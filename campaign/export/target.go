@@ -214,11 +214,11 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 		return Release{}, errors.New("the path is empty")
 	}
 	measured := c.Config.Libraries[at]
-	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path}
+	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path, Users: measured.Users}
 	if lib.Version == measured.Version {
 		lib.Path = cmp.Or(path, measured.Path)
 	}
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
 		return Release{}, err
 	}

@@ -107,7 +107,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 
 // open returns a library to verify and the session of its verification, restored from the journal.
 func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // buildable maps the argument of tutti build to the program that it compiles.
-var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime}
+var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime, "conformance": csource.Conformance}
 
 // buildOptions are the flags and arguments of tutti build.
 type buildOptions struct {
@@ -30,12 +30,13 @@ type buildOptions struct {
 
 func buildCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "build {benchmark|runtime}",
-		Short: "Compile the benchmark program or the runtime library",
-		Long: `build compiles one of the two C programs that tutti contains. The benchmark measures
+		Use:   "build {benchmark|runtime|conformance}",
+		Short: "Compile the benchmark program, the runtime library or its test",
+		Long: `build compiles one of the C programs that tutti contains. The benchmark measures
 collectives, many algorithms and sizes in one launch. The runtime library is preloaded
 into applications: it traces their collectives and selects algorithms from a table (see
-tutti run).
+tutti run). A header for algorithms of users is written next to it. The conformance program
+checks the results of such algorithms, or of those of the runtime library.
 
 Build it on the machine where it will run, with the MPI compiler of the library that
 is tuned or that the applications use, and with the same modules loaded.`,
@@ -43,9 +44,9 @@ is tuned or that the applications use, and with the same modules loaded.`,
 	}
 	o := buildOptions{app: a}
 	o.compiler = cmd.Flags().String("mpicc", "mpicc", "MPI compiler for C")
-	o.out = cmd.Flags().StringP("out", "o", "", "compiled `FILE`, in a folder that every node sees (default tutti-native or libtutti.so)")
+	o.out = cmd.Flags().StringP("out", "o", "", "compiled `FILE`, in a folder that every node sees (default tutti-native, libtutti.so or tutti-conformance)")
 	o.format = formatFlag(cmd)
-	names := []string{"benchmark", "runtime"}
+	names := []string{"benchmark", "runtime", "conformance"}
 	cmd.ValidArgs = names
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

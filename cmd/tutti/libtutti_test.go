@@ -12,7 +12,7 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// TestLocalLibtutti tunes the runtime library libtutti on top of MPICH, verifies the table and runs a
+// TestLocalLibtutti tunes the runtime library libtutti, with algorithms of a user, on top of MPICH, verifies the table and runs a
 // program with it.
 func TestLocalLibtutti(t *testing.T) {
 	testutil.NeedAllCases(t)
@@ -22,10 +22,11 @@ func TestLocalLibtutti(t *testing.T) {
 	if err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
 	}
-	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, testutil.YieldLibrary), "LAUNCHER", launcher)
+	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, testutil.YieldLibrary), "LAUNCHER", launcher,
+		"USER", testutil.BuildProgram(t, tools, testutil.UserLibrary))
 	mustEnd(t, dir, []exitCode{codeDone}, "build", "runtime", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
 	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
-	own := 0
+	own, users := 0, 0
 	for _, r := range checkJournal(t, filepath.Join(dir, "out")).trials {
 		if r.Trial.State == coll.TrialFailed {
 			t.Errorf("%v failed: %s: %s", r.Trial.Candidate, r.Trial.Phase, r.Trial.Error)
@@ -33,9 +34,12 @@ func TestLocalLibtutti(t *testing.T) {
 		if !r.Trial.Algorithm.IsDefault() {
 			own++
 		}
+		if strings.HasPrefix(r.Trial.Algorithm.Name, "user.") {
+			users++
+		}
 	}
-	if own == 0 {
-		t.Error("no algorithm of the library was measured")
+	if users == 0 || own == users {
+		t.Errorf("%d algorithms of users and %d of the library were measured, want both", users, own-users)
 	}
 	verifyTable(t, dir)
 

@@ -21,13 +21,13 @@
 
 static void start_get_from(const call *c, int rank, MPI_Request *r)
 {
-    const place_of_block *b = &c->receives.at[rank];
+    const tutti_block *b = &c->receives.at[rank];
     START(Irecv, b->count, moved(c->data, b->start), b->count, c->receives.type, rank, TAG, c->comm, r);
 }
 
 static void start_put_to(const call *c, int rank, MPI_Request *r)
 {
-    const place_of_block *b = &c->sends.at[rank];
+    const tutti_block *b = &c->sends.at[rank];
     START(Isend, b->count, moved(c->send, b->start), b->count, c->sends.type, rank, TAG, c->comm, r);
 }
 
@@ -38,7 +38,7 @@ static void replace(const call *c)
     MPI_Datatype type = c->receives.type;
     for (int k = 0; k < c->size; k++) {
         int peer = after(c, k, -c->rank);
-        const place_of_block *b = &c->receives.at[peer];
+        const tutti_block *b = &c->receives.at[peer];
         if (peer != c->rank && bytes_of(b->count, type) > 0)
             START(Sendrecv_replace, b->count, moved(c->data, b->start), b->count, type, peer, TAG, peer, TAG, c->comm, MPI_STATUS_IGNORE);
     }

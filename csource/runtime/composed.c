@@ -17,7 +17,7 @@ static void selected(const call *c, collective what, void (*otherwise)(const cal
     }
     call part = *c;
     part.parameter = p->parameter;
-    p->algorithm->run(&part);
+    repository_run(p->algorithm, &part);
 }
 
 /* Combines the vectors of all ranks, of n elements each, in the order of the ranks. The last vector becomes the result. */

@@ -119,23 +119,12 @@ static int refuse(library_algorithm *t, char *why, const char *want)
     return -1;
 }
 
-static int one_of(const char *p, collective *what)
-{
-    size_t n = word(p);
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strlen(collective_name((collective)i)) == n && memcmp(p, collective_name((collective)i), n) == 0) {
-            *what = (collective)i;
-            return 1;
-        }
-    return 0;
-}
-
 /* Reads the line COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
 int library_read(const char *p, char *why)
 {
     library_algorithm *t = allocate(1, sizeof *t);
     t->control = allocate(MOST_CONTROLS, sizeof *t->control);
-    if (!one_of(p, &t->algorithm.what))
+    if (!collective_named(p, word(p), &t->algorithm.what))
         return refuse(t, why, "a collective behind algorithm");
     p += word(p);
     if (*p++ != ' ' || !right_name(p, word(p)))

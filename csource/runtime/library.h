@@ -40,7 +40,7 @@ void one_line(char *text); /* replaces each sequence of blanks, tabs and line en
 void library_version(char *says); /* of the MPI library, as one line, in MPI_MAX_LIBRARY_VERSION_STRING + 1 bytes */
 int library_matches(const char *banner, char *why);              /* whether the version contains the banner; 0, or -1 with the reason */
 
-static inline int is_library(const algorithm *a) { return a->run == NULL; }
+static inline int is_library(const algorithm *a) { return a->run == NULL && !(a->needs & USERS); }
 
 /* Prepares that an algorithm serves a call. Returns the algorithm, and the communicator on which the call must be made.
  * Returns NULL if the algorithm cannot serve the call. library_leave must follow the call, whose error it raises if the

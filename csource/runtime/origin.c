@@ -102,6 +102,8 @@ static void check(version_function *program, char **argv)
     _exit(EXIT_FAILURE);
 }
 
+int same_origin(const void *address) { return version_for(address) == version_for(&active); }
+
 void check_origin(void *address) { check(version_for(address), NULL); }
 
 /* The GNU C library passes the program's arguments. */

@@ -1,4 +1,4 @@
-#include "repository.h"
+#include "users.h"
 
 /* The algorithms of libtutti. An algorithm that Open MPI also has bears Open MPI's name. */
 const algorithm repository[] = {
@@ -107,6 +107,9 @@ const algorithm repository[] = {
 
 int repository_fits(const algorithm *a, int ranks)
 {
+    const tutti_algorithm *own = a->needs & USERS && a != &user_missing ? ((const user_algorithm *)a)->own : NULL;
+    if (a == &user_missing || (own != NULL && (ranks < own->min_ranks || (own->max_ranks > 0 && ranks > own->max_ranks))))
+        return 0;
     if ((a->needs & POWER_OF_TWO) && ranks != floor_power_of_two(ranks))
         return 0;
     return !(a->needs & EVEN) || ranks % 2 == 0;
@@ -121,4 +124,12 @@ int repository_can(const algorithm *a, const call *c)
     if ((a->needs & GATHERS) && (uint64_t)c->size * bytes_of(c->count, c->type) > MOST_GATHERED)
         return 0;
     return !(a->needs & COUNT_POWER_OF_TWO) || c->count >= floor_power_of_two(c->size);
+}
+
+void repository_run(const algorithm *a, const call *c)
+{
+    if (a->needs & USERS)
+        note(((const user_algorithm *)a)->own->run(c));
+    else
+        a->run(c);
 }

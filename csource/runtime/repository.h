@@ -3,70 +3,24 @@
 #define TUTTI_REPOSITORY_H
 
 #include "layout.h"
+#include "tutti_algorithm.h"
 
 #pragma GCC visibility push(hidden)
 
-typedef struct {
-    MPI_Count count;
-    MPI_Aint start; /* in bytes */
-} place_of_block;
-
-/* The blocks that an alltoallv sends or receives: the place of each rank's block, and the type of the elements. */
-typedef struct {
-    const place_of_block *at;
-    MPI_Datatype type;
-} block_set;
-
-/* The arguments of a call as an algorithm needs them. A vector holds elements of one type at intervals of extent
- * bytes. Elements are bytes in collectives without a reduction, except in alltoallv. The content of data before
- * and after a call:
- *
- *   allgather   size blocks of count; before, the rank's own block is in its place
- *   allreduce   count elements: the rank's own vector, then the result
- *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
- *   alltoall    size blocks of count, received; send holds the blocks to send
- *   alltoallv   the blocks that receives describes; sends describes those to send, which are in send. In place, the
- *               blocks in data are sent before they are replaced
- *   bcast       count elements; before, at the root
- *   exscan      count elements: the rank's own vector, then the result, except on rank 0
- *   gather      at the root size blocks of count, before the call only its own; on other ranks the rank's own block
- *   reduce      count elements: the rank's own vector, then at the root the result
- *   reduce_scatter, reduce_scatter_block
- *               the elements of all blocks; after the call only the rank's own block is the result
- *   scan        count elements: the rank's own vector, then the result
- *   scatter     the rank's own block of count; at the root send holds all size blocks */
-typedef struct {
-    char *data;
-    const char *send;
-    int count;
-    const int *counts, *starts; /* of each rank; starts of reduce_scatter are prefix sums */
-    int in_place;           /* an alltoallv */
-    block_set sends, receives; /* of an alltoallv */
-    MPI_Datatype type;
-    MPI_Aint extent, lower, span; /* of an element, in bytes; span: from the first to the last */
-    int plain;                    /* elements have no holes */
-    MPI_Op op;
-    int commutative;
-    int root;
-    int parameter;        /* of the algorithm, 0: none; a segsize is in bytes */
-    layout *layout;       /* NULL: the algorithm does not need it */
-    const struct row *const *rows; /* rules of the table for this communicator, by collective; an element may be NULL */
-    const int *map;       /* the rank that each number stands for; NULL: the number itself */
-    MPI_Comm comm;     /* for messages of libtutti only */
-    int rank, size;
-} call;
+typedef tutti_call call;
 
 /* Requirements of an algorithm, named as in the catalogue. */
 enum {
-    POWER_OF_TWO = 1,    /* pow2 */
-    EVEN = 2,            /* even */
-    COMMUTATIVE = 4,     /* commutative */
-    COUNT_SIZE = 8,      /* count_ge_size: count is at least the number of ranks */
-    COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: count is at least the largest power of two that is not above the number of ranks */
+    POWER_OF_TWO = TUTTI_POWER_OF_TWO,             /* pow2 */
+    EVEN = TUTTI_EVEN,                             /* even */
+    COMMUTATIVE = TUTTI_COMMUTATIVE,               /* commutative */
+    COUNT_SIZE = TUTTI_COUNT_SIZE,                 /* count_ge_size */
+    COUNT_POWER_OF_TWO = TUTTI_COUNT_POWER_OF_TWO, /* count_ge_pof2 */
     LAYOUT = 32,         /* not in the catalogue: it needs a layout */
     ONE_BY_ONE = 128,    /* no requirement: without segments it sends as many messages as there are ranks, one after another */
     GATHERS = 256,         /* no requirement: each rank holds the vectors of all ranks, which together are at most MOST_GATHERED */
-    SIGNALS = 64,          /* no requirement: some of its messages are signals, with another tag */
+    SIGNALS = 64,          /* no requirement: its messages carry no flag. Some of them are signals, with another tag */
+    USERS = 512,           /* no requirement: it is a user_algorithm */
 };
 
 enum { MOST_GATHERED = 64 << 20 }; /* bytes */
@@ -74,7 +28,7 @@ enum { MOST_GATHERED = 64 << 20 }; /* bytes */
 typedef struct algorithm {
     collective what;
     const char *name;
-    void (*run)(const call *c);
+    void (*run)(const call *c); /* NULL: an algorithm of a user or of the MPI library */
     unsigned needs;
     const char *parameter; /* its parameter; NULL: none */
 } algorithm;
@@ -83,6 +37,7 @@ extern const algorithm repository[]; /* the last one has no name */
 
 int repository_fits(const algorithm *a, int ranks);      /* whether it can serve communicators of that size */
 int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
+void repository_run(const algorithm *a, const call *c);
 
 /* The functions of the algorithms. Each collective has a file of its own. */
 void allgather_bruck(const call *c), allgather_gather_bcast(const call *c), allgather_linear(const call *c);

@@ -15,7 +15,7 @@ typedef struct {
     size_t unpack_bytes;
     char *vector;          /* elements of a reduction */
     int *starts, *counts;  /* of each rank, for allgatherv and reduce_scatter */
-    place_of_block *places; /* of each rank, for alltoallv */
+    tutti_block *places; /* of each rank, for alltoallv */
 } stage;
 
 /* Returns whether the elements of a type are contiguous bytes. Messages are sent as bytes, since ranks may
@@ -147,13 +147,13 @@ static void prepare_allgatherv(stage *s, const arguments *a)
 }
 
 /* Returns the blocks of one direction of an alltoallv. Writes their places to an array. */
-static block_set blocks_of(const arguments *a, const void *counts, const void *displs, MPI_Datatype type, int size, place_of_block *to)
+static tutti_blocks blocks_of(const arguments *a, const void *counts, const void *displs, MPI_Datatype type, int size, tutti_block *to)
 {
     MPI_Aint lower, extent;
     PMPI_Type_get_extent(type, &lower, &extent);
     for (int r = 0; r < size; r++)
-        to[r] = (place_of_block){count_at(a, counts, r), displ_at(a, displs, r) * extent};
-    return (block_set){to, type};
+        to[r] = (tutti_block){count_at(a, counts, r), displ_at(a, displs, r) * extent};
+    return (tutti_blocks){to, type};
 }
 
 /* Prepares an alltoallv. Its messages use the application's MPI types, so nothing is packed. */
@@ -323,7 +323,7 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     if (can) {
         if (is_reduction(a->what))
             copy(c, c->data, a->send != MPI_IN_PLACE ? a->send : a->recv, c->count);
-        p->algorithm->run(c);
+        repository_run(p->algorithm, c);
         finish(&s, a);
     }
     clear(&s);

@@ -2,6 +2,7 @@
 #include "layout.h"
 #include "library.h"
 #include "next.h"
+#include "users.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -24,6 +25,16 @@ static const char *const names[COLLECTIVES] = {
 };
 
 const char *collective_name(collective what) { return names[what]; }
+
+int collective_named(const char *name, size_t n, collective *what)
+{
+    for (int i = 0; i < COLLECTIVES; i++)
+        if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
+            *what = (collective)i;
+            return 1;
+        }
+    return 0;
+}
 
 static void *required(void *p)
 {
@@ -152,10 +163,13 @@ int begin(MPI_Comm all, int threads, int stacked)
     wanted[3] = samples != NULL || (rank == 0 && explore_mode() != NULL);
     PMPI_Bcast(wanted, 4, MPI_INT, 0, world);
     PMPI_Allreduce(&threads, &many_threads, 1, MPI_INT, MPI_MAX, world);
+    users_load(world, rank == 0 ? getenv("TUTTI_ALGORITHMS") : NULL);
     if ((wanted[0] || wanted[1]) && rank == 0)
         report_hidden(stacked);
     if (wanted[1])
         selecting = read_and_share(rank, table, use_table, "nothing is selected");
+    if (selecting && rank == 0 && table_missing() != NULL)
+        fprintf(stderr, "tutti: %s: %s is in no object that TUTTI_ALGORITHMS names: the MPI library serves its calls\n", table, table_missing());
     if (wanted[2] && selecting)
         read_and_share(rank, topology, topology_read, "the switches are not known");
     if (wanted[3] && selecting)

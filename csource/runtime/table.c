@@ -1,5 +1,7 @@
 #include "library.h"
+#include "users.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +62,36 @@ static int range(const char **p, const char *name, uint64_t least, uint64_t most
 
 static int collective_of(const char **p, collective *what)
 {
-    for (int i = 0; i < COLLECTIVES; i++) {
-        const char *at = *p;
-        if (literal(&at, collective_name((collective)i)) && *at == ' ') {
-            *what = (collective)i;
-            *p = at;
+    size_t n = strcspn(*p, " ");
+    if (!collective_named(*p, n, what) || (*p)[n] == 0)
+        return 0;
+    *p += n;
+    return 1;
+}
+
+/* Reads (PARAMETER=NUMBER) or nothing up to the end of the line. */
+static int parameter_of(const char *p, const char *parameter, int *to)
+{
+    uint64_t value = 0;
+    if (parameter != NULL && literal(&p, "(") && !(literal(&p, parameter) && literal(&p, "=") && number(&p, INT_MAX, &value) && value > 0 && literal(&p, ")")))
+        return 0;
+    *to = (int)value;
+    return *p == 0;
+}
+
+/* Reads user.NAME or user.NAME(PARAMETER=NUMBER) up to the end of the line. */
+static int user_of(const char *p, collective what, pick *to)
+{
+    size_t n = 0;
+    if (!literal(&p, "user."))
+        return 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    for (const char *const *parameter = user_parameters; n > 0 && *parameter != NULL; parameter++)
+        if (parameter_of(p + n, *parameter, &to->parameter)) {
+            to->algorithm = users_find(what, p, n, to->parameter > 0 ? *parameter : NULL);
             return 1;
         }
-    }
     return 0;
 }
 
@@ -78,20 +102,13 @@ static int algorithm_of(const char *p, collective what, pick *to)
         return 1;
     for (const algorithm *a = repository; a->name != NULL; a++) {
         const char *rest = p;
-        uint64_t value = 0;
-        if (a->what != what || !literal(&rest, a->name))
-            continue;
-        int given = a->parameter != NULL && literal(&rest, "(") && literal(&rest, a->parameter) && literal(&rest, "=");
-        if (given && (!number(&rest, INT_MAX, &value) || value == 0 || !literal(&rest, ")")))
-            continue;
-        if (*rest != 0)
-            continue;
-        to->algorithm = a;
-        to->parameter = (int)value;
-        return 1;
+        if (a->what == what && literal(&rest, a->name) && parameter_of(rest, a->parameter, &to->parameter)) {
+            to->algorithm = a;
+            return 1;
+        }
     }
     to->algorithm = library_find(what, p);
-    return to->algorithm != NULL;
+    return to->algorithm != NULL || user_of(p, what, to);
 }
 
 static void mix_free(mix *m)
@@ -225,9 +242,9 @@ static int read_mix(const char *p, int line, char *why)
     return 0;
 }
 
-static uint64_t checksum(const char *text, size_t n)
+uint64_t checksum(const char *text, size_t n)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < n; i++)
         h = (h ^ (unsigned char)text[i]) * 1099511628211u;
     return h;
@@ -301,18 +318,26 @@ int table_read(char *text, size_t length, char *why)
     return line > 1 ? 0 : refuse(why, line, "tutti-table 1");
 }
 
+const char *table_missing(void)
+{
+    for (const rule *r = rules; r < rules + nrules; r++)
+        if (r->pick.algorithm == &user_missing)
+            return r->pick.text;
+    for (const mix *m = mixes; m < mixes + nmixes; m++)
+        for (int i = 0; i < m->n; i++)
+            if (m->picks[i].algorithm == &user_missing)
+                return m->picks[i].text;
+    return NULL;
+}
+
 int table_force(const char *what, const char *name, char *why)
 {
     rule r = {.low = {1, 1, 0}, .high = {INT_MAX, INT_MAX, MOST_BYTES}};
     empty(1);
     if (what == NULL)
         return 0;
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strcmp(what, collective_name((collective)i)) == 0) {
-            r.what = (collective)i;
-            if (algorithm_of(name, r.what, &r.pick))
-                return keep_rule(r, name);
-        }
+    if (collective_named(what, strlen(what), &r.what) && algorithm_of(name, r.what, &r.pick) && r.pick.algorithm != &user_missing)
+        return keep_rule(r, name);
     snprintf(why, WHY, "%s %s: not an algorithm of libtutti", what, name);
     return -1;
 }

@@ -38,7 +38,9 @@ typedef struct mix {
     double *most; /* for each algorithm, the longest time of a call in times of the selected algorithm; 0: unknown */
 } mix;
 
+uint64_t checksum(const char *text, size_t n); /* FNV-1a */
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
+const char *table_missing(void); /* the first algorithm of a user that no object has, or NULL */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
 /* Removes all rules. Unless what is NULL, it then adds a single rule for all calls of the collective what. Returns
  * 0, or -1 with the reason in why. */

@@ -24,6 +24,7 @@ typedef enum {
 } collective;
 
 const char *collective_name(collective what);
+int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
 /* A variable of which each thread has its own. Simulated ranks are one thread, but have their own variables. */
 #ifdef SMPI_H
@@ -92,6 +93,7 @@ PUBLIC void tutti_site(int number);
 
 /* Ends the program if the file that contains the address uses another MPI library. */
 void check_origin(void *address);
+int same_origin(const void *address); /* whether that file uses the MPI library of libtutti */
 
 /* clock.c: the fastest clock that a rank can read. */
 

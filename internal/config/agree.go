@@ -42,6 +42,7 @@ func (c *Campaign) MeasuringModel() learner.Model {
 func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeModel(fault)
 	c.agreeWeights(fault)
+	c.readUsers(fault)
 	if !c.Runner.Live() {
 		if len(c.Runner.Data) == 0 {
 			fault("runner.data", errors.New("is missing: replay needs files of recorded measurements (CSV)"))
@@ -49,6 +50,25 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 		return
 	}
 	c.agreeLive(fault)
+}
+
+// readUsers reads which algorithms of users the libraries have.
+func (c *Campaign) readUsers(fault func(key string, err error)) {
+	for i := range c.Libraries {
+		lib := &c.Libraries[i]
+		if len(lib.Algorithms) == 0 {
+			continue
+		}
+		var err error
+		if port, ok := libraries.Named(lib.Name); ok && !port.Facts().Preload {
+			err = fmt.Errorf("%s: only libtutti loads algorithms of users", lib.Name)
+		} else {
+			lib.Users, err = libraries.Users(lib.Algorithms)
+		}
+		if err != nil {
+			fault(fmt.Sprintf("libraries[%d].algorithms", i), err)
+		}
+	}
 }
 
 // agreeModel reports if the model cannot use the chosen scaling of times. The Poisson criterion needs times

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/mpi"
 	"tutti/preprocess"
 )
 
@@ -44,6 +45,9 @@ type Library struct {
 	LauncherArgs []string `json:"launcher_args,omitempty"` // further arguments, for example --cpu-bind=cores
 	PMI          string   `json:"pmi,omitempty"`           // process management interface of srun: pmi2 or pmix
 	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
+
+	Algorithms []string   `json:"algorithms,omitempty"` // libtutti: paths of shared objects with algorithms of the user
+	Users      []mpi.User `json:"users,omitempty"`      // these algorithms; resuming does not read the objects
 }
 
 // Grid selects the points to tune and gives them weights. An axis without numbers gets the numbers that

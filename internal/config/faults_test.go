@@ -120,7 +120,8 @@ libraries:
   - {name: mpich, version: "4.0.2", prefix: /opt}
   - {name: mpich}
   - mpich
-  - {name: mpich, version: "4.1.2", path: nowhere.so}
+  - {name: mpich, version: "4.1.2", path: nowhere.so, algorithms: [none.so]}
+  - {name: libtutti, version: "1", algorithms: [none.so]}
 collectives: [bcast, broadcast, bcast, 7]
 runner:
   data: [a.csv, x.csv, a.csv]
@@ -130,16 +131,18 @@ runner:
 		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want a release like 2019",
 		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
 		"c.yaml:9: libraries[4]: version: 4: want text (put it in quotes)",
-		`c.yaml:10: libraries[5]: unknown key "prefix": want one of launcher_args, env, name, version, path, benchmark, launcher, launcher_path, pmi`,
+		`c.yaml:10: libraries[5]: unknown key "prefix": want one of launcher_args, env, algorithms, name, version, path, benchmark, launcher, launcher_path, pmi`,
 		"c.yaml:11: libraries[6]: mpich without a version: want name and version",
 		"c.yaml:12: libraries[7]: want name, version and perhaps path",
 		"c.yaml:13: libraries[8]: mpich is given twice: want one build of a library in a campaign",
-		`c.yaml:14: collectives[1]: "broadcast": want one of allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, exscan, gather, reduce, reduce_scatter, reduce_scatter_block, scan, scatter`,
-		"c.yaml:14: collectives[2]: bcast is given twice",
-		"c.yaml:14: collectives[3]: 7: want text",
-		"c.yaml:16: runner.data[2]: a.csv is given twice",
-		"c.yaml:16: runner.data[1]: stat x.csv: no such file or directory",
+		`c.yaml:15: collectives[1]: "broadcast": want one of allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, exscan, gather, reduce, reduce_scatter, reduce_scatter_block, scan, scatter`,
+		"c.yaml:15: collectives[2]: bcast is given twice",
+		"c.yaml:15: collectives[3]: 7: want text",
+		"c.yaml:17: runner.data[2]: a.csv is given twice",
+		"c.yaml:17: runner.data[1]: stat x.csv: no such file or directory",
 		"c.yaml:13: libraries[8].path: stat nowhere.so: no such file or directory",
+		"c.yaml:13: libraries[8].algorithms: mpich: only libtutti loads algorithms of users",
+		"c.yaml:14: libraries[9].algorithms: none.so: open none.so: no such file or directory",
 	}
 	if diff := cmp.Diff(want, faultsOf(t, file, config.Layers{})); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

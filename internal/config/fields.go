@@ -31,7 +31,7 @@ func fields() []field {
 		{"output", "folder of the journal, the report and the selection files", nil, text(func(c *Campaign) *string { return &c.Output }, notEmpty)},
 		{"workers", "number of problems tuned at the same time; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Workers }, 0, 4096)},
 		{"attempts", "attempts at a benchmark before it is excluded", 2, whole(func(c *Campaign) *int { return &c.Attempts }, 1, 100)},
-		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix) and env", nil, libraryList()},
+		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix), env and for libtutti algorithms (shared objects with algorithms of users)", nil, libraryList()},
 		{"collectives", "collectives to tune: " + strings.Join(Collectives(), ", "), nil, choices(func(c *Campaign) *[]string { return &c.Collectives }, 1, Collectives()...)},
 
 		{"grid.nodes", "numbers of nodes; replay: empty for all recorded ones", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},

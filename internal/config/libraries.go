@@ -13,7 +13,7 @@ import (
 func libraryList() value {
 	item := objectSchema([]string{"name", "version"}, map[string]schema{
 		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},
-		"launcher": {"enum": Launchers()}, "launcher_path": {"type": "string"}, "launcher_args": listSchema(), "pmi": {"enum": pmis()}, "env": listSchema(),
+		"launcher": {"enum": Launchers()}, "launcher_path": {"type": "string"}, "launcher_args": listSchema(), "pmi": {"enum": pmis()}, "env": listSchema(), "algorithms": listSchema(),
 	})
 	return value{read: readLibraries, schema: schema{"type": "array", "items": item, "minItems": 1}}
 }
@@ -77,6 +77,8 @@ func (lib *Library) set(key string, v any) error {
 		return setWords(&lib.Env, key, v, isVariable)
 	case "launcher_args":
 		return setWords(&lib.LauncherArgs, key, v, isPrintable)
+	case "algorithms":
+		return setWords(&lib.Algorithms, key, v, isPrintable)
 	}
 	keys := []struct {
 		name  string
@@ -90,7 +92,7 @@ func (lib *Library) set(key string, v any) error {
 		{"launcher_path", text(func(*Campaign) *string { return &lib.LauncherPath }, isPrintable)},
 		{"pmi", choice(func(*Campaign) *string { return &lib.PMI }, pmis()...)},
 	}
-	names := []string{"launcher_args", "env"}
+	names := []string{"launcher_args", "env", "algorithms"}
 	for _, k := range keys {
 		if k.name != key {
 			names = append(names, k.name)

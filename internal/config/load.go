@@ -346,6 +346,9 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 		absolute(&c.Libraries[i].Path, true, key+"path")
 		absolute(&c.Libraries[i].Benchmark, false, "") // the program may exist only on the nodes
 		absolute(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
+		for k := range c.Libraries[i].Algorithms {
+			absolute(&c.Libraries[i].Algorithms[k], false, "")
+		}
 	}
 	absolute(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
 	if c.Runner.Defaults != "" && c.Runner.Recorded == "" {

@@ -106,6 +106,11 @@ func (l *loader) addSiteLibraries(s *loader) {
 // sitePath returns the value of a key of a site profile. If the value is a path, sitePath makes it
 // absolute.
 func (l *loader) sitePath(key string, value any) any {
+	if list, ok := value.([]any); ok && key == "algorithms" {
+		for i := range list {
+			list[i] = l.sitePath("path", list[i])
+		}
+	}
 	path, ok := value.(string)
 	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)
 	if !ok || !isPath || path == "" || filepath.IsAbs(path) {

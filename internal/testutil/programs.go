@@ -42,6 +42,12 @@ var YieldLibrary = csource.Program{
 	Parts: []csource.Part{{Files: programs, Match: "programs/ucx-yield.c"}},
 }
 
+// UserLibrary is a shared object with algorithms of a user for the runtime library.
+var UserLibrary = csource.Program{
+	Name: "user.so", Flags: []string{"-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wpedantic", "-Werror"},
+	Parts: []csource.Part{{Files: programs, Match: "programs/user.c"}, csource.UserHeader},
+}
+
 // DistanceLibrary is preloaded into programs on virtual nodes. It delays messages so that some nodes seem
 // farther from each other than others.
 var DistanceLibrary = csource.Program{

@@ -54,18 +54,19 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Release returns a library and the catalogue of one of its releases. A release without a catalogue gets
+// Release returns a library and the catalogue of one of its releases, with algorithms that users have written for
+// libtutti. A release without a catalogue gets
 // that of the nearest release of its series (first two numbers), see Catalogue.Listed. If tutti knows no release
 // of the series, the nearest one of another series stands in until the library is opened (Facts.Lists). The error
 // matches mpi.ErrUnknown and lists the releases.
-func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
+func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
 		if l.Facts().Name != name {
 			continue
 		}
 		if near, series := mpi.Near(l.Releases(), version); series || near != nil && l.Facts().Lists {
-			return l, near.As(version), nil
+			return l, libtutti.WithUsers(near.As(version), users), nil
 		}
 		for _, cat := range l.Releases() {
 			known = append(known, cat.Version)
@@ -77,3 +78,6 @@ func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
 	}
 	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(known, ", "))
 }
+
+// Users returns the algorithms of users in shared objects for libtutti.
+func Users(objects []string) ([]mpi.User, error) { return libtutti.ReadUsers(objects) }

@@ -61,6 +61,12 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 		Files:    []string{variable, preload},
 	}
 	setup.Settings = append(setup.Settings, settings...)
+	selected := func(c coll.Collective, e mpi.Entry) bool {
+		return slices.ContainsFunc(t.Rules, func(r Rule) bool { return r.Collective == c && r.Algorithm.Name == e.Name })
+	}
+	if objects := objectsOf(b.cat, selected); objects != "" {
+		setup.Settings = append(setup.Settings, selection.Setting{Name: objectsVariable, Value: objects})
+	}
 	if b.path != "" {
 		setup.Remarks[0] = "The table of libtutti.so, which the application preloads. Open MPI's mpirun wants -x LD_PRELOAD for other nodes."
 		setup.Settings = append(setup.Settings, selection.Setting{Name: preload, Value: b.path})
@@ -107,6 +113,9 @@ func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, [
 		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {
 			return a, wants, err
 		}
+	}
+	if isUsers(alg) {
+		return nil, nil, nil
 	}
 	_, err := b.cat.Lookup(c, alg)
 	return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -11,8 +12,18 @@ import (
 
 // Force implements mpi.Measurable. Benchmark programs that know libtutti set the algorithm by a function
 // call. Other programs start with a table that has one rule. An algorithm of the MPI library is forced in
-// the same way as without libtutti. For the default, the MPI library chooses.
+// the same way as without libtutti. For the default, the MPI library chooses. All candidates load the algorithms
+// of users, so that they can share a launch.
 func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
+	f, err := l.force(cat, c)
+	if objects := objectsOf(cat, func(coll.Collective, mpi.Entry) bool { return true }); objects != "" {
+		v := mpi.Var{Name: objectsVariable, Value: objects}
+		f.Base, f.Env = append(slices.Clone(f.Base), v), append(slices.Clone(f.Env), v)
+	}
+	return f, err
+}
+
+func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	var f mpi.Forcing
 	b, above := l.bases[cat.Version]
 	if above {

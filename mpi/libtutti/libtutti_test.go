@@ -143,7 +143,7 @@ func invalidTables() map[string]string {
 		"0-8 mpich.x": "0-8 mpich.y", "order block": "order other", "order block ": "order block  ", "order cyclic ": "order ", "1-2 bytes": "1-2 order block bytes", "1-4 order": "1-4  order", "even same A=1 B=2": "even same",
 		"explore bcast": "explore alltoallv", "explore": "explores", "99 budget": "99  budget", "budget 170": "budget 0", "budget 170 ": "budget ", "170 ": "1000001 ", "170": "1/7", " budget 170": " budget 170 budget 170", "0 30": "0  30", "30 mpich": "030 mpich", "7/2300": "0/2300", "2300": "0", "/2300": "/", "/2300 ": "/2300/1 ", "/1000000": "/1000001",
 		"1000000": "1000001", "basic_linear 1": "basic_line 1", "1 library_default": "1", " 1 library_default": " ", "default": "default ",
-		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9",
+		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9", "user.s": "users.s", "user.star": "user.", "star(s": "star(x", "cube_2": "cube-2", "star(segsize=64)": "star(segsize=64,window=2)",
 	} {
 		if text := strings.ReplaceAll(withActivations, from, to); text != withActivations {
 			out[string(sealed(text))] = "line "
@@ -160,6 +160,8 @@ algorithm barrier mpich.x(a=1,b=2) - new A=-1
 bcast ranks 2-4 ppn 1-1 bytes 0-8 mpich.x(a=1,b=2)
 bcast ranks 2-4 ppn 1-4 order block bytes 0-99 binomial
 bcast ranks 2-4 ppn 1-4 order cyclic bytes 9-99 basic_linear
+bcast ranks 2-4 ppn 1-4 bytes 9-99 user.star(segsize=64)
+bcast ranks 2-4 ppn 1-5 bytes 9-99 user.cube_2
 explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300 basic_linear 1000000/1000000 pipeline(segsize=64) 1 library_default
 `
 

@@ -37,7 +37,7 @@ var segmented = regexp.MustCompile(`pipeline|chain|binary|ring|^binomial$`)
 // measured.
 func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
 	out := mpi.Variants(e, nil)
-	if len(e.Params) > 0 && (e.Params[0] != "segsize" || segmented.MatchString(e.Name)) {
+	if len(e.Params) > 0 && (e.Params[0] != "segsize" || e.Object != "" || segmented.MatchString(e.Name)) {
 		out = append(out, mpi.Variants(e, parameterValues)...)
 	}
 	return out
@@ -86,10 +86,14 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 // checkParameters returns an error if a parameter is not a number.
 func checkParameters(c *mpi.Catalogue, collective coll.Collective, _ mpi.Entry, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
-		n, err := strconv.ParseInt(p.Value, 10, 32)
-		if err != nil || n < 1 || n > math.MaxInt32 || strconv.FormatInt(n, 10) != p.Value {
+		if !isNumber(p.Value) {
 			return fmt.Errorf("%s %s %s %s: %s: %w: want a number from 1 on", c.Library, c.Version, collective, alg, p.Name, mpi.ErrUnknown)
 		}
 	}
 	return nil
+}
+
+func isNumber(value string) bool {
+	n, err := strconv.ParseInt(value, 10, 32)
+	return err == nil && n > 0 && strconv.FormatInt(n, 10) == value
 }

@@ -223,8 +223,8 @@ func choiceOf(text string) (c Choice, ok bool) {
 	return c, c.Weight <= maxWeight && c.Most <= maxWeight
 }
 
-// algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti, or one
-// for which the table has an activation.
+// algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti or of a
+// user, or one for which the table has an activation.
 func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Activation, error) {
 	alg, err := coll.ParseAlgorithm(text)
 	switch {
@@ -235,7 +235,7 @@ func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Act
 	case alg.IsDefault():
 		return alg, nil, nil
 	}
-	if a := p.activations[activationKey{c, alg}]; a != nil {
+	if a := p.activations[activationKey{c, alg}]; a != nil || isUsers(alg) {
 		return alg, a, nil
 	}
 	_, err = releases()[0].Lookup(c, alg)

@@ -1,8 +1,10 @@
-/* check [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of the repository with the result that MPI requires.
- * Blocks or vectors have the given counts, where + is the number of ranks plus one. Calls have the forms below, on synthetic layouts.
- * Rank 0 prints the errors and the number of cases. If every rank of a collective receives from all others, all ranks must receive the
- * flag that one rank raised. -ALGORITHM leaves one algorithm out. With split, communicators of all sizes are tested. */
+/* tutti-conformance [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of libtutti with the result that MPI requires.
+ * If TUTTI_ALGORITHMS names algorithms of users, these are tested instead. Blocks or vectors have the given counts, where + is the number of
+ * ranks plus one. Calls have the forms below, on synthetic layouts. Rank 0 prints the errors and the number of cases. If every rank of a
+ * collective receives from all others, all ranks must receive the flag that one rank raised. -ALGORITHM leaves one algorithm out. With
+ * split, communicators of all sizes are tested. */
 #include "serve.h"
+#include "users.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@ static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "or
 
 enum { LAYOUTS = 3 };
 
-static int rank, size, root, count, capacity; /* capacity: ints of a buffer */
+static int rank, size, root, where, count, capacity; /* where: layout; capacity: ints of a buffer */
 static MPI_Comm ours;
 static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints and a hole */
 static MPI_Op compose, add;
@@ -248,13 +250,13 @@ static struct row *rule_of(collective what, int number)
     return r;
 }
 
-static void check(const algorithm *what, int form, int parameter, int where, int cases[2])
+static void check(const algorithm *what, int form, int parameter, int cases[2])
 {
     arguments a = arguments_of(what->what, form);
     struct row *parts[] = {rule_of(ALLGATHER, cases[0] % 20), rule_of(ALLTOALL, cases[0] % 17)};
     const struct row *rows[COLLECTIVES] = {[ALLGATHER] = parts[0], [ALLTOALL] = parts[1]};
     place on = {ours, rank, size, layouts[where], rows};
-    pick p = {what, parameter};
+    pick p = {what, parameter, what->name};
     int bad, any;
     for (int i = 0; i < capacity; i++) {
         sent[i] = raw(rank, i);
@@ -284,16 +286,24 @@ static void check(const algorithm *what, int form, int parameter, int where, int
                what->name, forms[form], count, root, parameter, where);
 }
 
+static void check_forms(const algorithm *a, int cases[2])
+{
+    int all_forms = MPI_BOTTOM == NULL ? FORMS : BOTTOM; /* SMPI's MPI_BOTTOM is not the address 0 */
+    for (int form = 0; form < all_forms && repository_fits(a, size) && strcmp(a->name, without) != 0; form++) {
+        root = (root + 1) % size;
+        where = (where + 1) % LAYOUTS;
+        if (possible(a->what, form))
+            check(a, form, a->parameter == NULL || form == PLAIN ? 0 : strcmp(a->parameter, "segsize") == 0 ? 8 : 3, cases);
+    }
+}
+
 static void check_all(int cases[2])
 {
-    int where = count, all_forms = MPI_BOTTOM == NULL ? FORMS : BOTTOM; /* SMPI's MPI_BOTTOM is not the address 0 */
-    for (const algorithm *a = repository; a->name != NULL; a++)
-        for (int form = 0; form < all_forms && repository_fits(a, size) && strcmp(a->name, without) != 0; form++) {
-            root = (root + 1) % size;
-            where = (where + 1) % LAYOUTS;
-            if (possible(a->what, form))
-                check(a, form, a->parameter == NULL || form == PLAIN ? 0 : strcmp(a->parameter, "segsize") == 0 ? 8 : 3, where, cases);
-        }
+    where = count;
+    for (const user_algorithm *u = user_algorithms; u != NULL; u = u->next)
+        check_forms(&u->algorithm, cases);
+    for (const algorithm *a = repository; user_algorithms == NULL && a->name != NULL; a++)
+        check_forms(a, cases);
 }
 
 /* Creates three layouts: nodes of three ranks without switches; ranks distributed cyclically, with two nodes below each
@@ -342,7 +352,7 @@ static void check_communicator(int n, char **texts, int all[2])
 
 int main(int argc, char **argv)
 {
-    int cases[2] = {0, 0}, all[2], me, everybody, split, first;
+    int cases[2] = {0, 0}, all[2] = {0, 0}, me, everybody, split, first;
     PMPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &everybody);
@@ -373,5 +383,5 @@ int main(int argc, char **argv)
     if (me == 0)
         printf("%d cases, %d wrong\n", all[0], all[1]);
     PMPI_Finalize();
-    return 0;
+    return all[1] > 0;
 }
