@@ -65,7 +65,7 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 			problem.Forest = &best.Params
 		}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {
-			problem.Version = spec.Libraries[i].Version
+			problem.Version, problem.Users = spec.Libraries[i].Version, spec.Libraries[i].Users
 		}
 		e.Problems = append(e.Problems, problem)
 	}

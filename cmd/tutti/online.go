@@ -36,6 +36,7 @@ type updateOptions struct {
 	table        string // folder of the table
 	release      string
 	isReleaseSet bool // --release was given
+	users        []mpi.User
 	base         string
 	from         []string
 	campaign     string
@@ -93,7 +94,7 @@ func (o *updateOptions) run() error {
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	build, cat, err := openLearner(o.release)
+	build, cat, err := openLearner(o.release, o.users)
 	if err != nil {
 		return err
 	}
@@ -134,9 +135,9 @@ func (o *updateOptions) run() error {
 	return o.recordUpdate(learnt, sources)
 }
 
-// openLearner opens a release of libtutti and returns it with its catalogue of algorithms.
-func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
-	lib, cat, err := libraries.Release("libtutti", release)
+// openLearner opens a release of libtutti with algorithms of users. It returns it with its catalogue of algorithms.
+func openLearner(release string, users []mpi.User) (libtutti.Learner, *mpi.Catalogue, error) {
+	lib, cat, err := libraries.Release("libtutti", release, users...)
 	if err != nil {
 		return nil, nil, withCode(codeInput, err)
 	}
@@ -182,7 +183,7 @@ type source struct {
 }
 
 // readCampaign reads the measurements of a campaign that tuned libtutti. The update uses the table and the
-// release of this campaign unless flags name others.
+// release of this campaign unless flags name others. It also uses the campaign's algorithms of users.
 func (o *updateOptions) readCampaign() (source, error) {
 	earlier, err := assembly.Earlier([]string{o.campaign})
 	if err != nil {
@@ -200,6 +201,7 @@ func (o *updateOptions) readCampaign() (source, error) {
 		if !o.isReleaseSet {
 			o.release = p.Version
 		}
+		o.users = p.Users
 		s.measured = append(s.measured, p.Measurements...)
 	}
 	if len(s.measured) == 0 {

@@ -19,7 +19,7 @@ static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "or
 enum { LAYOUTS = 3 };
 
 static int rank, size, root, where, count, capacity; /* where: layout; capacity: ints of a buffer */
-static MPI_Comm ours;
+static MPI_Comm tested;
 static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints and a hole */
 static MPI_Op compose, add;
 static layout *layouts[LAYOUTS];
@@ -255,7 +255,7 @@ static void check(const algorithm *what, int form, int parameter, int cases[2])
     arguments a = arguments_of(what->what, form);
     struct row *parts[] = {rule_of(ALLGATHER, cases[0] % 20), rule_of(ALLTOALL, cases[0] % 17)};
     const struct row *rows[COLLECTIVES] = {[ALLGATHER] = parts[0], [ALLTOALL] = parts[1]};
-    place on = {ours, rank, size, layouts[where], rows};
+    place on = {tested, rank, size, layouts[where], rows};
     pick p = {what, parameter, what->name};
     int bad, any;
     for (int i = 0; i < capacity; i++) {
@@ -278,7 +278,7 @@ static void check(const algorithm *what, int form, int parameter, int cases[2])
     for (int r = 0; r < size; r++)
         expect_block(&a, form, r);
     bad = passed.error != MPI_SUCCESS || (hears && heard != (cases[0] % (size + 1) < size)) || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
-    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, ours);
+    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, tested);
     cases[0]++;
     cases[1] += any > 0;
     if (any > 0 && rank == 0)
@@ -332,8 +332,8 @@ static int *ints(void) { return allocate((size_t)capacity, sizeof(int)); }
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};
-    PMPI_Comm_rank(ours, &rank);
-    PMPI_Comm_size(ours, &size);
+    PMPI_Comm_rank(tested, &rank);
+    PMPI_Comm_size(tested, &size);
     root = 0;
     make_places();
     for (int i = 0; i < n; i++) {
@@ -375,9 +375,9 @@ int main(int argc, char **argv)
     scounts = ints();
     sdispls = ints();
     for (int part = 0; part <= (split ? (everybody - 1) / 2 : 0); part++) {
-        PMPI_Comm_split(MPI_COMM_WORLD, me < part, me, &ours);
+        PMPI_Comm_split(MPI_COMM_WORLD, me < part, me, &tested);
         check_communicator(argc - first, argv + first, cases);
-        PMPI_Comm_free(&ours);
+        PMPI_Comm_free(&tested);
     }
     PMPI_Reduce(cases, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (me == 0)

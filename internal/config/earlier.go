@@ -3,6 +3,7 @@ package config
 import (
 	"tutti/coll"
 	"tutti/hpo"
+	"tutti/mpi"
 )
 
 // Earlier has the measurements of an earlier campaign. A new campaign that uses them copies them into its
@@ -18,6 +19,7 @@ type Earlier struct {
 type EarlierProblem struct {
 	Library      string             `json:"library"`
 	Version      string             `json:"version"`
+	Users        []mpi.User         `json:"users,omitempty"` // algorithms of users that it had
 	Collective   coll.Collective    `json:"collective"`
 	Measurements []coll.Measurement `json:"measurements"`
 	Forest       *hpo.ForestParams  `json:"forest,omitempty"` // hyperparameters of the study's best forest; nil without a study

@@ -62,7 +62,9 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 	}
 	setup.Settings = append(setup.Settings, settings...)
 	selected := func(c coll.Collective, e mpi.Entry) bool {
-		return slices.ContainsFunc(t.Rules, func(r Rule) bool { return r.Collective == c && r.Algorithm.Name == e.Name })
+		named := func(choice Choice) bool { return choice.Algorithm.Name == e.Name }
+		return slices.ContainsFunc(t.Rules, func(r Rule) bool { return r.Collective == c && r.Algorithm.Name == e.Name }) ||
+			slices.ContainsFunc(t.Mixes, func(m Mix) bool { return m.Collective == c && slices.ContainsFunc(m.Choices, named) })
 	}
 	if objects := objectsOf(b.cat, selected); objects != "" {
 		setup.Settings = append(setup.Settings, selection.Setting{Name: objectsVariable, Value: objects})
