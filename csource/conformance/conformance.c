@@ -24,6 +24,7 @@ static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints
 static MPI_Op compose, add;
 static layout *layouts[LAYOUTS];
 static const char *without = "";
+static int only_users;
 static int *sent, *want, *got, *counts, *displs, *scounts, *sdispls;
 
 /* Composes maps x -> a x + b modulo 2^32, which do not commute: (a, b) after (c, d). */
@@ -302,7 +303,7 @@ static void check_all(int cases[2])
     where = count;
     for (const user_algorithm *u = user_algorithms; u != NULL; u = u->next)
         check_forms(&u->algorithm, cases);
-    for (const algorithm *a = repository; user_algorithms == NULL && a->name != NULL; a++)
+    for (const algorithm *a = repository; !only_users && a->name != NULL; a++)
         check_forms(a, cases);
 }
 
@@ -356,6 +357,8 @@ int main(int argc, char **argv)
     PMPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &everybody);
+    only_users = getenv("TUTTI_ALGORITHMS") != NULL;
+    PMPI_Bcast(&only_users, 1, MPI_INT, 0, MPI_COMM_WORLD);
     split = argc > 1 && strcmp(argv[1], "split") == 0;
     first = 1 + split;
     if (first < argc && argv[first][0] == '-')
@@ -383,5 +386,5 @@ int main(int argc, char **argv)
     if (me == 0)
         printf("%d cases, %d wrong\n", all[0], all[1]);
     PMPI_Finalize();
-    return all[1] > 0;
+    return me == 0 && (all[0] == 0 || all[1] > 0);
 }
