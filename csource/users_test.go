@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/csource"
 	"tutti/internal/testutil"
 )
 
@@ -24,9 +25,14 @@ func TestLiveUsers(t *testing.T) {
 				paths = append(paths, testutil.BuildProgram(t, other.Toolchain, testutil.UserLibrary))
 				want = append(want, "it is built for another MPI library")
 			}
+			program := ""
+			if testutil.AllCases() {
+				program = testutil.BuildProgram(t, m.Toolchain, csource.Conformance) // as users build it
+			} else {
+				program = buildInside(t, m, "conformance/conformance.c")
+			}
 			variable := "TUTTI_ALGORITHMS=" + strings.Join(append(paths, object), ":")
-			env := append(m.env, variable, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0")
-			said := testutil.RunProgram(t, env, m.Launcher, "-n", "4", buildInside(t, m, "conformance/conformance.c"), "split", "1", "+")
+			said := testutil.RunProgram(t, append(m.env, variable), m.Launcher, "-n", "4", program, "split", "1", "+")
 			requireChecked(t, said, 40)
 			for _, text := range want {
 				if strings.Count(said, text) != 1 {
