@@ -138,7 +138,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
-	if crashing := crashesOnNull(rules.rules); len(crashing) > 0 {
+	if crashing := crashesOnNull(rules); len(crashing) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "With rules for "+strings.Join(crashing, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
 	}
 	if !slices.Contains(tried, b.cat.Version) {
@@ -167,23 +167,28 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 
 // crashesOnNull returns the collectives that crash if rules exist for them and a call in place passes a
 // null send type. The MPI standard ignores this argument in place, but with rules coll/tuned reads it.
-func crashesOnNull(rules classicRules) []string {
+func crashesOnNull(rules bundle) []string {
 	var out []string
-	for _, r := range rules {
-		switch r.Collective {
-		case coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter:
-			out = append(out, string(r.Collective))
+	for _, l := range slices.Concat([]layoutRules{{rules: rules.rules}}, rules.layouts, rules.inCommonFile) {
+		for _, r := range l.rules.decided() {
+			switch name := string(r.Collective); r.Collective {
+			case coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter:
+				if !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
 		}
 	}
 	return out
 }
 
-// text returns the content of a file in the format of the release.
+// text returns the content of a file in the format of the release. Collectives for which no rule selects an
+// algorithm are left out.
 func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 	if b.newer() {
 		return toJSON(rules, inCommonFile, b.name).Bytes()
 	}
-	return rules.Bytes()
+	return rules.decided().Bytes()
 }
 
 // fileVariable is the variable that contains the path of the file.

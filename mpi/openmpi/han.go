@@ -82,11 +82,8 @@ func blockEnd(blocks []classicBlock, i int) int {
 // passes it to coll/tuned. The layout is zero for all jobs. Sizes are those that coll/han compares.
 func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	var out hanFile
-	for _, c := range rules {
-		selects := slices.ContainsFunc(c.Blocks, func(x classicBlock) bool {
-			return slices.ContainsFunc(x.Rules, func(r rule) bool { return r.Algorithm != 0 })
-		})
-		if selects && b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
+	for _, c := range rules.decided() {
+		if b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
 			levels := []hanLevel{{global, hanBlocks(c, job.Ranks())}}
 			if job != (coll.Layout{}) {
 				levels = append(levels, partLevels(classicRules{c}.block(c.Collective, job.Ranks()))...)

@@ -142,7 +142,12 @@ func TestOneRowForAllSizes(t *testing.T) {
 			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
 				b := build{release(t, version)}
 				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
-				find := testutil.Must(b.tunedReader(x.Loaded(coll.Layout{}, fileVariable)))(t)
+				text := x.Loaded(coll.Layout{}, fileVariable)
+				crashes := slices.ContainsFunc(x.Setup.Remarks, func(s string) bool { return strings.Contains(s, "MPI_DATATYPE_NULL") })
+				if named := strings.Contains(string(text), string(c)); named != tuned || crashes != tuned {
+					t.Errorf("%s %s, default at %g: named in the file: %t, warning of a crash: %t, want %t", version, c, factor, named, crashes, tuned)
+				}
+				find := testutil.Must(b.tunedReader(text))(t)
 				p := coll.Point{Collective: c, Nodes: 1, PPN: 4}
 				first := find(p)
 				if (first.Algorithm != 0) != tuned {

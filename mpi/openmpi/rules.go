@@ -312,6 +312,15 @@ func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool
 	return found, ok
 }
 
+// decided returns the collectives for which a rule selects an algorithm.
+func (r classicRules) decided() classicRules {
+	return slices.DeleteFunc(slices.Clone(r), func(c classicCollective) bool {
+		return !slices.ContainsFunc(c.Blocks, func(b classicBlock) bool {
+			return slices.ContainsFunc(b.Rules, func(x rule) bool { return x.Algorithm != 0 })
+		})
+	})
+}
+
 // block returns the rules of the block that applies to a communicator. It returns nil if the collective has
 // no rules.
 func (r classicRules) block(c coll.Collective, ranks int) []rule {
