@@ -189,6 +189,7 @@ type Phase string
 const (
 	PhaseMeasure Phase = "measuring"
 	PhaseStudy   Phase = "tuning forests"
+	PhaseCompare Phase = "comparing models" // the configured forest with the Gaussian process
 	PhaseEnd     Phase = "done"
 )
 

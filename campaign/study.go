@@ -46,7 +46,11 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	if err != nil || trials == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	if len(s.Trials) < trials {
+	switch {
+	case len(s.Trials) >= trials:
+	case trials == 1 && r.spec.Auto:
+		r.report(PhaseCompare)
+	default:
 		r.report(PhaseStudy)
 	}
 	data := r.models.Data()

@@ -189,7 +189,7 @@ func stateOf(e campaign.Event) string {
 		if e.Jobs > 0 {
 			return plural(e.Jobs, "job")
 		}
-	case campaign.PhaseStudy:
+	case campaign.PhaseStudy, campaign.PhaseCompare:
 		return string(e.Phase)
 	case campaign.PhaseEnd:
 		return string(e.Stop)

@@ -79,7 +79,21 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 		}
 	}
 	a.warn(contents.Warnings)
-	return runAndFinish(ctx, a, session{c, contents, jnl, command, format})
+	studied := studyTrials(state)
+	err = runAndFinish(ctx, a, session{c, contents, jnl, command, format})
+	if trials > 0 && studyTrials(contents.State()) == studied && (err == nil || errors.Is(err, errNotConverged)) {
+		a.printLine(fmt.Sprintf("no forest was tuned: every study has %d trials or more, or fewer than 2 measured points", trials))
+	}
+	return err
+}
+
+// studyTrials returns the number of records of studies in a journal.
+func studyTrials(state *journal.State) int {
+	n := 0
+	for _, p := range state.Problems {
+		n += len(p.Study)
+	}
+	return n
 }
 
 // hasStopped reports whether the journal has a stop for every problem of a campaign.
