@@ -33,8 +33,12 @@ type ForcingState string
 const (
 	Obeyed        ForcingState = "obeyed"
 	Ignored       ForcingState = "ignored"
-	NotObservable ForcingState = "not observable"
+	NotObservable ForcingState = "not observable" // no other component took the call, as far as can be seen
+	NotChecked    ForcingState = "not checked"    // another component may have taken the call
 )
+
+// errNotChecked is the error of a probe that gave no answer, of a library in which components compete.
+var errNotChecked = errors.New("another component may have run")
 
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
 const checksPerAlgorithm = 2
@@ -110,8 +114,15 @@ func (s *Session) needsForcingCheck() bool {
 // checkForcing runs the probe with the files loaded. It reports whether the library ignored them.
 func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, err error) {
 	points := probePoints(files.Problems)
-	if files.Probe == nil || len(points) == 0 {
+	if len(points) == 0 || files.Probe == nil && files.NoProbe == "" {
 		return false, nil
+	}
+	checks := []ForcingCheck{}
+	if files.Probe == nil {
+		for _, point := range points {
+			checks = append(checks, ForcingCheck{TestPoint: point, State: NotChecked, Note: files.NoProbe})
+		}
+		return false, s.append(Entry{ForcingChecks: checks})
 	}
 	round, known := s.probeRound()
 	trials := map[coll.Candidate]coll.Trial{}
@@ -128,7 +139,6 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 		return false, fmt.Errorf("%s: probing: %w", s.opt.Library, err)
 	}
 	s.round = max(s.round, round)
-	checks := []ForcingCheck{}
 	for _, point := range points {
 		check := forcingCheckOf(point, trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}])
 		checks = append(checks, check)
@@ -164,6 +174,9 @@ func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	}
 	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrOtherAlgorithm.Error()+": "); ok {
 		return ForcingCheck{TestPoint: point, State: Ignored, Note: saw}
+	}
+	if why, ok := strings.CutPrefix(t.Error, errNotChecked.Error()+": "); ok {
+		return ForcingCheck{TestPoint: point, State: NotChecked, Note: why}
 	}
 	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
 }
@@ -237,8 +250,12 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 		return err
 	}
 	stacks, why := readStacks(out.Lines())
-	if len(stacks) == 0 {
-		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastMessage(), "no output")))
+	switch nothing := "nothing was printed: " + cmp.Or(out.LastMessage(), "no output"); {
+	case len(stacks) > 0:
+	case why == "" && p.Library.Facts().Observation == mpi.ByTrace:
+		return fmt.Errorf("%w: %s", errNotChecked, nothing)
+	default:
+		return errors.New(cmp.Or(why, nothing))
 	}
 	return p.Library.CheckAlgorithm(p.Catalogue, c, stacks)
 }

@@ -45,7 +45,7 @@ func TestIgnoredFiles(t *testing.T) {
 
 	stubborn := &fakeProbe{says: "another algorithm ran: binomial instead of ring"}
 	res := testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: stubborn}, log))(t)
-	if d := res.Ignored(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
+	if d := res.Unforced(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
 		t.Errorf("ignored: %+v, want what ran instead", d)
 	}
 	if res.Ended || res.Proved() || len(m.ran) > 0 {
@@ -54,23 +54,43 @@ func TestIgnoredFiles(t *testing.T) {
 
 	obedient := &fakeProbe{}
 	res = testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: obedient}, log))(t)
-	if obedient.asked != 1 || len(res.Ignored()) > 0 || !res.Proved() {
-		t.Errorf("asked %d times, ignored %+v, proved %t, want proved after one check", obedient.asked, res.Ignored(), res.Proved())
+	if obedient.asked != 1 || len(res.Unforced()) > 0 || !res.Proved() {
+		t.Errorf("asked %d times, ignored %+v, proved %t, want proved after one check", obedient.asked, res.Unforced(), res.Proved())
 	}
 }
 
-// TestNotObservable checks that a library is verified even if its algorithms cannot be observed.
+// TestNotObservable checks libraries whose algorithms cannot be observed. They are verified all the same, but
+// nothing is proved if another component may have run.
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
-	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
-	res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: "the error names no algorithm"}}, &memory{}))(t)
-	for _, s := range res.ForcingChecks {
-		if s.State != verify.NotObservable {
-			t.Errorf("%v: %s, want not observable", s.TestPoint, s.State)
+	for says, want := range map[string]verify.ForcingState{
+		"the error names no algorithm":                                   verify.NotObservable,
+		"another component may have run: nothing was printed: no output": verify.NotChecked,
+	} {
+		m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
+		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: says}}, &memory{}))(t)
+		for _, s := range res.ForcingChecks {
+			if s.State != want {
+				t.Errorf("%v: %s, want %s", s.TestPoint, s.State, want)
+			}
+		}
+		if len(res.ForcingChecks) == 0 || !res.Ended || res.Proved() != (want == verify.NotObservable) {
+			t.Errorf("%s: %d checks, ended %t, proved %t", want, len(res.ForcingChecks), res.Ended, res.Proved())
 		}
 	}
-	if len(res.ForcingChecks) == 0 || !res.Proved() {
-		t.Errorf("%d checks, proved %t, want some and a proof", len(res.ForcingChecks), res.Proved())
+}
+
+// TestReadNothing checks the answer of a probe that printed nothing. Components of Open MPI compete.
+func TestReadNothing(t *testing.T) {
+	for name, version := range map[string]string{"mpich": "4.0.2", "openmpi": "4.1.4"} {
+		port, cat, err := libraries.Release(name, version)
+		testutil.NoError(t, err)
+		p := &verify.Probe{Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return coll.Algorithm{Name: "binomial"} }}
+		c := benchrunner.Case{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}}}
+		o := p.Read(benchrunner.Launch{Cases: []benchrunner.Case{c}}, benchrunner.Output{Ended: true}).Outcomes[0]
+		if rivals := strings.Contains(o.Error, "another component"); rivals != (name == "openmpi") || !strings.HasSuffix(o.Error, "nothing was printed: no output") {
+			t.Errorf("%s: %q", name, o.Error)
+		}
 	}
 }
 

@@ -28,16 +28,18 @@ type Result struct {
 
 // Proved reports whether the session has ended, no tested point is slower in the end and none is unmeasured.
 // It does not say whether the library obeys its files.
-func (r Result) Proved() bool { return r.Ended && len(r.Slower)+len(r.Unmeasured()) == 0 }
+func (r Result) Proved() bool {
+	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
+}
 
 // Unmeasured returns the points without a ratio where times could not be used.
 func (r Result) Unmeasured() []PointResult {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.Blocks > 0 || p.Unusable == "" })
 }
 
-// Ignored returns the checks in which the library ran another algorithm than the file selects.
-func (r Result) Ignored() []ForcingCheck {
-	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored })
+// Unforced returns the checks in which the library ran another algorithm than the file selects, or may have.
+func (r Result) Unforced() []ForcingCheck {
+	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored && s.State != NotChecked })
 }
 
 // Untrusted returns the collectives whose control differs by more than the tolerance: the whole interval of the

@@ -23,6 +23,7 @@ type Files struct {
 	Problems []Problem
 	Machine  benchrunner.Runner // measures candidates of Tuned and coll.Default
 	Probe    benchrunner.Runner // runs a Probe on candidates of Tuned; nil if there is none
+	NoProbe  string             // why a live library has no probe
 }
 
 // Log records the steps of a verification. An entry is on disk when Append returns nil.

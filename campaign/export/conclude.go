@@ -175,7 +175,7 @@ func (c *Conclusions) verified(library string) (bool, error) {
 		return false, err
 	}
 	result, err := verify.Restore(library, entries)
-	return result.Ended, err
+	return result.Ended && len(result.Unforced())+len(result.Untrusted()) == 0, err
 }
 
 // Choices returns, for each collective, the function that selects the algorithm. All conclusions must

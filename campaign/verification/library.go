@@ -54,7 +54,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 			return verify.Files{}, err
 		}
 	}
-	files.Machine, files.Probe = s.live.Machine, s.live.Probe
+	files.Machine, files.Probe, files.NoProbe = s.live.Machine, s.live.Probe, s.live.NoProbe
 	return files, nil
 }
 
@@ -133,7 +133,8 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 	f := &verify.Files{Machine: machine}
 	compiler := s.compiler(ctx)
 	if compiler == "" {
-		s.opt.Warn(fmt.Sprintf("%s: no compiler for the probe that checks whether the library obeys its files: give --mpicc %s=COMMAND", s.lib.Name, s.lib.Name))
+		f.NoProbe = fmt.Sprintf("no compiler for the probe that checks whether the library obeys its files: give --mpicc %s=COMMAND", s.lib.Name)
+		s.opt.Warn(s.lib.Name + ": " + f.NoProbe)
 		return f, nil
 	}
 	path, err := verify.BuildProbe(ctx, compiler, filepath.Join(s.campaign.Config.Output, "probe-"+s.lib.Name))
