@@ -234,6 +234,9 @@ const (
 // if they agree or if nothing was observed.
 func (e event) contradicts(c benchrunner.Case) string {
 	want := c.Algorithm.Name
+	if _, name, below := strings.Cut(want, "."); below { // of the MPI library below libtutti
+		want = name
+	}
 	switch {
 	case e.Verified == verifiedNot || c.Algorithm.IsDefault():
 		return ""

@@ -170,6 +170,9 @@ func TestReadAlgorithm(t *testing.T) {
 		{"ring", "no", "", ""},
 		{"ring", "enumeration", "ring", ""},
 		{"ring", "enumeration", "bruck", "the library ran bruck instead"},
+		{"openmpi.ring", "enumeration", "ring", ""},
+		{"openmpi.ring", "enumeration", "bruck", "the library ran bruck instead"},
+		{"mpich.scatter_ring_allgather", "error stack", "MPIR_Bcast_intra_scatter_ring_allgather", ""},
 		{"scatter_ring_allgather", "error stack", "MPIR_Bcast_intra_scatter_ring_allgather", ""},
 		{"alpha", "error stack", "MPIR_Bcast_intra_binomial", ""}, // a part does not identify the whole
 		{"alpha", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", "the library ran MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial instead"},
