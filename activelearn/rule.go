@@ -39,6 +39,7 @@ type StopRule struct {
 	models      *Models
 	watch       *Watch
 	evaluations []Evaluation
+	evaluated   bool      // the latest round, as the last of the evaluations
 	previous    *snapshot // of the round before, for predictions
 
 	examined int                    // measurements that were examined for outliers
@@ -63,10 +64,10 @@ func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 // Evaluations returns the evaluations of all rounds so far, in order.
 func (r *StopRule) Evaluations() []Evaluation { return r.evaluations }
 
-// last returns the latest evaluation, or false if there is none.
+// last returns the evaluation of the latest round, or false if that round could not be evaluated.
 func (r *StopRule) last() (Evaluation, bool) {
 	n := len(r.evaluations)
-	if n == 0 {
+	if n == 0 || !r.evaluated {
 		return Evaluation{}, false
 	}
 	return r.evaluations[n-1], true
@@ -75,7 +76,7 @@ func (r *StopRule) last() (Evaluation, bool) {
 // Observe records the evaluation of a round. It reports whether the campaign has converged: enough
 // successive rounds met the criteria, algorithms were compared, and no outlier is pending.
 func (r *StopRule) Observe(e Evaluation) (converged bool) {
-	r.evaluations = append(r.evaluations, e)
+	r.evaluations, r.evaluated = append(r.evaluations, e), true
 	observe := r.watch.ObserveAll
 	if r.opt.Source == CrossValidated {
 		observe = r.watch.Observe

@@ -9,6 +9,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/metrics"
+	"tutti/surrogate/learner"
 )
 
 // TestUpperEnd checks two special cases. If the standard deviation is zero, the upper end is the
@@ -42,6 +43,18 @@ func TestScaleBySize(t *testing.T) {
 	}
 	if after := r.scale(of(8, 2)); !(after(small) > 1.3) || math.Abs(after(large)-before(large)) > 1e-6 {
 		t.Errorf("scale %g after wide errors at a size, %g instead of %g far from it", after(small), after(large), before(large))
+	}
+}
+
+// TestUnknownRound checks that an evaluation does not count after a later round could not be evaluated.
+func TestUnknownRound(t *testing.T) {
+	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
+	l := NewLedger(space)
+	r := NewStopRule(RuleOptions{Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 1}, Source: CrossValidated}, l, NewModels(l, nil, learner.Options{}))
+	r.Observe(Evaluation{Slowdown: 1.01})
+	before := r.averagesMeetCriteria()
+	if _, ok, err := r.Evaluate(2, 1); ok || err != nil || !before || r.averagesMeetCriteria() {
+		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.averagesMeetCriteria(), ok, err)
 	}
 }
 

@@ -259,8 +259,13 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 		return false, err
 	}
 	eval, ok, err := r.evaluation(round)
-	if err != nil || !ok {
+	if err != nil {
 		return false, err
+	}
+	r.recorder.evaluation = eval
+	if !ok {
+		r.report(PhaseMeasure)
+		return false, nil
 	}
 	converged = r.rule.Observe(eval)
 	r.result.Evaluations = r.rule.Evaluations()

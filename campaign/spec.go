@@ -176,7 +176,7 @@ type Log interface {
 // Event reports the progress of a problem.
 type Event struct {
 	Problem    journal.Problem
-	Evaluation activelearn.Evaluation
+	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if nothing could be evaluated
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
 	Jobs       int // number of jobs that are submitted and have not ended

@@ -55,6 +55,8 @@ type recorder struct {
 	log     Log             // may be nil
 	observe func(Event)     // may be nil
 	jobs    map[string]bool // names of jobs that are submitted and have not ended
+
+	evaluation activelearn.Evaluation // of the latest round
 }
 
 func (r *recorder) append(rec journal.Record) error {
@@ -78,11 +80,7 @@ func (r *recorder) report(phase Phase, res Result) {
 	if r.observe == nil {
 		return
 	}
-	e := Event{Problem: r.problem, Stop: res.Stop, Phase: phase, Jobs: len(r.jobs)}
-	if n := len(res.Evaluations); n > 0 {
-		e.Evaluation = res.Evaluations[n-1]
-	}
-	r.observe(e)
+	r.observe(Event{Problem: r.problem, Evaluation: r.evaluation, Stop: res.Stop, Phase: phase, Jobs: len(r.jobs)})
 }
 
 // roundLog records the jobs and trials of one round. It implements benchrunner.Log.

@@ -399,7 +399,10 @@ func (p ProblemFacts) NotConverged() string {
 			ties++
 		}
 	}
-	if ties == 0 {
+	switch {
+	case len(p.Scores) == 0 && p.Rounds > 0:
+		return p.Stop + "; the files leave the points to the library, whose times are not known"
+	case ties == 0:
 		return p.Stop
 	}
 	return fmt.Sprintf("%s; %d of %d points are ties within the noise of the measurements", p.Stop, ties, len(p.Cells))

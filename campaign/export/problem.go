@@ -54,7 +54,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 			f.DefaultKept++
 		}
 	}
-	if f.Scores, err = scores(p, res.Evaluations, known, c); err != nil {
+	if f.Scores, err = scores(p, res, known, c); err != nil {
 		return f, err
 	}
 	if f.Unsafe, err = unsafeFacts(p, res, c); err != nil {

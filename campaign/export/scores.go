@@ -14,9 +14,9 @@ import (
 // scores returns the scores of the tuned selection and of the default, both at the same points. They are
 // compared with the recorded truth, at the points at which the default was recorded, or at all points if it
 // never was. Without a truth the score of the tuned selection is the last evaluation.
-func scores(p campaign.Problem, evaluations []activelearn.Evaluation, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
+func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if p.Truth == nil {
-		return estimates(p, evaluations, c)
+		return estimates(p, res, c)
 	}
 	points, choose := c.Points, c.Selection.Choose
 	ofDefault := func(coll.Point) coll.Algorithm { return coll.Default }
@@ -61,13 +61,15 @@ func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion)
 	return f, err
 }
 
-// estimates returns the score of the last evaluation, none without an evaluation. It adds the score that the
+// estimates returns the score of the last evaluation. It returns none without an evaluation, or if the
+// selection of a completely measured space could not be evaluated. It adds the score that the
 // same models expect of the default if they know it at every point of the grid.
-func estimates(p campaign.Problem, evaluations []activelearn.Evaluation, c campaign.Conclusion) ([]report.Score, error) {
-	if len(evaluations) == 0 {
+func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) ([]report.Score, error) {
+	n := len(res.Evaluations)
+	if n == 0 || res.Stop == activelearn.SpaceExhausted && res.Evaluations[n-1].Trials < res.Ledger.Trials() {
 		return nil, nil
 	}
-	e := evaluations[len(evaluations)-1]
+	e := res.Evaluations[n-1]
 	tuned := report.Score{
 		Name: "tuned", Source: string(e.Source), Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
 		Slowdown: e.Slowdown, SlowdownHigh: e.SlowdownUpper, Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,

@@ -139,7 +139,7 @@ func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 func barMessage(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-19.19s", e.Problem)
-	if v.Round > 0 {
+	if v.Slowdown > 0 {
 		text += fmt.Sprintf(" %.3f %3.0f %%", v.Slowdown, 100*v.Mistakes)
 	}
 	return strings.TrimRight(text+" "+stateOf(e), " ")
@@ -175,8 +175,10 @@ func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
 	if v.Round > 0 {
-		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s slowdown %.3f  mistakes %2.0f %% ",
-			v.Round, 100*v.CandidateShare, formatSeconds(v.MachineSeconds), v.Slowdown, 100*v.Mistakes)
+		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s", v.Round, 100*v.CandidateShare, formatSeconds(v.MachineSeconds))
+	}
+	if v.Slowdown > 0 {
+		text += fmt.Sprintf(" slowdown %.3f  mistakes %2.0f %% ", v.Slowdown, 100*v.Mistakes)
 	}
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }

@@ -24,10 +24,10 @@ type problemStatus struct {
 	Round          int     `json:"round"`
 	Trials         int     `json:"trials"`
 	Failed         int     `json:"failed"`
-	CandidateShare float64 `json:"candidate_share"` // measured share of all pairs of point and algorithm
+	CandidateShare float64 `json:"candidate_share"` // measured share of all pairs of point and algorithm; 0 if unknown
 	MachineSeconds float64 `json:"machine_seconds"`
 	NodeSeconds    float64 `json:"node_seconds"` // until the last evaluation
-	Slowdown       float64 `json:"slowdown"`     // slowdown and mistakes are 0 before the first evaluation
+	Slowdown       float64 `json:"slowdown"`     // slowdown and mistakes are 0 if the latest round was not evaluated
 	Mistakes       float64 `json:"mistakes"`
 	Source         string  `json:"source"` // of slowdown and mistakes, as in report.json
 	Stop           string  `json:"stop"`   // "" while not stopped
@@ -163,12 +163,15 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 		return p
 	}
 	p.Stop = past.Stop
-	for _, r := range past.Rounds {
+	for i, r := range past.Rounds {
 		p.Trials += r.Done + r.Failed
 		p.Failed += r.Failed
 		p.MachineSeconds += r.Seconds
-		if e := r.Evaluation; e != nil {
+		switch e := r.Evaluation; {
+		case e != nil:
 			p.CandidateShare, p.NodeSeconds, p.Slowdown, p.Mistakes, p.Source = e.CandidateShare, e.NodeSeconds, e.Slowdown, e.Mistakes, string(e.Source)
+		case r.Done > 0 && (i+1 < len(past.Rounds) || p.Stop != ""): // the round has ended and could not be evaluated
+			p.CandidateShare, p.Slowdown, p.Mistakes, p.Source = 0, 0, 0, ""
 		}
 	}
 	return p
@@ -179,7 +182,7 @@ func printStatus(a *app, s campaignStatus) {
 	if s.Process != "" {
 		fmt.Fprintf(a.stdout, " (%s)", s.Process)
 	}
-	fmt.Fprintf(a.stdout, ", started %s, last activity %s, %d records\n", s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
+	fmt.Fprintf(a.stdout, "\nstarted %s, last activity %s, %d records\n", s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
 	for _, b := range s.Budgets {
 		show := formatSeconds
 		if b.Key == "stop.node_hours" {
@@ -191,12 +194,15 @@ func printStatus(a *app, s campaignStatus) {
 	var sources []string
 	for _, p := range s.Problems {
 		sources = append(sources, p.Source)
-		stop, slowdown, mistakes := cmp.Or(p.Stop, "not yet"), "–", "–"
-		if p.Slowdown > 0 { // after the first evaluation
+		stop, measured, slowdown, mistakes := cmp.Or(p.Stop, "not yet"), "–", "–", "–"
+		if p.Slowdown > 0 {
 			slowdown, mistakes = report.FormatSlowdown(p.Slowdown), report.FormatShare(p.Mistakes)
 		}
+		if p.CandidateShare > 0 || p.Trials == p.Failed {
+			measured = report.FormatShare(p.CandidateShare)
+		}
 		rows = append(rows, table.Row{
-			p.Library, p.Collective, p.Trials, report.FormatShare(p.CandidateShare), formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
+			p.Library, p.Collective, p.Trials, measured, formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
 	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "tuned", "mistakes", "stop"}, rows)
