@@ -1,7 +1,9 @@
 package mpi
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"tutti/coll"
@@ -43,9 +45,9 @@ func (c *Catalogue) WithUsers(users []User, rules Rules) *Catalogue {
 
 func checkRanks(users []User, cand coll.Candidate) error {
 	for _, u := range users {
-		n := cand.Ranks()
-		if u.Collective == cand.Collective && u.Name == cand.Algorithm.Name && (n < u.MinRanks || u.MaxRanks > 0 && n > u.MaxRanks) {
-			return fmt.Errorf("%v: %w: needs %d ranks or more, and at most %d (0: any)", cand, ErrInfeasible, u.MinRanks, u.MaxRanks)
+		most := cmp.Or(u.MaxRanks, math.MaxInt32)
+		if n := cand.Ranks(); u.Collective == cand.Collective && u.Name == cand.Algorithm.Name && (n < u.MinRanks || n > most) {
+			return fmt.Errorf("%v: %w: needs %d to %d ranks", cand, ErrInfeasible, u.MinRanks, most)
 		}
 	}
 	return nil

@@ -298,6 +298,7 @@ static comm *comm_new(MPI_Comm handle)
     c->shape = shape_of(handle);
     c->private = MPI_COMM_NULL;
     PMPI_Comm_rank(handle, &c->rank);
+    c->traced = c->shape != NULL && trace_every > 0 && c->rank % trace_every == 0;
     __atomic_store_n(&c->handle, handle, __ATOMIC_RELAXED);
     lock(&guard);
     c->next = slots[slot_of(handle)];

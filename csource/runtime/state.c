@@ -5,12 +5,13 @@
 #include "users.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int active, tracing, selecting, forcing, many_threads;
+int active, tracing, trace_every, selecting, forcing, many_threads;
 
 static MPI_Comm world = MPI_COMM_NULL; /* for messages of libtutti */
 static char *trace_path;               /* on rank 0 */
@@ -109,6 +110,18 @@ static int read_and_share(int rank, const char *path, int (*parse)(char *, size_
     return taken;
 }
 
+/* Returns the number in TUTTI_TRACE_EVERY, or 1. */
+static int read_every(void)
+{
+    const char *text = getenv("TUTTI_TRACE_EVERY");
+    char *end;
+    long n = text == NULL ? 1 : strtol(text, &end, 10);
+    if (text == NULL || (end != text && *end == 0 && n > 0 && n <= INT_MAX))
+        return (int)n;
+    fprintf(stderr, "tutti: TUTTI_TRACE_EVERY=%.80s: want a number from 1 on: all ranks are traced\n", text);
+    return 1;
+}
+
 static void know_comms(void)
 {
     if (!comms_known)
@@ -157,7 +170,7 @@ int begin(MPI_Comm all, int threads, int stacked)
     char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
     char *samples = rank == 0 ? setting("TUTTI_SAMPLES") : NULL;
     trace_path = rank == 0 ? setting("TUTTI_TRACE") : NULL;
-    wanted[0] = trace_path != NULL;
+    wanted[0] = trace_path != NULL ? read_every() : 0;
     wanted[1] = table != NULL;
     wanted[2] = topology != NULL;
     wanted[3] = samples != NULL || (rank == 0 && explore_mode() != NULL);
@@ -179,7 +192,8 @@ int begin(MPI_Comm all, int threads, int stacked)
     free(samples);
     if (selecting && many_threads && table_banner()[0] != 0 && rank == 0)
         fprintf(stderr, "tutti: the thread level is MPI_THREAD_MULTIPLE: the MPI library's own algorithms are not selected\n");
-    tracing = wanted[0];
+    trace_every = wanted[0];
+    tracing = trace_every > 0;
     if (!tracing && !selecting)
         return 1;
     know_comms();

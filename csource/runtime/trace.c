@@ -132,8 +132,8 @@ void trace_add(collective of, call_form how, const shape *at, size_t bytes, uint
     unlock(&guard);
 }
 
-/* A row is a line of the file. Each rank counts a call as 1 / ranks. Sums over the ranks therefore give the number
- * of calls, and sums of the calls' mean times. */
+/* A row is a line of the file. Each of the n ranks that trace a communicator counts a call as 1 / n. Sums over the ranks
+ * therefore give the number of calls, and sums of the calls' mean times. */
 typedef struct {
     int what; /* collective and form */
     int nodes, ppn;
@@ -180,14 +180,14 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* Returns the rows of this rank's calls. If whole is 0, a call counts as 1 / ranks, otherwise as one call. */
+/* Returns the rows of this rank's calls. If whole is 0, a call counts as a share, otherwise as one call. */
 static table own_rows(int whole)
 {
     table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};
     double period = clock_period();
     for (const slot *s = slots; s < slots + SLOTS; s++)
         if (s->shape != NULL) {
-            double share = whole ? 1 : 1.0 / s->shape->ranks;
+            double share = whole ? 1 : 1.0 / ((s->shape->ranks - 1) / trace_every + 1);
             row r = {s->what, s->shape->nodes, s->shape->ppn, s->bytes, (double)s->calls * share, (double)s->ticks * period * share,
                      (double)s->shortest * period, (double)s->longest * period};
             t.rows[t.n++] = r;

@@ -37,6 +37,7 @@ int collective_named(const char *name, size_t n, collective *what); /* whether n
 
 extern int active;  /* libtutti looks at calls; the same on all ranks, as the next three */
 extern int tracing; /* it counts them */
+extern int trace_every; /* every n-th rank of a communicator counts its calls, from rank 0 on; 0: none */
 extern int selecting; /* it follows a table */
 extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
@@ -135,6 +136,7 @@ typedef struct comm {
     MPI_Comm handle;  /* MPI_COMM_NULL: the communicator was freed */
     const shape *shape; /* NULL: libtutti does not look at its calls */
     int rank;
+    int traced;       /* this rank counts its calls */
     int served;       /* calls for which an algorithm of libtutti was selected, up to LASTING */
     int lasts;        /* it is used often */
     MPI_Comm private; /* for messages of libtutti */

@@ -41,7 +41,7 @@ static inline void enter(visit *v, collective what, comm *c, size_t bytes)
     const shape *s = c->shape;
     v->comm = c;
     v->bytes = bytes;
-    v->from = tracing ? ticks() : 0;
+    v->from = c->traced ? ticks() : 0;
     v->what = what;
     v->pick = s != NULL && s->rows[what] != NULL ? row_pick(s->rows[what], bytes) : NULL;
     v->sample = NULL;
@@ -52,7 +52,7 @@ static inline void enter(visit *v, collective what, comm *c, size_t bytes)
 
 static inline int leave(const visit *v, int error)
 {
-    int traced = tracing && v->comm->shape != NULL;
+    int traced = v->comm->traced;
     if (!traced && v->sample == NULL)
         return error;
     uint64_t now = ticks();
@@ -135,7 +135,7 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         const comm *c = comm_of(on); \
         size_t n = bytes; \
         int e = next.name(OPEN arguments_, request); \
-        request_new(e, request, (traced_call){number, NONBLOCKING, c->shape, n, from}); \
+        request_new(e, request, (traced_call){number, NONBLOCKING, c->traced ? c->shape : NULL, n, from}); \
         return e; \
     }
 
@@ -146,7 +146,7 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         if (!tracing) \
             return e; \
         const comm *c = comm_of(on); \
-        request_new(e, request, (traced_call){number, PERSISTENT, c->shape, bytes, 0}); \
+        request_new(e, request, (traced_call){number, PERSISTENT, c->traced ? c->shape : NULL, bytes, 0}); \
         return e; \
     }
 

@@ -55,10 +55,9 @@ func Identify(path string) (mpi.Identity, error) {
 }
 
 // Release returns a library and the catalogue of one of its releases, with algorithms that users have written for
-// libtutti. A release without a catalogue gets
-// that of the nearest release of its series (first two numbers), see Catalogue.Listed. If tutti knows no release
-// of the series, the nearest one of another series stands in until the library is opened (Facts.Lists). The error
-// matches mpi.ErrUnknown and lists the releases.
+// libtutti. A release without a catalogue gets that of the nearest release of its series (first two numbers), see
+// Catalogue.Listed. If tutti knows no release of the series, the nearest one of another series stands in until the
+// library is opened (Facts.Lists). The error matches mpi.ErrUnknown and lists the releases.
 func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
