@@ -29,7 +29,7 @@ func TestLiveUsers(t *testing.T) {
 			if testutil.AllCases() {
 				program = testutil.BuildProgram(t, m.Toolchain, csource.Conformance) // as users build it
 			} else {
-				program = buildInside(t, m, "conformance/conformance.c")
+				program = buildInside(t, m, "conformance/check.c")
 			}
 			variable := "TUTTI_ALGORITHMS=" + strings.Join(append(paths, object), ":")
 			said := testutil.RunProgram(t, append(m.env, variable), m.Launcher, "-n", "4", program, "split", "1", "+")

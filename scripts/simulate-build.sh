@@ -20,7 +20,7 @@ mkdir "$out/programs"
 {
 	ls csource/runtime/*.c
 	for program in $programs; do
-		ls csource/testdata/$program.c csource/simulate/$program.c 2>/dev/null || :
+		ls csource/conformance/$program.c csource/testdata/$program.c csource/simulate/$program.c 2>/dev/null || :
 	done
 } | OUT="$out" xargs -n 1 -P 2 sh -c 'smpicc -std=c11 -O0 -Icsource/runtime -Icsource/simulate/cvar -c "$0" -o "$OUT/$(basename "$0" .c).o"'
 for program in $programs; do
