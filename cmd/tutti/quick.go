@@ -55,7 +55,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	flags := cmd.Flags()
 	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: the first that works")
 	flags.StringSliceVar(&o.collectives, "collectives", []string{"allreduce", "bcast", "reduce", "allgather", "alltoall"}, "collectives to tune")
-	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time")
+	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time, all collectives together")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the campaign file; build and tune nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
 	o.format = formatFlag(cmd)
@@ -101,6 +101,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(o.stderr, "measuring ends after %v, all collectives together\n", o.wallTime)
 	err = startCampaign(ctx, o.app, c, o.yes, *o.format)
 	if (err == nil || errors.Is(err, errNotConverged)) && *o.format == formatTable {
 		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)

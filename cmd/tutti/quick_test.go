@@ -93,6 +93,9 @@ func TestLiveQuick(t *testing.T) {
 		t.Errorf("a dry run leaves a folder: %v", err)
 	}
 	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--wall-time", "5s")
+	if want := "measuring ends after 5s, all collectives together"; !strings.Contains(out, want) {
+		t.Errorf("no line %q:\n%s", want, out)
+	}
 	if !strings.Contains(out, "in jobs: . q/") {
 		t.Errorf("does not say how the files are loaded:\n%s", out)
 	}
