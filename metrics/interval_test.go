@@ -109,7 +109,7 @@ func TestMedianIntervalCoverage(t *testing.T) {
 			}
 		}
 		if got := float64(held) / float64(runs); got < 0.93 || got > 0.985 {
-			t.Errorf("%d samples: the interval held the median in %.3f of the trials, want about 0.95 to 0.97", n, got)
+			t.Errorf("%d samples: the interval held the median in %.3f of the trials, want 0.93 to 0.985", n, got)
 		}
 	}
 }
