@@ -84,7 +84,11 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	if loads.Path != "" {
 		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
 	}
-	_, err := fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n", b.Path, b.Compiler, b.Version, b.Checksum, library)
+	header := ""
+	if b.Header != "" {
+		header = "header for own algorithms " + b.Header + "\n"
+	}
+	_, err := fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n%s", b.Path, b.Compiler, b.Version, b.Checksum, library, header)
 	return err
 }
 
