@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ func ReadUsers(objects []string) ([]mpi.User, error) {
 // pointer there.
 func userArray(object string) (data []byte, pointer int, order binary.ByteOrder, err error) {
 	f, err := elf.Open(object)
+	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+		err = missing.Err
+	}
 	if err != nil {
 		return nil, 0, nil, err
 	}
