@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes tables for the runtime library in which each of its algorithms serves all calls of its collective. table.N has the N-th
-# algorithm of each collective, starting again after the last, with small segments, radix 3 and windows of 2. Prints the number of tables.
+# algorithm of each collective, starting again after the last, with small segments, radix 3, windows of 2 and 2 barriers. Prints the number of tables.
 #
 #   scripts/runtime-tables.sh FOLDER
 set -euo pipefail
@@ -16,7 +16,7 @@ seal() {
 
 tables=$(awk -F, '$1 == "libtutti" && ++n[$3] > most { most = n[$3] } END { print most }' "$csv")
 for n in $(seq 0 $((tables - 1))); do
-	awk -F, -v n="$n" 'BEGIN { value["segsize"] = 1000; value["radix"] = 3; value["window"] = 2; print "tutti-table 1" }
+	awk -F, -v n="$n" 'BEGIN { value["segsize"] = 1000; value["radix"] = 3; value["window"] = 2; value["barriers"] = 2; print "tutti-table 1" }
 		$1 == "libtutti" { name[$3, count[$3]++] = $4 ($7 == "" ? "" : "(" $7 "=" value[$7] ")"); if (count[$3] == 1) order[++all] = $3 }
 		END { for (i = 1; i <= all; i++) print order[i] " ranks 1-1000 ppn 1-1000 bytes 0-4611686018427387904 " name[order[i], n % count[order[i]]] }
 	' "$csv" >"$folder/table.$n"

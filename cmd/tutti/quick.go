@@ -72,7 +72,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 // run finds a library and a launcher, writes a campaign file and tunes.
 func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
-		return withCode(codeOutput, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))
+		return withCode(codeBusy, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))
 	}
 	at, err := assembly.Here(ctx, o.environ)
 	if err != nil {

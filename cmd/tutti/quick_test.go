@@ -106,7 +106,7 @@ func TestLiveQuick(t *testing.T) {
 	}
 	mustEnd(t, dir, finished, "resume", "q")
 	mustEnd(t, dir, []exitCode{codeDone}, "verify", "q", "--dry-run")
-	if _, out := mustEnd(t, dir, []exitCode{codeOutput}, "quick", "q"); !strings.Contains(out, "resume it with tutti resume q") {
+	if _, out := mustEnd(t, dir, []exitCode{codeBusy}, "quick", "q"); !strings.Contains(out, "resume it with tutti resume q") {
 		t.Errorf("a second time:\n%s", out)
 	}
 
