@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,7 +117,7 @@ func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
 	for end := error(nil); end == nil; {
 		end = b.read()
 		b.decode()
-		for i := range b.n {
+		for i, line := range b.lines {
 			if err := b.errs[i]; err != nil {
 				return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, err)
 			}
@@ -126,7 +127,7 @@ func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
 			if b.records[i].Kind == KindResume {
 				c.Begun = c.Last
 			}
-			c.size += int64(len(b.lines[i]))
+			c.size += int64(len(line))
 		}
 		if end != nil && !errors.Is(end, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, end)
@@ -148,8 +149,8 @@ const (
 // block is a part of a journal whose lines are decoded in parallel.
 type block struct {
 	in      *bufio.Reader
-	n       int      // number of lines
-	lines   [][]byte // at least n, with their newlines
+	text    []byte
+	lines   [][]byte // of text, with their newlines
 	records []Record // of the lines
 	errs    []error  // of the lines
 	torn    int      // length of the incomplete last line of the journal
@@ -157,29 +158,27 @@ type block struct {
 
 // read replaces the lines by the next ones. The error is io.EOF at the end of the journal.
 func (b *block) read() error {
-	b.n = 0
-	for size := 0; b.n < blockLines && size < blockBytes; b.n++ {
-		if b.n == len(b.lines) {
-			b.lines, b.records, b.errs = append(b.lines, nil), append(b.records, Record{}), append(b.errs, nil)
-		}
-		line, err := ReadLine(b.in, b.lines[b.n][:0])
+	b.text, b.lines = b.text[:0], b.lines[:0]
+	for len(b.lines) < blockLines && len(b.text) < blockBytes {
+		text, err := ReadLine(b.in, b.text)
 		if err != nil {
-			b.torn = len(line)
+			b.torn = len(text) - len(b.text)
 			return err
 		}
-		b.lines[b.n] = line
-		size += len(line)
+		b.lines = append(b.lines, text[len(b.text):])
+		b.text = text
 	}
 	return nil
 }
 
 // decode decodes the lines.
 func (b *block) decode() {
-	workers := runtime.GOMAXPROCS(0)
+	workers, n := runtime.GOMAXPROCS(0), len(b.lines)
+	b.records, b.errs = slices.Grow(b.records[:0], n)[:n], slices.Grow(b.errs[:0], n)[:n]
 	var group sync.WaitGroup
 	for first := range workers {
 		group.Go(func() {
-			for i := first; i < b.n; i += workers {
+			for i := first; i < n; i += workers {
 				b.records[i] = Record{}
 				b.errs[i] = decodeRecord(b.lines[i], &b.records[i])
 			}
@@ -192,10 +191,11 @@ func (b *block) decode() {
 // slice. At the end of the file, it returns io.EOF and the incomplete last line. If a line is longer than
 // MaxLine, the error matches ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
+	begin := len(buf)
 	for {
 		part, err := r.ReadSlice('\n')
 		buf = append(buf, part...)
-		if len(buf) > MaxLine {
+		if len(buf)-begin > MaxLine {
 			return nil, fmt.Errorf("%w: line longer than %d bytes", ErrCorrupt, MaxLine)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -185,20 +185,20 @@ func withTried(s *coll.Space, past *journal.ProblemState) *coll.Space {
 	if past == nil {
 		return s
 	}
+	points, algorithms := map[coll.Point]bool{}, map[coll.Algorithm]bool{} // that later rounds add
+	for _, round := range past.Rounds {
+		for _, g := range round.Grow {
+			points[g.Point] = true
+			algorithms[g.Algorithm] = !slices.Contains(s.Algorithms(), g.Algorithm)
+		}
+	}
 	tried := map[coll.Candidate]bool{}
 	for _, round := range past.Rounds {
 		for t := range round.Trials() {
-			if !s.Has(t.Candidate) {
-				tried[t.Candidate] = true
+			if c := t.Candidate; !s.Has(c) && !points[c.Point] && !algorithms[c.Algorithm] {
+				tried[c] = true
 			}
 		}
-	}
-	for _, round := range past.Rounds { // added where they were added before
-		maps.DeleteFunc(tried, func(c coll.Candidate, _ bool) bool {
-			return slices.ContainsFunc(round.Grow, func(g coll.Candidate) bool {
-				return g.Point == c.Point || g.Algorithm == c.Algorithm && !slices.Contains(s.Algorithms(), c.Algorithm)
-			})
-		})
 	}
 	if len(tried) == 0 {
 		return s
