@@ -25,7 +25,8 @@
 // before those for everybody.
 //
 // From 5.0 on the component han serves jobs with several ranks on several nodes. A file of its own makes it
-// pass calls on to coll/tuned where a rule selects an algorithm; see han.go.
+// pass calls on to coll/tuned where a rule selects an algorithm; see han.go. Two algorithms of han are candidates, too;
+// see han_variants.go.
 //
 // Each rank computes the message size from its own arguments, for some collectives also from
 // arguments that the standard ignores. Rules of these collectives do not depend on the size, and
@@ -35,6 +36,6 @@
 // none. Replay finds what it would stumble over.
 //
 // The semantics were read in ompi/mca/coll/tuned of Open MPI 4.1.4 and 5.0.9 and of
-// the branch for 6.0 and checked by running Debian's 4.1.4, see the tests. Newer
-// releases were not tried; their settings say so.
+// the branch for 6.0 and checked by running Debian's 4.1.4, see the tests. The settings
+// of a release say if no library of it has loaded files.
 package openmpi
