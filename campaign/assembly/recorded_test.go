@@ -21,6 +21,7 @@ import (
 	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
+	"tutti/mpi"
 )
 
 // equalAlgorithms lets package cmp compare algorithms, which have unexported fields.
@@ -287,5 +288,32 @@ func checkDefaults(t *testing.T, truth []coll.Measurement) {
 		if !slices.Contains(all, defaults[p]) {
 			t.Errorf("%v: the default takes %g s, want one of %v", p, defaults[p], all)
 		}
+	}
+}
+
+// TestUnknownSeries checks a campaign for a series without a catalogue. It needs the list of the installed library,
+// and warns.
+func TestUnknownSeries(t *testing.T) {
+	cfg := small(t, nil)
+	cfg.Libraries = cfg.Libraries[1:]
+	cfg.Libraries[0].Version = "7.0.0"
+	if _, err := assembly.New(cfg); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "put its ompi_info first") {
+		t.Errorf("without ompi_info: %v", err)
+	}
+	dir := t.TempDir()
+	const text = "ompi:version:full:7.0.0\nmca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:3:recursive_doubling\n"
+	write(t, dir, map[string]string{"ompi_info": "#!/bin/sh\ncat <<END\n" + text + "END\n"})
+	testutil.NoError(t, os.Chmod(filepath.Join(dir, "ompi_info"), 0o777))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	c := assemble(t, cfg)
+	if !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "openmpi 7.0.0: no release of this series is known") }) {
+		t.Errorf("warnings %q", c.Warnings)
+	}
+	names := map[string]bool{}
+	for _, a := range c.Problems[0].Space.Algorithms() {
+		names[a.Name] = true
+	}
+	if len(names) != 1 || !names["recursive_doubling"] {
+		t.Errorf("algorithms %v", names)
 	}
 }
