@@ -104,11 +104,14 @@ func nothingMeasured(results []campaign.Result) error {
 func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state, builds: map[string]build{}}
 	for i, p := range m.campaign.Problems {
-		if m.trained[i] == nil || len(libraries) > 0 && !slices.Contains(libraries, p.Library) {
-			continue
-		}
-		if err := c.add(m, i); err != nil {
-			return nil, err
+		switch {
+		case len(libraries) > 0 && !slices.Contains(libraries, p.Library):
+		case m.trained[i] == nil:
+			c.warnings = append(c.warnings, p.Problem.String()+": nothing was measured, so the library decides")
+		default:
+			if err := c.add(m, i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return c, nil

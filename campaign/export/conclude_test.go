@@ -115,6 +115,10 @@ func TestConcludeWithoutMeasurements(t *testing.T) {
 	if len(conclusions.Problems) != 1 || conclusions.Problems[0].Library != "openmpi" {
 		t.Errorf("concluded %d problems, want only that of openmpi", len(conclusions.Problems))
 	}
+	facts := testutil.Must(conclusions.Write(t.Context(), t.TempDir(), export.Program{}))(t)
+	if want := "mpich allreduce: nothing was measured, so the library decides"; !slices.Contains(facts.Warnings, want) {
+		t.Errorf("warnings %q, want %q", facts.Warnings, want)
+	}
 }
 
 func TestTrainCancelled(t *testing.T) {
