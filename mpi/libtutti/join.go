@@ -17,7 +17,7 @@ type OrderTable struct {
 // both orders, for example on one node. Then the first table that has a rule counts.
 //
 // The error matches ErrTable if two tables have the same order, if tables are for different MPI libraries,
-// or if a table already has orders or mixes.
+// if a table already has orders or mixes, or if the result is too long.
 func Join(tables ...OrderTable) (Table, error) {
 	var out Table
 	for i, d := range tables {
@@ -38,6 +38,9 @@ func Join(tables ...OrderTable) (Table, error) {
 			r.Order = d.Order
 			out.Rules = append(out.Rules, r)
 		}
+	}
+	if _, err := Parse(out.Bytes()); err != nil {
+		return Table{}, fmt.Errorf("the joined table: %w", err)
 	}
 	return out, nil
 }

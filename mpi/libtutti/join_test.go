@@ -3,6 +3,7 @@ package libtutti
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"tutti/coll"
@@ -36,12 +37,14 @@ func TestJoinRefuses(t *testing.T) {
 	other, exploring := one("binomial"), one("binomial")
 	other.For = "MPI 2"
 	exploring.Mixes = []Mix{MixForAll(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
+	long := Table{Rules: slices.Repeat(one("binomial").Rules, maxLines/2)}
 	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}))(t)
 	for name, tables := range map[string][]OrderTable{
 		"one order twice":     {{coll.Block, one("binomial")}, {coll.Block, one("two_level")}},
 		"two MPI libraries":   {{coll.Block, one("binomial")}, {coll.Cyclic, other}},
 		"an order of its own": {{coll.Cyclic, joined}},
 		"exploring":           {{coll.Cyclic, exploring}},
+		"too many lines":      {{coll.Block, long}, {coll.Cyclic, long}},
 	} {
 		if _, err := Join(tables...); !errors.Is(err, ErrTable) {
 			t.Errorf("%s: %v, want ErrTable", name, err)
