@@ -33,12 +33,16 @@ ethernet() {
 	for where in "star block" "chain block" "star dealt"; do
 		# shellcheck disable=SC2086
 		set -- ${where% *} 32 1 ${where#* }
-		ours "$@" allgather 1024,8192,32768 ring ring_depth_first recursive_doubling neighbor bruck two_level
-		theirs "$@" allgather 1024,8192,32768 mpich ompi mvapich2
+		ours "$@" allgather 64,1024,8192,32768 ring ring_depth_first recursive_doubling neighbor bruck two_level \
+			linear simple mesh mesh_3d gather_bcast pairwise pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
+			pair pair_light_barrier pair_barrier pair_barrier=8
+		theirs "$@" allgather 64,1024,8192,32768 mpich ompi mvapich2
 		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first
 		theirs "$@" allreduce 2048,65536 mpich ompi lr rab_rdb
-		ours "$@" alltoall 4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier
-		theirs "$@" alltoall 4096,32768,131072 mpich ompi ring pair basic_linear
+		ours "$@" alltoall 64,1024,4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier \
+			simple modified_bruck=2 mesh_3d recursive_doubling pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
+			pair_light_barrier pair_barrier pair_barrier=8
+		theirs "$@" alltoall 64,1024,4096,32768,131072 mpich ompi ring pair basic_linear
 	done
 }
 
