@@ -58,6 +58,7 @@ explore bcast ranks 4-4 ppn 4-4 bytes 0-65536 1 library_default
 end 6ec5597fd7596537
 END
 
+# On fewer than four cores take Open MPI: idle ranks of MPICH do not yield, and each line takes minutes.
 overhead() {
 	label=$1
 	shift
