@@ -127,15 +127,6 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 	return a.excluded.Selectable(at)
 }
 
-// times returns the measured times that replace predictions in useMeasured.
-func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
-	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(a.trusted)), a.models.Noise()
-	for c, m := range a.trusted {
-		out[c] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: noise.Of(m)}
-	}
-	return out
-}
-
 // useMeasured replaces predictions of a row by measured times. Measured and predicted times may differ by a
 // common factor. The measured times are therefore scaled to the geometric mean of the predictions that they
 // replace.

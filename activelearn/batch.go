@@ -109,9 +109,6 @@ func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelecto
 		launched: map[any]bool{},
 		minRate:  math.Inf(1),
 	}
-	if s.Confirm {
-		b.budget *= confirmShare
-	}
 	for _, w := range over.weights {
 		b.totalWeight += w
 	}

@@ -1,6 +1,7 @@
 package activelearn
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"tutti/coll"
@@ -16,7 +17,8 @@ import (
 // This is the search for crossing sizes of Faraj and Yuan (ICS 2005), with the posterior's expected loss in
 // place of measurements.
 func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, error) {
-	if !r.meetsCriteria() {
+	last, ok := r.last()
+	if !ok || !r.meetsCriteria() {
 		return nil, nil
 	}
 	now, err := r.models.snapshot()
@@ -28,12 +30,10 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 		return nil, err
 	}
 	known := func(c coll.Candidate) bool {
-		_, ok := slices.BinarySearchFunc(now.gaussian.Algorithms(), c.Algorithm, coll.CompareAlgorithms)
-		return ok && check(c) == nil
+		return now.posterior.Knows(c.Algorithm) && check(c) == nil
 	}
 	var pairs [][]coll.Candidate // at each size: the selected algorithm, and the other one
-	query := learner.RiskQuery{Scale: r.scale(nil), Metrics: r.opt.Metrics}
-	query.Open = func(i int) []coll.Algorithm { return coll.AlgorithmsOf(pairs[i]) }
+	var c choices
 	for i, high := range r.points() {
 		if i == 0 || r.points()[i-1].Layout() != high.Layout() {
 			continue
@@ -51,17 +51,23 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 		}
 		pair := []coll.Candidate{{Point: at, Algorithm: choice}, {Point: at, Algorithm: other}}
 		if known(pair[0]) && known(pair[1]) {
-			pairs, query.Points, query.Choices = append(pairs, pair), append(query.Points, at), append(query.Choices, choice)
+			pairs, c.points = append(pairs, pair), append(c.points, at)
+			c.open, c.own = append(c.open, coll.AlgorithmsOf(pair)), append(c.own, slices.Index(coll.AlgorithmsOf(pair), choice))
 		}
 	}
-	risks, err := now.gaussian.Risks(query)
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	q := learner.DrawQuery{Scores: last.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^betweenStream, uint64(last.Round)))}
+	f, err := c.forecast(now.posterior, q, nil, r.opt.Metrics, r.watch.Meets)
 	if err != nil {
 		return nil, err
 	}
 	var out []coll.Candidate
-	for i, risk := range risks {
-		if !r.watch.Meets(metrics.Summary{Slowdown: 1 + risk.Loss, Mistakes: risk.Mistake}) {
-			out = append(out, pairs[i]...)
+	for i, pair := range pairs {
+		n := float64(f.draws)
+		if !r.watch.Meets(metrics.Summary{Slowdown: f.expected[i] / n, Mistakes: f.mistakes[i] / n}) {
+			out = append(out, pair...)
 		}
 	}
 	return out, nil

@@ -38,4 +38,31 @@ const (
 	// costs O(n³).
 	relearnGrowth = 1.5
 	relearnMax    = 300
+
+	// The stopping rule, see StopRule.
+
+	// predictedPoints is the number of points that are drawn in each round. The selection is evaluated at
+	// these points.
+	predictedPoints = 300
+	// mergedPoints is a number of points. In a space that is not larger, the complete selection is merged
+	// in every round, in the same way as for the exported files.
+	mergedPoints = 20_000
+	// confidence is the proportion of draws in which the criteria must hold. It is the usual level of
+	// confidence intervals.
+	confidence = 0.95
+	// mostDraws is the largest number of draws. With 200 of them, the standard error of a proportion of
+	// 0.95 is 1.5 %.
+	mostDraws = 200
+	// fewDraws is the smallest number of draws. Two of 40 are outside a 95 % interval on average.
+	fewDraws = 40
+	// maxSlowdown limits the slowdown at a point in a draw. Otherwise few draws would determine the mean,
+	// because the distribution has heavy tails.
+	maxSlowdown = 10
+	// minPredictedPoints is the smallest number of points for which predictions can end a campaign. In a space
+	// of 36 points, a random sample needs 28 points without a mistake to show with 95 % confidence that less
+	// than 5 % are mistakes (hypergeometric distribution).
+	minPredictedPoints = 40
+	// minReplicates is the smallest number of replicates from which noise can end a campaign. With a
+	// probability of 3 %, five values are all above their median (sign test).
+	minReplicates = 5
 )

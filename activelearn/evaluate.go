@@ -2,12 +2,13 @@ package activelearn
 
 import (
 	"errors"
-	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
 	"tutti/metrics"
-	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
 
@@ -30,10 +31,11 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	}
 	switch {
 	case r.opt.Source != Reference && l.Left() == 0 && failed == 0:
-		ok, err = r.measuredAll(&e)
+		e.Source = measured
+		ok, err = r.predict(&e)
 		return e, ok, err
 	case r.opt.Source == Predicted:
-		ok, err = r.predict(round, &e)
+		ok, err = r.predict(&e)
 		return e, ok, err
 	}
 	held, err := r.heldOut()
@@ -51,14 +53,73 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	return e, true, nil
 }
 
-// Refit fits the models to all measurements made so far. The measurements of the next round are then
-// compared with the predictions of these models. A resumed campaign calls Refit after the last evaluation
-// in its journal. Refit does nothing unless the source of the evaluation is Predicted.
-func (r *StopRule) Refit() (err error) {
-	if r.opt.Source == Predicted {
-		r.previous, err = r.models.snapshot()
+// predict estimates how good a round's selection is over the space, and stores the figures in e. The
+// measurements of the round are first compared with the predictions before it: they score the error models,
+// and they are the result of the audits. predict reports false while no selected algorithm has a
+// measurement.
+func (r *StopRule) predict(e *Evaluation) (bool, error) {
+	before := r.previous
+	if last, ok := r.last(); ok {
+		e.Scores = last.Scores
 	}
-	return err
+	if before != nil {
+		var err error
+		if e.Scores, err = before.posterior.Score(e.Scores, before.since(r.ledger)); err != nil {
+			return false, err
+		}
+	}
+	r.evaluateAudits(e)
+	f, err := r.forecast(*e)
+	if err != nil {
+		return false, ignoreEmpty(err)
+	}
+	sum, err := f.mean()
+	if err != nil {
+		return false, ignoreEmpty(err)
+	}
+	e.describe(sum)
+	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
+	e.Audits = len(r.audits)
+	e.PConverged, e.PAttainable = float64(f.met)/float64(f.draws), float64(f.attained)/float64(f.draws)
+	e.MistakesAttainable = stat.Mean(f.floors, nil)
+	return true, nil
+}
+
+// forecast returns the forecast after a round, of which the evaluation has the scores and the audits. It
+// plans the audits of the next round.
+func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
+	now, err := r.models.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	r.previous, r.audits, r.audited = now, nil, e.Audited
+	points := r.SamplePoints(e.Round)
+	choose, err := r.choiceOf(now, points)
+	if err != nil {
+		return nil, err
+	}
+	times := now.alternatives.trusted
+	if e.Source == measured {
+		times = now.alternatives.measured
+	}
+	c := now.alternatives.predictable(now.posterior, points, choose)
+	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
+	f, err := c.forecast(now.posterior, q, times, r.weigh(c.points), r.watch.Meets)
+	if err == nil && float64(f.met) >= confidence*float64(f.draws) {
+		r.audits = r.planAudits(e.Round, f)
+	}
+	return f, err
+}
+
+// Refit fits the models to all measurements made so far and plans the audits of the next round. A resumed
+// campaign calls it after the last evaluation in its journal, which is the parameter. Refit does nothing
+// unless the source of the evaluation is Predicted.
+func (r *StopRule) Refit(e Evaluation) error {
+	if r.opt.Source != Predicted {
+		return nil
+	}
+	_, err := r.forecast(e)
+	return ignoreEmpty(err)
 }
 
 // heldOut compares the model's predictions with measurements to which the model was not fitted. These are
@@ -77,99 +138,6 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 		return learner.Validation{}, nil
 	}
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
-}
-
-// measuredAll evaluates the selection in a space in which every candidate was measured. Because of noise the
-// selection may be a wrong choice. The upper ends assume that the errors of different points are independent.
-// It reports false if no point of positive weight was measured.
-func (r *StopRule) measuredAll(e *Evaluation) (bool, error) {
-	choose, err := r.Selected()
-	if err != nil {
-		return false, err
-	}
-	noise := preprocess.NoiseOf(r.ledger.Replicates())
-	at := map[coll.Point][]coll.Measurement{}
-	for _, m := range r.ledger.Measurements() {
-		at[m.Point] = append(at[m.Point], m)
-	}
-	var points []coll.Point
-	var risks []learner.Risk
-	for _, p := range r.points() {
-		if risk, ok := measuredRisk(at[p], choose(p), noise, r.opt.Metrics); ok {
-			points, risks = append(points, p), append(risks, risk)
-		}
-	}
-	opt := r.weigh(points)
-	sum, err := averageRisk(risks, opt)
-	if err != nil {
-		return false, ignoreEmpty(err)
-	}
-	e.describe(sum)
-	e.Source = measured
-	slowdown, mistakes := deviations(risks, opt)
-	e.SlowdownUpper = sum.Slowdown + normalUpper*slowdown
-	e.MistakesUpper = min(1, sum.Mistakes+normalUpper*mistakes)
-	return true, nil
-}
-
-// normalUpper is the 95 % quantile of the standard normal distribution. The true value should lie below an
-// upper end with a probability of 95 %.
-const normalUpper = 1.645
-
-// measuredRisk returns the risk of a choice at a point, compared with the other measurements there. It
-// returns false if the choice was not measured.
-func measuredRisk(ms []coll.Measurement, choice coll.Algorithm, noise preprocess.Noise, opt metrics.Options) (learner.Risk, bool) {
-	own := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Algorithm == choice })
-	if own < 0 {
-		return learner.Risk{}, false
-	}
-	var rivals []learner.Rival
-	for i, m := range ms {
-		if i != own {
-			rivals = append(rivals, learner.Rival{
-				Gap: math.Log10(m.Seconds / ms[own].Seconds),
-				SD:  math.Sqrt(noise.Of(m) + noise.Of(ms[own])),
-			})
-		}
-	}
-	return learner.RiskOf(rivals, opt), true
-}
-
-// averageRisk returns the average of risks over points. In the summary, P95 and Worst are those of the
-// points' expected slowdowns.
-func averageRisk(risks []learner.Risk, opt metrics.Options) (metrics.Summary, error) {
-	slowdowns := make([]float64, len(risks))
-	for i, k := range risks {
-		slowdowns[i] = 1 + k.Loss
-	}
-	s, err := metrics.Summarize(slowdowns, opt)
-	if err != nil {
-		return s, err
-	}
-	s.Accuracy, s.Mistakes = 0, 0
-	total := 0.0
-	for i, k := range risks {
-		w := opt.Weight(i)
-		total += w
-		s.Accuracy += w * k.Best
-		s.Mistakes += w * k.Mistake
-	}
-	s.Accuracy /= total
-	s.Mistakes /= total
-	return s, nil
-}
-
-// deviations returns the standard deviations of two averages over points: the average slowdown and the
-// proportion of mistakes. It assumes independent points.
-func deviations(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes float64) {
-	total := 0.0
-	for i, k := range risks {
-		w := opt.Weight(i)
-		total += w
-		slowdown += w * w * max(0, k.Square-k.Loss*k.Loss)
-		mistakes += w * w * k.Mistake * (1 - k.Mistake)
-	}
-	return math.Sqrt(slowdown) / total, math.Sqrt(mistakes) / total
 }
 
 // ignoreEmpty returns nil if the error says that no point has a weight, since there is nothing to evaluate

@@ -3,9 +3,11 @@ package activelearn
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/surrogate/learner"
 )
 
 // Source says where the figures of an evaluation come from.
@@ -42,32 +44,26 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// SlowdownUpper and MistakesUpper are the upper ends of confidence intervals. They are compared with
-	// the criteria. Both are zero if Slowdown and Mistakes are measured instead of predicted.
+	// SlowdownUpper and MistakesUpper are upper ends, below which the figures are with a probability of
+	// 95 %. Both are zero if Slowdown and Mistakes are measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 	// Outliers is the number of outliers that the next round measures again. A campaign does not stop while
 	// there are any.
 	Outliers int `json:"outliers,omitzero"`
-	// Errors are the differences between the previous round's predictions and the measurements made since
-	// then; see metrics.ErrorScale.
-	Errors []SizeError `json:"errors,omitempty"`
-	// MistakesExpected and MistakesFound are numbers of mistakes at tested points: the number that was
-	// predicted, and the number that was observed. Older mistakes count less; see
-	// metrics.MistakeCalibration.
-	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
-	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// The fields whose names begin with Validation are sums over all validation samples since the stop
-	// criteria were first met. They have the number of points, the slowdowns minus one, and the mistakes.
-	ValidationPoints   int     `json:"validation_points,omitzero"`
-	ValidationLoss     float64 `json:"validation_loss,omitzero"`
-	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`
-}
-
-// SizeError is the error of a predicted time, which a later measurement showed, at one message size.
-type SizeError struct {
-	MsgBytes   int64   `json:"msg_bytes"`
-	Deviations float64 `json:"deviations"` // standard deviations of prediction and measurement together
+	// PConverged is the probability that both criteria hold. PAttainable is the probability that they would
+	// hold if every candidate were measured once, and MistakesAttainable is the expectation of Mistakes in
+	// this case. Noise makes the one small and the other great.
+	PConverged         float64 `json:"p_converged,omitzero"`
+	PAttainable        float64 `json:"p_attainable,omitzero"`
+	MistakesAttainable float64 `json:"mistakes_attainable,omitzero"`
+	// Scores are those of the distributions of prediction errors over all rounds.
+	Scores learner.Scores `json:"scores,omitzero"`
+	// Audited lists the message sizes whose last audit found no mistake. AuditMistakes counts the mistakes
+	// that all audits found. Audits is the number of audits that the next round makes.
+	Audited       []int64 `json:"audited,omitempty"`
+	AuditMistakes int     `json:"audit_mistakes,omitzero"`
+	Audits        int     `json:"audits,omitzero"`
 }
 
 // Validate returns an error if a number is not finite. The error names the journal key of the first such
@@ -83,11 +79,10 @@ func (e Evaluation) Validate() error {
 		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
-		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
-		{"validation_loss", e.ValidationLoss}, {"validation_mistakes", e.ValidationMistakes},
+		{"p_converged", e.PConverged}, {"p_attainable", e.PAttainable}, {"mistakes_attainable", e.MistakesAttainable},
 	}
-	for _, z := range e.Errors {
-		numbers = append(numbers, number{"errors", z.Deviations})
+	for _, v := range slices.Concat(e.Scores.Steps, e.Scores.Smooth) {
+		numbers = append(numbers, number{"scores", v})
 	}
 	for _, n := range numbers {
 		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
@@ -95,16 +90,6 @@ func (e Evaluation) Validate() error {
 		}
 	}
 	return nil
-}
-
-// figures returns the values that are compared with the criteria. These are the upper ends, or the averages
-// if there are no upper ends.
-func (e Evaluation) figures() metrics.Summary {
-	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
-	if e.SlowdownUpper > 0 {
-		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
-	}
-	return s
 }
 
 // describe copies the values of a summary into the evaluation.
@@ -121,11 +106,11 @@ type Reason struct {
 	Uncertainty float64 `json:"uncertainty"`
 	// Gain is the amount by which this measurement is expected to lower the average slowdown of the space.
 	// The value 0.1 means 10 %.
-	Gain       float64        `json:"gain"`
-	Seconds    float64        `json:"seconds"`             // expected machine time, its part of a launch included
-	Rival      coll.Algorithm `json:"rival,omitzero"`      // the algorithm that the choice is between, next to the candidate's own
-	Validation bool           `json:"validation,omitzero"` // part of the validation sample, not selected by its gain
-	Outlier    bool           `json:"outlier,omitzero"`    // an outlier, measured again
+	Gain    float64        `json:"gain"`
+	Seconds float64        `json:"seconds"`          // expected machine time, its part of a launch included
+	Rival   coll.Algorithm `json:"rival,omitzero"`   // the algorithm that the choice is between, next to the candidate's own
+	Audit   bool           `json:"audit,omitzero"`   // part of an audit, not selected by its gain
+	Outlier bool           `json:"outlier,omitzero"` // an outlier, measured again
 }
 
 // Validate returns an error if a number is not finite.

@@ -2,7 +2,6 @@ package activelearn
 
 import (
 	"tutti/coll"
-	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
 
@@ -70,26 +69,20 @@ func (m *Models) Fit() (*learner.Learner, error) {
 
 // snapshot holds models that are fitted to the measurements made up to some time.
 type snapshot struct {
-	gaussian     *learner.Learner // a Gaussian process: the selecting model itself, or next to forests
-	measurements int              // that the models are fitted to
-	alternatives Alternatives     // by the selecting model
-	choose       Choice           // the selection; nil until it is needed
+	posterior    *learner.Posterior // given the measurements
+	measurements int                // that the models are fitted to
+	alternatives Alternatives       // by the model that makes the selection
+	choose       Choice             // the selection; nil until it is needed
 }
 
-// snapshot fits the model that makes the selection. If that is a forest, which has no posterior, snapshot
-// also fits a Gaussian process.
+// snapshot fits the model that makes the selection, and the posterior.
 func (m *Models) snapshot() (*snapshot, error) {
 	selecting, err := m.Fit()
 	if err != nil {
 		return nil, err
 	}
-	opt := m.opt
-	s := &snapshot{gaussian: selecting, measurements: len(m.ledger.Measurements()), alternatives: NewAlternatives(selecting, m.ledger)}
-	if opt.Model != learner.GaussianProcess {
-		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
-		s.gaussian, err = learner.Fit(m.Data(), opt)
-	}
-	return s, err
+	posterior, err := m.Posterior()
+	return &snapshot{posterior: posterior, measurements: len(m.ledger.Measurements()), alternatives: NewAlternatives(selecting, m.ledger)}, err
 }
 
 // since returns the measurements that were added to the ledger after the models were fitted.

@@ -68,12 +68,6 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 		return nil, err
 	}
 	var batch []coll.Candidate
-	if s.Confirm {
-		if batch, err = r.validationSample(s, m); err != nil {
-			return nil, err
-		}
-		s.Want += len(batch)
-	}
 	over := r.samplePoints(s)
 	for _, want := range r.stages(s.Want) {
 		if len(batch) >= s.Want {

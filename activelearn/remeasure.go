@@ -110,8 +110,11 @@ func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 		var ok bool
 		out[i], ok = r.opt.Reason(c)
 		known = known || ok
-		if r.rounds[c] == round {
+		switch {
+		case r.rounds[c] == round:
 			out[i] = Reason{Outlier: true, Seconds: r.ledger.Measured(c).CostSeconds}
+		case slices.ContainsFunc(r.audits, func(a audit) bool { return a.point == c.Point }):
+			out[i], known = Reason{Audit: true}, true
 		}
 	}
 	if !known {

@@ -40,7 +40,11 @@ type StopRule struct {
 	watch       *Watch
 	evaluations []Evaluation
 	evaluated   bool      // the latest round, as the last of the evaluations
-	previous    *snapshot // of the round before, for predictions
+	previous    *snapshot // of the last forecast
+
+	auditing bool    // the next round makes audits
+	audits   []audit // of the next round; a resumed campaign does not know those of rounds in its journal
+	audited  []int64 // message sizes whose last audit found no mistake
 
 	examined int                    // measurements that were examined for outliers
 	outliers []coll.Candidate       // for the next round
@@ -73,15 +77,22 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round. It reports whether the campaign has converged: enough
-// successive rounds met the criteria, algorithms were compared, and no outlier is pending.
+// Observe records the evaluation of a round. It reports whether the campaign has converged: the criteria
+// hold, algorithms were compared, and no outlier is pending. If the source is Predicted, PConverged must be
+// high enough and no audit may be left. Otherwise enough successive rounds must meet the criteria.
 func (r *StopRule) Observe(e Evaluation) (converged bool) {
 	r.evaluations, r.evaluated = append(r.evaluations, e), true
-	observe := r.watch.ObserveAll
-	if r.opt.Source == CrossValidated {
-		observe = r.watch.Observe
+	r.audited, r.auditing = e.Audited, e.Audits > 0
+	figures := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+	switch {
+	case len(r.outliers) > 0 || r.auditing || !r.compared():
+		return false
+	case e.Source == CrossValidated:
+		return r.watch.Observe(figures)
+	case e.Source == Reference:
+		return r.watch.ObserveAll(figures)
 	}
-	return observe(e.figures()) && len(r.outliers) == 0 && r.compared()
+	return e.Source == Predicted && e.PConverged >= confidence && !r.MeasuresAll()
 }
 
 // compared reports whether two algorithms were measured, or the space has only one. If all others failed,
@@ -92,10 +103,12 @@ func (r *StopRule) compared() bool {
 		slices.ContainsFunc(ms, func(m coll.Measurement) bool { return m.Algorithm != ms[0].Algorithm })
 }
 
-// meetsCriteria reports whether the latest evaluation meets the criteria.
+// meetsCriteria reports whether the latest evaluation meets the criteria, predictions with the probability confidence.
 func (r *StopRule) meetsCriteria() bool {
-	e, ok := r.last()
-	return ok && r.watch.Meets(e.figures())
+	if e, ok := r.last(); ok && e.Source == Predicted {
+		return e.PConverged >= confidence
+	}
+	return r.averagesMeetCriteria()
 }
 
 // averagesMeetCriteria reports whether the averages of the latest evaluation, instead of the upper ends,
@@ -105,16 +118,28 @@ func (r *StopRule) averagesMeetCriteria() bool {
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// Confirming reports whether the next round draws a validation sample. It does if the latest evaluation is
-// predicted and meets the criteria.
-func (r *StopRule) Confirming() bool { return r.opt.Source == Predicted && r.meetsCriteria() }
+// MeasuresAll reports whether a campaign measures every candidate unless a limit ends it. Predictions do not end it, because
+// the space has too few points.
+func MeasuresAll(s Source, space *coll.Space) bool {
+	return s == Predicted && len(space.Points()) < minPredictedPoints
+}
 
-// OnlyRemeasures reports whether the next round measures only outliers. This is the case if enough rounds
-// met the criteria and only the outliers keep the campaign from stopping.
-func (r *StopRule) OnlyRemeasures() bool { return r.watch.Satisfied() && len(r.outliers) > 0 }
+// MeasuresAll is the function MeasuresAll for the rule's campaign.
+func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
 
-// SpaceGrew discards the count of rounds that met the criteria, because the space has become larger.
-func (r *StopRule) SpaceGrew() { r.watch.Reset() }
+// OnlyRemeasures reports whether the next round measures only outliers. This is the case if only the
+// outliers keep the campaign from stopping.
+func (r *StopRule) OnlyRemeasures() bool {
+	e, ok := r.last()
+	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
+}
+
+// SpaceGrew discards the audits and the count of rounds that met the criteria, because the space has become
+// larger.
+func (r *StopRule) SpaceGrew() {
+	r.watch.Reset()
+	r.auditing, r.audits, r.audited = false, nil, nil
+}
 
 // LimitReached returns the limit that the campaign has reached, or "" if it has reached none.
 func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
@@ -133,21 +158,33 @@ func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 		return Converged
 	case complete:
 		return SpaceExhausted
+	case r.noiseLimited():
+		return NoiseLimited
 	}
 	return r.LimitReached(elapsed)
 }
 
+// noiseLimited reports whether the criteria would not hold if every candidate were measured once, with the
+// probability confidence. This must be so in successive rounds, because a few replicates can change the noise.
+func (r *StopRule) noiseLimited() bool {
+	rounds := max(1, r.opt.Criteria.Patience)
+	if r.MeasuresAll() || len(r.evaluations) < rounds || len(r.ledger.Replicates()) < minReplicates {
+		return false
+	}
+	return !slices.ContainsFunc(r.evaluations[len(r.evaluations)-rounds:], func(e Evaluation) bool {
+		return e.Source != Predicted || e.PAttainable >= 1-confidence
+	})
+}
+
 const (
-	// predictedPoints is the number of points that are drawn in each round. The selection is evaluated at
-	// these points.
-	predictedPoints = 300
-	// mergedPoints is a number of points. In a space that is not larger, the complete selection is merged
-	// in every round, in the same way as for the exported files.
-	mergedPoints = 20_000
 	// ruleStream makes the random points of evaluations independent of the points that strategies draw in
 	// the same round. Otherwise measured points would be evaluated more often than others. Any odd number
 	// would do.
 	ruleStream = 0x9e3779b97f4a7c15
+	// drawStream does the same for the draws of forecasts.
+	drawStream = 0xbf58476d1ce4e5b9
+	// betweenStream does the same for the draws between sizes.
+	betweenStream = 0x94d049bb133111eb
 )
 
 // SamplePoints draws the points at which a round's selection is evaluated. They are in the order of

@@ -1,50 +1,14 @@
 package activelearn
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
-
-// TestUpperEnd checks two special cases. If the standard deviation is zero, the upper end is the
-// expectation multiplied by the ratio's upper end. If the expectation is zero, it is a quantile of the
-// normal distribution.
-func TestUpperEnd(t *testing.T) {
-	ratio := metrics.MistakeCalibration{Expected: 8, Found: 3}
-	if got, want := upperEnd(0.02, 0, ratio), 0.02*ratio.Upper(); math.Abs(got-want) > 1e-15 {
-		t.Errorf("upper end %g without chance, want %g", got, want)
-	}
-	if got, want := upperEnd(0, 0.01, ratio), 1.645*0.01*math.Sqrt(ratio.Mean()); math.Abs(got-want) > 1e-15 {
-		t.Errorf("upper end %g by chance alone, want %g", got, want)
-	}
-	if got := upperEnd(0.02, 0.01, ratio); !(got > 0.02*ratio.Upper() && got < 0.02*ratio.Upper()+0.01645) {
-		t.Errorf("upper end %g of both", got)
-	}
-}
-
-// TestScaleBySize checks that large errors at one message size raise the scale at this size, but hardly at
-// distant sizes. Errors of the current round must count like errors of earlier rounds.
-func TestScaleBySize(t *testing.T) {
-	of := func(bytes int64, deviations float64) []SizeError {
-		return slices.Repeat([]SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
-	}
-	r := &StopRule{}
-	r.evaluations = []Evaluation{{Errors: of(8, 0.5)}, {Errors: of(1<<20, 2)}}
-	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
-	before := r.scale(nil)
-	if s, l := before(small), before(large); !(s > 0.5 && s < 0.75 && l > 1.7 && l < 2) {
-		t.Errorf("scale %g where errors are half of what is stated, %g where they are twice", s, l)
-	}
-	if after := r.scale(of(8, 2)); !(after(small) > 1.3) || math.Abs(after(large)-before(large)) > 1e-6 {
-		t.Errorf("scale %g after wide errors at a size, %g instead of %g far from it", after(small), after(large), before(large))
-	}
-}
 
 // TestUnknownRound checks that an evaluation does not count after a later round could not be evaluated.
 func TestUnknownRound(t *testing.T) {

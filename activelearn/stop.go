@@ -11,12 +11,13 @@ type StopReason string
 
 // The reasons why a campaign stops. Only Converged is good; it means that the criteria are met.
 // SpaceExhausted means that every candidate was measured but the criteria are not met, because noise hides
-// which algorithm is the best.
+// which algorithm is the best. NoiseLimited means that this would be so if every candidate were measured.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
 	TimeUp         StopReason = "time"
 	SpaceExhausted StopReason = "exhausted"
+	NoiseLimited   StopReason = "noise-limited"
 	Cancelled      StopReason = "cancelled"
 )
 

@@ -18,9 +18,6 @@ type State struct {
 	// Posterior is the posterior given the ledger's measurements and those of Options.Earlier. If it is
 	// nil, a strategy that needs a posterior computes it.
 	Posterior *learner.Posterior
-	// Confirm is true if the predictions meet the criteria. In this case a strategy with a posterior adds a
-	// validation sample.
-	Confirm bool
 }
 
 // posterior returns the posterior of the state. If the state has none, it computes the posterior.

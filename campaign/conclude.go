@@ -19,7 +19,8 @@ type Trained struct {
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
 	problem      Problem
-	Points       []coll.Point // of the grid, and those that joined it
+	Points       []coll.Point   // of the grid, and those that joined it
+	scores       learner.Scores // of the error models, after the last evaluation
 }
 
 // Conclusion is the selection that a campaign makes in the end.
@@ -47,6 +48,9 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 		return nil, err
 	}
 	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	if n := len(res.Evaluations); n > 0 {
+		t.scores = res.Evaluations[n-1].Scores
+	}
 	if t.rows, err = t.alternatives.Rows(t.Points); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
@@ -99,7 +103,7 @@ func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil
 	}
-	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, c.Points))
+	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two alternatives. See

@@ -28,7 +28,7 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 }
 
 // TestEarlierCampaign tunes a machine with the measurements of an earlier campaign. If the machine has not
-// changed, the campaign costs little. If an algorithm or the network became slower, the report says so.
+// changed, the campaign costs little more than its audits. If an algorithm or the network became slower, the report says so.
 func TestEarlierCampaign(t *testing.T) {
 	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestEarlierCampaign(t *testing.T) {
 		most   float64 // machine time relative to the first campaign
 		found  func(report.ComparedFacts) bool
 	}{
-		{"nothing changed", unchanged, 0.1, func(c report.ComparedFacts) bool {
+		{"nothing changed", unchanged, 0.4, func(c report.ComparedFacts) bool {
 			for _, g := range append(c.Algorithms, c.Sizes...) {
 				if g.Changed {
 					return false

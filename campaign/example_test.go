@@ -18,7 +18,7 @@ import (
 
 // Example tunes a simulated machine from a part of its times.
 func Example() {
-	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 1 << 10, 64 << 10, 1 << 20}}
+	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20}}
 	points, err := grid.Points(coll.Bcast)
 	if err != nil {
 		fmt.Println(err)

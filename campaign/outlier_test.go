@@ -15,7 +15,6 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/journal"
-	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
@@ -79,7 +78,7 @@ func TestNoStopWithOutliers(t *testing.T) {
 		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
 		log := &memory{}
 		res := mustRun(t, s, p, log)
-		outlierRounds += countOutlierRounds(t, log.records, s.Criteria)
+		outlierRounds += countOutlierRounds(t, log.records)
 		ms, repeated := res.Ledger.Measurements(), map[coll.Candidate]bool{}
 		for _, r := range res.Ledger.Replicates() {
 			repeated[r.First.Candidate] = true
@@ -98,18 +97,17 @@ func TestNoStopWithOutliers(t *testing.T) {
 	}
 }
 
-// countOutlierRounds returns the number of rounds that measure outliers after the criteria have held for
-// Patience rounds. Such a round may measure only outliers and one replicate.
-func countOutlierRounds(t *testing.T, records []journal.Record, c activelearn.Criteria) (n int) {
+// countOutlierRounds returns the number of rounds that measure outliers after the criteria have held. Such a
+// round may measure only outliers and one replicate.
+func countOutlierRounds(t *testing.T, records []journal.Record) (n int) {
 	t.Helper()
-	watch, pending := activelearn.NewWatch(c, activelearn.Limits{}), 0
+	pending := 0
 	for _, r := range records {
 		switch {
 		case r.Evaluation != nil:
-			e := r.Evaluation
 			pending = 0
-			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}) {
-				pending = e.Outliers
+			if r.Evaluation.PConverged >= 0.95 && r.Evaluation.Audits == 0 {
+				pending = r.Evaluation.Outliers
 			}
 		case r.Kind == journal.KindBatch && pending > 0:
 			n++

@@ -47,6 +47,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	if err != nil {
 		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
 	}
+	r.explainStop()
 	if r.stopped() == "" {
 		if err := r.recorder.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)}); err != nil {
 			return r.result, err
@@ -57,6 +58,18 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	}
 	r.report(PhaseEnd)
 	return r.result, nil
+}
+
+// explainStop adds a warning if the noise does not allow the criteria, or if a limit ended the campaign in a
+// space that is too small for predictions.
+func (r *run) explainStop() {
+	switch {
+	case r.result.Stop == activelearn.NoiseLimited:
+		last := r.result.Evaluations[len(r.result.Evaluations)-1]
+		r.warn("noise allows no better than %.1f %% of mistakes", 100*last.MistakesAttainable)
+	case r.rule.MeasuresAll() && r.result.Ledger.Left() > 0:
+		r.warn("%d points prove nothing about candidates without a measurement", len(r.problem.Space.Points()))
+	}
 }
 
 // failed returns an error and the result so far. If the run was cancelled, the stop reason is Cancelled.
@@ -88,7 +101,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	ledger := activelearn.NewLedger(p.Space)
 	opt := activelearn.RuleOptions{
-		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: p.criteria(spec.Criteria), Limits: spec.Limits,
+		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: spec.Criteria, Limits: spec.Limits,
 		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weight: p.weight(),
 		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(),
 	}
@@ -171,7 +184,7 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round: retries, new candidates of the strategy, outliers and replicates. If
+// ask returns the batch of a round: retries, new candidates of an audit or of the strategy, outliers and replicates. If
 // the log has a batch of the round, ask returns that one, because its jobs may be running. It asks the
 // strategy anyway, so that the strategy of a resumed campaign has the same state.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
@@ -182,10 +195,9 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		if s.Posterior, err = r.models.Posterior(); err != nil {
 			return nil, err
 		}
-		s.Confirm = r.rule.Confirming()
 	}
-	var fresh []coll.Candidate
-	if !r.rule.OnlyRemeasures() {
+	fresh := r.rule.Audit()
+	if !r.rule.Auditing() && !r.rule.OnlyRemeasures() {
 		var err error
 		if fresh, err = r.strategy.Ask(s); err != nil {
 			return nil, err
@@ -200,6 +212,8 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		if err := r.recorder.append(rec); err != nil {
 			return nil, err
 		}
+	case r.rule.Auditing():
+		batch = logged.Batch
 	case !slices.Equal(batch, logged.Batch):
 		r.warn("round %d asks for another batch than the log has; the batch of the log is used", round)
 		batch = logged.Batch
@@ -281,7 +295,7 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	if logged := r.evaluated(round); logged != nil {
 		if r.evaluated(round+1) == nil {
-			err = r.rule.Refit()
+			err = r.rule.Refit(*logged)
 		}
 		return *logged, true, err
 	}

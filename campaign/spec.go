@@ -155,19 +155,6 @@ func (p Problem) weight() func(coll.Point) float64 {
 	}
 }
 
-// earlierPatience is the maximum patience, in rounds, of campaigns that use an earlier campaign. More
-// rounds would cost more than they gain.
-const earlierPatience = 2
-
-// criteria returns the criteria of the problem. If there are earlier campaigns, the patience is at most
-// earlierPatience.
-func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
-	if len(p.Earlier) > 0 {
-		c.Patience = min(c.Patience, earlierPatience)
-	}
-	return c
-}
-
 // Log stores the records of a campaign. The campaign takes its next step after Append returns.
 type Log interface {
 	Append(recs ...journal.Record) error

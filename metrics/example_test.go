@@ -22,18 +22,6 @@ func ExampleBootstrap() {
 	// Output: 1.047, from 1.00 to 1.11
 }
 
-// For long messages, the errors of predictions are twice as large as the predicted standard deviations.
-func ExampleErrorScale() {
-	var scale metrics.ErrorScale
-	for range 90 { // the prior loses its weight
-		scale.Add(1<<20, 2)
-		scale.Add(1<<20, -2)
-		scale.Add(16, 0.5)
-	}
-	fmt.Printf("%.1f at 1 MiB, %.1f at 16 B\n", scale.At(1<<20), scale.At(16))
-	// Output: 2.0 at 1 MiB, 0.5 at 16 B
-}
-
 func ExampleR2() {
 	r2, err := metrics.R2([]float64{1, 2, 3, 4}, []float64{1.1, 1.9, 3.2, 3.8})
 	fmt.Printf("%.2f %v\n", r2, err)

@@ -81,6 +81,9 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median, MeasurementNoise+n.job)
 }
 
+// Unshifted returns Between without the variance of WithJob. It is at least MeasurementNoise.
+func (n Noise) Unshifted(p coll.Point) float64 { return max(MeasurementNoise, n.Between(p)-n.job) }
+
 // Of returns the variance of log10 of a measured time. It is the sum of the variance between jobs and the
 // variance within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }

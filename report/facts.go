@@ -163,8 +163,8 @@ type Reason struct {
 	ExpectedLoss float64 `json:"expected_loss"` // of the best choice at the point before the measurement
 	Gain         float64 `json:"gain"`
 	Seconds      float64 `json:"seconds"`
-	Validation   bool    `json:"validation,omitempty"` // validation sample, drawn at random
-	Outlier      bool    `json:"outlier,omitempty"`    // measured again
+	Audit        bool    `json:"audit,omitempty"`   // part of an audit, drawn at random
+	Outlier      bool    `json:"outlier,omitempty"` // measured again
 }
 
 // ComparedFacts compares new measurements with those of an earlier campaign.

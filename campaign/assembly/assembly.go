@@ -258,6 +258,17 @@ func (c *Campaign) warnOnce(warning string) {
 	}
 }
 
+// MeasuredCompletely returns a text for each problem of which every candidate is measured, because it has few
+// points.
+func (c *Campaign) MeasuredCompletely() (texts []string) {
+	for _, p := range c.Problems {
+		if activelearn.MeasuresAll(c.Spec.CriteriaFrom, p.Space) {
+			texts = append(texts, fmt.Sprintf("%s: %d points are too few for predictions: everything is measured unless a limit ends the campaign", p.Problem, len(p.Space.Points())))
+		}
+	}
+	return texts
+}
+
 // LibraryOf returns the configuration of the library that a problem tunes.
 func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	for _, lib := range c.Config.Libraries {

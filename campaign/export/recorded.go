@@ -256,7 +256,7 @@ func reasonsOfRound(r *journal.Round) report.RoundReasons {
 		c := r.Batch[i]
 		reason := report.Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
-			ExpectedLoss: why.Uncertainty, Gain: why.Gain, Seconds: why.Seconds, Validation: why.Validation, Outlier: why.Outlier,
+			ExpectedLoss: why.Uncertainty, Gain: why.Gain, Seconds: why.Seconds, Audit: why.Audit, Outlier: why.Outlier,
 		}
 		if why.Rival.Name != "" {
 			reason.Rival = why.Rival.String()

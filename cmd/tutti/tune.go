@@ -175,6 +175,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, fo
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
+	a.warn(b.MeasuredCompletely())
 	if err := confirmCampaign(ctx, a, b, yes); err != nil {
 		return err
 	}

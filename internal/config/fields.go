@@ -108,11 +108,11 @@ func fields() []field {
 		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(func(c *Campaign) *int { return &c.Model.MaxFeatures }, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(func(c *Campaign) *int { return &c.Model.Folds }, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (upper ends of the predictions), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(func(c *Campaign) *string { return &c.Stop.CriteriaFrom }, words(activelearn.Sources())...)},
+		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(func(c *Campaign) *string { return &c.Stop.CriteriaFrom }, words(activelearn.Sources())...)},
 		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
-		{"stop.patience", "number of consecutive rounds in which both criteria hold", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
+		{"stop.patience", "number of consecutive rounds in which both criteria hold; predicted criteria need one, noise-limited stops as many", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
 		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.MachineTime })},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},

@@ -54,7 +54,7 @@ func TestContenders(t *testing.T) {
 // earlier, at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
-	opt.ToShare, opt.Criteria.Mistakes = 0, 0.003
+	opt.ToShare, opt.Criteria.Slowdown = 0, 1.0005
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
 	if c.Stopped || c.ConvergedSeconds == 0 {

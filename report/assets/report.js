@@ -171,7 +171,7 @@ const candidateText = (r) => `${r.algorithm} at ${r.nodes}x${r.ppn}, ${bytes(r.m
 // reasonText says why a candidate was chosen.
 export function reasonText(r) {
   if (r.outlier) return 'outlier, measured again';
-  if (r.validation) return 'validation sample';
+  if (r.audit) return 'audit';
   return `${r.rival ? `against ${r.rival}, ` : ''}expected loss ${twoDigits(r.expected_loss)}, expected gain ${twoDigits(r.gain)}`;
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // covFactor is the factored covariance matrix K of observations of several tasks:
@@ -226,8 +228,22 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	return out
 }
 
-// solve returns K⁻¹y; see covFactor.
+// solve returns K⁻¹y, with the matrix T; see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
+	return t.solveAround(y, lowRank, func(e []float64) {
+		t.joint.solveRow(e)
+		t.joint.solveBack(e)
+	})
+}
+
+// solveReduced returns K⁻¹y, with the matrix W; see covFactor.
+func (t *covFactor) solveReduced(y []float64) []float64 {
+	return t.solveAround(y, t.reduced(), func([]float64) {})
+}
+
+// solveAround returns L⁻ᵀ(I - Vᵀ·f(V))·L⁻¹y for the matrix V, which is T or W, and a function f that changes
+// its argument in place.
+func (t *covFactor) solveAround(y []float64, v [][]float64, f func([]float64)) []float64 {
 	w := make([]float64, len(y))
 	for a, of := range t.tasks {
 		here := w[t.first[a]:][:len(of)]
@@ -236,16 +252,13 @@ func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 		}
 		t.own[a].solveRow(here)
 	}
-	e := make([]float64, len(lowRank))
-	for k, row := range lowRank {
+	e := make([]float64, len(v))
+	for k, row := range v {
 		e[k] = dot(row, w)
 	}
-	t.joint.solveRow(e)
-	t.joint.solveBack(e)
-	for k, row := range lowRank {
-		for i, v := range row {
-			w[i] -= e[k] * v
-		}
+	f(e)
+	for k, row := range v {
+		floats.AddScaled(w, -e[k], row)
 	}
 	out := make([]float64, len(y))
 	for a, of := range t.tasks {

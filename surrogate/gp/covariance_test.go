@@ -36,9 +36,11 @@ func TestCovFactorEqualsWholeFactor(t *testing.T) {
 		}
 		checkWhole(t, m, inverse)
 		some := []int{1, 2, 5, len(o.Y) - 1}
-		for i, got := range m.LOOResiduals(some) {
-			if want := m.alpha[some[i]] / math.Sqrt(inverse[some[i]][some[i]]); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-				t.Errorf("observation %d has the residual %g, want %g", some[i], got, want)
+		residuals, deviations := m.LOOResiduals(some)
+		for i, got := range residuals {
+			want, sd := m.alpha[some[i]]/inverse[some[i]][some[i]], 1/math.Sqrt(inverse[some[i]][some[i]])
+			if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) || math.Abs(deviations[i]-sd) > 1e-6*sd {
+				t.Errorf("observation %d has the residual %g ± %g, want %g ± %g", some[i], got, deviations[i], want, sd)
 			}
 		}
 	}

@@ -86,21 +86,20 @@ func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	}
 }
 
-// LOOResiduals returns the standardized leave-one-out residuals of some observations. A residual is
-// the target minus its prediction from all other observations, divided by the standard deviation of
-// this difference, noise included.
+// LOOResiduals returns the leave-one-out residuals of some observations, and their standard deviations. A residual is
+// the target minus its prediction from all other observations. Its standard deviation includes the noise.
 //
-// It fits no other GP, because K⁻¹ gives the residual: (K⁻¹(y - mean))_j / √(K⁻¹)_jj (Rasmussen and
+// It fits no other GP, because K⁻¹ gives the residual (K⁻¹(y - mean))_j / (K⁻¹)_jj and its variance 1 / (K⁻¹)_jj (Rasmussen and
 // Williams 2006, equations 5.10 to 5.12). It takes O(len(some)·n_a·(n_a + u)) operations for n_a
 // observations of a task at u rows.
-func (m *GP) LOOResiduals(some []int) []float64 {
+func (m *GP) LOOResiduals(some []int) (residuals, deviations []float64) {
 	place := make([]int, len(m.obs.Y)) // of each observation in its task
 	for _, of := range m.cov.tasks {
 		for i, j := range of {
 			place[j] = i
 		}
 	}
-	out := make([]float64, len(some))
+	residuals, deviations = make([]float64, len(some)), make([]float64, len(some))
 	for k, j := range some {
 		a := m.obs.Task[j]
 		root := make([]float64, len(m.cov.tasks[a]))
@@ -111,7 +110,7 @@ func (m *GP) LOOResiduals(some []int) []float64 {
 			v := dot(row, root)
 			inverse -= v * v
 		}
-		out[k] = m.alpha[j] / math.Sqrt(inverse)
+		residuals[k], deviations[k] = m.alpha[j]/inverse, 1/math.Sqrt(inverse)
 	}
-	return out
+	return residuals, deviations
 }

@@ -340,9 +340,9 @@ func TestLOOResiduals(t *testing.T) {
 		others.At, others.Task, others.Y = drop(o.At), drop(o.Task), slices.Delete(slices.Clone(o.Y), j, j+1)
 		without := testutil.Must(New(p, others))(t)
 		posterior := testutil.Must(without.Posterior(o.X[o.At[j]:o.At[j]+1], []Entry{{0, o.Task[j]}}))(t)
-		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
-		if got := m.LOOResiduals([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-			t.Errorf("observation %d has the residual %g, want %g", j, got, want)
+		want, sd := o.Y[j]-posterior.Mean(0), math.Sqrt(posterior.Variance(0)+p.Noise)
+		if got, deviations := m.LOOResiduals([]int{j}); math.Abs(got[0]-want) > 1e-6*(1+math.Abs(want)) || math.Abs(deviations[0]-sd) > 1e-6*sd {
+			t.Errorf("observation %d has the residual %g ± %g, want %g ± %g", j, got[0], deviations[0], want, sd)
 		}
 	}
 }

@@ -63,11 +63,3 @@ func ExampleLearner_Uncertainties() {
 	// tree or halving at bcast 16x1 32B
 	// less certain far away: true
 }
-
-// The rival is expected to be as fast as the choice. The ratio of the two times has a standard deviation of
-// about a tenth.
-func ExampleRiskOf() {
-	risk := learner.RiskOf([]learner.Rival{{Gap: 0, SD: 0.04}}, metrics.Options{})
-	fmt.Printf("expected slowdown %.3f, mistake with probability %.2f\n", 1+risk.Loss, risk.Mistake)
-	// Output: expected slowdown 1.039, mistake with probability 0.15
-}

@@ -21,13 +21,13 @@ func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, erro
 		}
 	}
 	return &Learner{
-		scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: p.algorithms, gaussian: p.gaussian, noise: p.noise,
+		scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: p.algorithms, posterior: p,
 	}, nil
 }
 
 // predictGaussian returns, for each point, the posterior means minus the lowest of these means.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
-	out := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
+	out := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
 		lowest := math.Inf(1)
 		for _, row := range out {
@@ -40,8 +40,8 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	return out
 }
 
-// Noise returns the noise of the measurements as a Gaussian process estimates it from replicates.
-func (l *Learner) Noise() preprocess.Noise { return l.noise }
+// Posterior returns the posterior of a Gaussian process, nil for forests.
+func (l *Learner) Posterior() *Posterior { return l.posterior }
 
 const (
 	// A measurement counts as noisy if its variance exceeds preprocess.MeasurementNoise by this factor. Its
@@ -62,7 +62,7 @@ func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]
 	var noisy []coll.Measurement
 	for _, m := range ms {
 		out[m.Candidate] = m
-		if l.gaussian != nil && l.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
+		if l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
 			noisy = append(noisy, m)
 		}
 	}
@@ -77,10 +77,10 @@ func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]
 	if len(points) == 0 {
 		return out
 	}
-	means := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
+	means := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for _, m := range noisy {
 		a, known := l.index(m.Algorithm)
-		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.noise.Of(m)) {
+		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.posterior.noise.Of(m)) {
 			delete(out, m.Candidate)
 		}
 	}

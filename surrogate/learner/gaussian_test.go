@@ -157,7 +157,7 @@ func TestTrustedMeasurements(t *testing.T) {
 	}
 	d := learner.Data{Measurements: ms, Replicates: noisyReplicates(ms, 0.1)}
 	l := fitData(t, d, opt)
-	if got, want := math.Sqrt(l.Noise().Of(ms[0])), 0.1/math.Sqrt(2*0.455); math.Abs(got-want) > 0.01 {
+	if got, want := math.Sqrt(l.Posterior().Noise().Of(ms[0])), 0.1/math.Sqrt(2*0.455); math.Abs(got-want) > 0.01 {
 		t.Errorf("deviation %g, want %g", got, want)
 	}
 	if got := l.TrustedMeasurements(ms); len(got) > len(ms)/10 {

@@ -10,7 +10,6 @@ import (
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
-	"tutti/surrogate/gp"
 )
 
 // Model is the name of a kind of model that predicts the times of algorithms.
@@ -92,9 +91,8 @@ type Learner struct {
 	algorithms []coll.Algorithm // sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest // one for each algorithm; nil for a Gaussian process
 	rows       [][]int          // of each forest: indices of its measurements
-	gaussian   *gp.GP           // nil for forests
+	posterior  *Posterior       // nil for forests
 	allowed    metrics.Allowed
-	noise      preprocess.Noise // of the measurements
 }
 
 // Fit trains a model. It returns an error if there are no measurements, or if the model does not support
@@ -180,7 +178,7 @@ func (l *Learner) index(alg coll.Algorithm) (int, bool) {
 // Predict returns predictions in scaled units. The result has a row for each of Algorithms, with a
 // prediction for each point. A lower prediction means a faster algorithm.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
-	if l.gaussian != nil {
+	if l.posterior != nil {
 		return l.predictGaussian(points), nil
 	}
 	rows := preprocess.Rows(points)

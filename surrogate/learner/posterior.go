@@ -22,7 +22,9 @@ type Posterior struct {
 	learned    int // measurements that params were learned from, the first ones
 	noise      preprocess.Noise
 	params     gp.Params
-	gaussian   *gp.GP // with steps and split
+	steps      bool   // gaussian has steps and split
+	gaussian   *gp.GP // one of the two processes
+	withSteps  func() (*gp.GP, error)
 	smooth     func() (*gp.GP, error)
 }
 
@@ -68,13 +70,13 @@ func (p *Posterior) follow(previous *Posterior, d Data) error {
 	p.observe(d)
 	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
 	if sameParams {
-		p.params = previous.params
+		p.params, p.steps = previous.params, previous.steps
 	} else if err := p.learn(d); err != nil {
 		return err
 	}
 	p.noise = p.noise.WithJob(p.params.Job)
 	if sameParams && reflect.DeepEqual(p.obs, previous.obs) { // for example after a replicate that changed no time
-		p.gaussian, p.smooth = previous.gaussian, previous.smooth
+		p.gaussian, p.withSteps, p.smooth = previous.gaussian, previous.withSteps, previous.smooth
 		return nil
 	}
 	return p.condition()
@@ -123,25 +125,44 @@ func (p *Posterior) observe(d Data) {
 	p.obs = p.observations(d.Measurements, d.Earlier)
 }
 
-// learn learns the hyperparameters from the first measurements in d.
+// learn learns the hyperparameters from the first measurements in d. The process has steps and split if
+// that predicts these measurements better; see leaveOneOut.
 func (p *Posterior) learn(d Data) (err error) {
 	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
-	p.params, err = gp.Learn(first, p.prior.Options())
+	if p.params, err = gp.Learn(first, p.prior.Options()); err != nil {
+		return err
+	}
 	if p.params.Job < minJobShare*preprocess.MeasurementNoise {
 		p.params.Job = 0
 	}
-	return err
+	with, err := gp.New(p.params, first)
+	if err != nil {
+		return err
+	}
+	without, err := gp.New(smooth(p.params), first)
+	if err != nil {
+		return err
+	}
+	p.steps = leaveOneOut(with, len(first.Y)) > leaveOneOut(without, len(first.Y))
+	return nil
 }
 
-// condition conditions both Gaussian processes of p, with and without steps, on the observations.
+// smooth returns the hyperparameters without steps and split.
+func smooth(p gp.Params) gp.Params {
+	p.Steps, p.Split = 0, 0
+	return p
+}
+
+// condition conditions the Gaussian processes of p on the observations.
 func (p *Posterior) condition() (err error) {
 	seen := p.obs.Sample(maxObservations)
-	p.gaussian, err = gp.New(p.params, seen)
-	p.smooth = sync.OnceValues(func() (*gp.GP, error) {
-		smooth := p.params
-		smooth.Steps, smooth.Split = 0, 0
-		return gp.New(smooth, seen)
-	})
+	p.withSteps = sync.OnceValues(func() (*gp.GP, error) { return gp.New(p.params, seen) })
+	p.smooth = sync.OnceValues(func() (*gp.GP, error) { return gp.New(smooth(p.params), seen) })
+	if p.steps {
+		p.gaussian, err = p.withSteps()
+	} else {
+		p.gaussian, err = p.smooth()
+	}
 	return err
 }
 
@@ -154,6 +175,9 @@ func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measure
 	}
 	return Observations(ms, index, p.noise, earlier...)
 }
+
+// Noise returns the noise of the measurements, as it is estimated from replicates.
+func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 
 // Smooth returns the Gaussian process without steps and split. It is used to select candidates to measure.
 // With steps, every algorithm would be measured at every point.
@@ -175,10 +199,17 @@ func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
 		}
 	}
 	out := make([]float64, end-first)
-	for i, z := range smooth.LOOResiduals(some) {
-		out[at[i]] = z
+	residuals, deviations := smooth.LOOResiduals(some)
+	for i, r := range residuals {
+		out[at[i]] = r / deviations[i]
 	}
 	return out, nil
+}
+
+// Knows reports whether an algorithm has a measurement.
+func (p *Posterior) Knows(alg coll.Algorithm) bool {
+	_, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms)
+	return known
 }
 
 // Task returns the task of an algorithm in the Gaussian processes. An algorithm without measurements has a

@@ -34,7 +34,7 @@ const (
 	rivalTieBreak = 1e-6
 )
 
-// errForests is the error if a learner of forests is asked for uncertainties or risks.
+// errForests is the error if a learner of forests is asked for uncertainties.
 var errForests = errors.New("forests have no posterior: want model gp")
 
 // Uncertainties returns the uncertainty of the choice at each point. The function can returns the
@@ -42,7 +42,7 @@ var errForests = errors.New("forests have no posterior: want model gp")
 // for the model Forest, and for a point at which no known algorithm can run. It takes O(points · algorithms
 // · n²) operations for n measurements.
 func (l *Learner) Uncertainties(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Uncertainty, error) {
-	if l.gaussian == nil {
+	if l.posterior == nil {
 		return nil, errForests
 	}
 	out := make([]Uncertainty, 0, len(points))
@@ -69,7 +69,7 @@ func (l *Learner) uncertaintiesOfBlock(points []coll.Point, can func(coll.Point)
 			return nil, fmt.Errorf("no known algorithm can run at %v", p)
 		}
 	}
-	posterior, err := l.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
+	posterior, err := l.posterior.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
 	if err != nil {
 		return nil, err
 	}

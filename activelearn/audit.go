@@ -1,0 +1,118 @@
+package activelearn
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"tutti/coll"
+)
+
+// auditStream makes the random numbers of audits independent of all others in the same round. Any odd
+// number would do.
+const auditStream = 0xd1342543de82ef95
+
+// audit is the comparison of the choice with its credible rivals at one point of a stratum. The strata are
+// the message sizes, because times at points of one size tend to be predicted wrong together.
+type audit struct {
+	point  coll.Point
+	choice coll.Algorithm
+	rivals []coll.Algorithm
+}
+
+// planAudits returns an audit for each message size that still needs one. A size does not need one if an
+// audit of it found no mistake, or if nothing remains to be compared at the points of the forecast.
+//
+// Within a size, a point is drawn among those at which something remains to be compared. Its probability is
+// in proportion to its weight and inversely proportional to the time of the candidates to measure. The
+// sizes take positions in the order of the points that the golden section spreads, from a random start.
+func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
+	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
+	for i, p := range f.points {
+		a := f.audit(i)
+		seconds := 0.0
+		for _, c := range a.candidates() {
+			if r.ledger.IsFree(c) {
+				seconds += math.Pow(10, f.logs[i][slices.Index(f.open[i], c.Algorithm)]/float64(f.draws))
+			}
+		}
+		if seconds > 0 && len(a.rivals) > 0 && f.metrics.Weight(i) > 0 && !slices.Contains(r.audited, p.MsgBytes) {
+			bySize[p.MsgBytes] = append(bySize[p.MsgBytes], a)
+			rates[p.MsgBytes] = append(rates[p.MsgBytes], f.metrics.Weight(i)/seconds)
+		}
+	}
+	start := rand.New(rand.NewPCG(r.opt.Seed^auditStream, uint64(round))).Float64()
+	for k, bytes := range slices.Sorted(maps.Keys(bySize)) {
+		_, position := math.Modf(start + float64(k)*(math.Phi-1))
+		passed := floats.CumSum(make([]float64, len(rates[bytes])), rates[bytes])
+		at, _ := slices.BinarySearch(passed, position*passed[len(passed)-1])
+		out = append(out, bySize[bytes][at])
+	}
+	return out
+}
+
+// audit returns the audit of the i-th point.
+func (f *forecast) audit(i int) audit {
+	a := audit{point: f.points[i], choice: f.open[i][f.own[i]]}
+	for k, alg := range f.open[i] {
+		if f.rivals[i][k] {
+			a.rivals = append(a.rivals, alg)
+		}
+	}
+	return a
+}
+
+// candidates returns the choice and its rivals.
+func (a audit) candidates() []coll.Candidate {
+	out := []coll.Candidate{{Point: a.point, Algorithm: a.choice}}
+	for _, alg := range a.rivals {
+		out = append(out, coll.Candidate{Point: a.point, Algorithm: alg})
+	}
+	return out
+}
+
+// Auditing reports whether the next round makes audits.
+func (r *StopRule) Auditing() bool { return r.auditing }
+
+// Audit returns the candidates of the audits that the next round makes.
+func (r *StopRule) Audit() (out []coll.Candidate) {
+	for _, a := range r.audits {
+		for _, c := range a.candidates() {
+			if r.ledger.IsFree(c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// evaluateAudits adds the results of the round's audits to the evaluation. A mistake means that the size
+// needs another audit. So does a choice that could not be measured.
+func (r *StopRule) evaluateAudits(e *Evaluation) {
+	threshold, _ := r.opt.Metrics.Thresholds()
+	e.Audited = slices.Clone(r.audited)
+	if last, ok := r.last(); ok {
+		e.AuditMistakes = last.AuditMistakes
+	}
+	for _, a := range r.audits {
+		seconds := func(alg coll.Algorithm) float64 {
+			c := coll.Candidate{Point: a.point, Algorithm: alg}
+			if !r.ledger.IsDone(c) {
+				return math.Inf(1)
+			}
+			return r.ledger.Measured(c).Seconds
+		}
+		own := seconds(a.choice)
+		mistake := !math.IsInf(own, 1) && slices.ContainsFunc(a.rivals, func(alg coll.Algorithm) bool { return own > (1+threshold)*seconds(alg) })
+		switch {
+		case mistake:
+			e.AuditMistakes++
+		case !math.IsInf(own, 1):
+			e.Audited = append(e.Audited, a.point.MsgBytes)
+		}
+	}
+	slices.Sort(e.Audited)
+}

@@ -1,0 +1,135 @@
+package activelearn
+
+import (
+	"slices"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/metrics"
+)
+
+// auditing returns a rule with one audit at each of three sizes. Its choice is measured in one second.
+func auditing(t *testing.T) *StopRule {
+	t.Helper()
+	var points []coll.Point
+	for _, bytes := range []int64{8, 64, 512} {
+		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: bytes}, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: bytes})
+	}
+	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}
+	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
+	r := &StopRule{ledger: NewLedger(space), watch: NewWatch(Criteria{Slowdown: 1.03, Mistakes: 0.05}, Limits{}), opt: RuleOptions{Source: Predicted}}
+	f := &forecast{draws: 1}
+	for _, p := range space.Points() {
+		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
+		f.logs, f.rivals = append(f.logs, []float64{-3, -3, -1}), append(f.rivals, []bool{false, true, false})
+	}
+	r.audited = []int64{512}
+	r.audits = r.planAudits(1, f)
+	return r
+}
+
+// TestAudits checks that one point of each size is audited whose audit has not passed yet. An audit has the
+// choice and its credible rivals. After a mistake, or without a measured choice, the size is audited again.
+func TestAudits(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		seconds  map[string]float64 // by algorithm; without a time it is not measured
+		passed   bool
+		mistakes int
+	}{
+		{"the choice is the fastest", map[string]float64{"ring": 1, "tree": 1.2}, true, 0},
+		{"a rival is a little faster", map[string]float64{"ring": 1, "tree": 0.95}, true, 0},
+		{"a rival is significantly faster", map[string]float64{"ring": 1, "tree": 0.8}, false, 1},
+		{"the choice failed", map[string]float64{"tree": 1}, false, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := auditing(t)
+			var e Evaluation
+			batch := r.Audit()
+			if len(batch) != 4 || batch[0].MsgBytes != 8 || batch[3].MsgBytes != 64 {
+				t.Fatalf("audit of %v, want two candidates of 8 and of 64 bytes", batch)
+			}
+			for _, c := range batch {
+				if seconds := tc.seconds[c.Algorithm.Name]; seconds > 0 {
+					testutil.NoError(t, r.ledger.Pend(c))
+					testutil.NoError(t, r.ledger.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds}, State: coll.TrialDone}))
+				}
+			}
+			r.evaluateAudits(&e)
+			want := []int64{512}
+			if tc.passed {
+				want = []int64{8, 64, 512}
+			}
+			if !slices.Equal(e.Audited, want) || e.AuditMistakes != 2*tc.mistakes {
+				t.Errorf("%d mistakes, passed %v: want %d and %v", e.AuditMistakes, e.Audited, 2*tc.mistakes, want)
+			}
+		})
+	}
+}
+
+// TestPredictedStop checks when predictions end a campaign: with a high probability of the criteria, no
+// audit and enough points. If the noise does not allow the criteria, the campaign ends as noise-limited.
+func TestPredictedStop(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		points int
+		e      Evaluation
+		want   bool
+		ended  StopReason
+	}{
+		{"met", 40, Evaluation{PConverged: 0.95, PAttainable: 1}, true, ""},
+		{"not met", 40, Evaluation{PConverged: 0.94, PAttainable: 1}, false, ""},
+		{"audits", 40, Evaluation{PConverged: 1, PAttainable: 1, Audits: 1}, false, ""},
+		{"few points", 39, Evaluation{PConverged: 1, PAttainable: 1}, false, ""},
+		{"noise", 40, Evaluation{PAttainable: 0.04}, false, NoiseLimited},
+	} {
+		r := auditing(t)
+		r.ledger = measuredTwice(t, tc.points)
+		tc.e.Source = Predicted
+		if got := r.Observe(tc.e); got != tc.want {
+			t.Errorf("%s: converged %t, want %t", tc.name, got, tc.want)
+		}
+		if got := r.Ended(0, 0); got != tc.ended {
+			t.Errorf("%s: ended by %q, want %q", tc.name, got, tc.ended)
+		}
+	}
+}
+
+// measuredTwice returns a ledger with several points. At the first five, two algorithms have a measurement and one of them
+// a replicate.
+func measuredTwice(t *testing.T, points int) *Ledger {
+	t.Helper()
+	var all []coll.Point
+	for i := range points {
+		all = append(all, coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(1 + i)})
+	}
+	l := NewLedger(coll.NewSpace(all, []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}, func(coll.Candidate) error { return nil }))
+	for _, p := range all[:5] {
+		for _, name := range []string{"ring", "tree", "tree"} {
+			c := coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: name}}
+			testutil.NoError(t, l.Pend(c))
+			testutil.NoError(t, l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1}, State: coll.TrialDone}))
+		}
+	}
+	return l
+}
+
+// TestForecast checks the figures of a forecast from two draws at two points.
+func TestForecast(t *testing.T) {
+	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
+	f := &forecast{
+		choices: choices{points: make([]coll.Point, 2), open: [][]coll.Algorithm{algorithms, algorithms}, own: []int{0, 1}},
+		meets:   func(s metrics.Summary) bool { return s.Mistakes < 0.5 }, rng: Options{}.rng(1),
+		expected: make([]float64, 2), mistakes: make([]float64, 2), logs: [][]float64{{0, 0}, {0, 0}}, rivals: [][]bool{{false, false}, {false, false}},
+	}
+	testutil.NoError(t, f.add([][]float64{{-3, -3}, {-3, -4}}))   // no mistake
+	testutil.NoError(t, f.add([][]float64{{-3, -3.5}, {-3, -6}})) // a mistake at the first point
+	mean := testutil.Must(f.mean())(t)
+	if f.met != 1 || f.attained != 2 || mean.Mistakes != 0.25 || f.upper(mistakes) != 0.5 {
+		t.Errorf("%d of 2 draws meet the criteria, %d can, mistakes %g and at most %g", f.met, f.attained, mean.Mistakes, f.upper(mistakes))
+	}
+	if want := [][]bool{{false, true}, {false, false}}; !slices.EqualFunc(f.rivals, want, slices.Equal) {
+		t.Errorf("credible rivals %v, want %v", f.rivals, want)
+	}
+}

@@ -1,0 +1,115 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/gp"
+)
+
+// MeasuredTime is a measured time, as log10 of seconds, together with the variance of its noise.
+type MeasuredTime struct{ Log, Noise float64 }
+
+// DrawQuery describes times that are drawn together.
+type DrawQuery struct {
+	Points   []coll.Point
+	Open     [][]coll.Algorithm // algorithms at each point; those that the posterior does not know have no time
+	Measured map[coll.Candidate]MeasuredTime
+	Scores   Scores
+	Rand     *rand.Rand
+}
+
+// Draws draws the true times of algorithms at several points from their joint distribution. It is not safe
+// for concurrent use.
+//
+// A measured time differs from the true one by its noise. The others are draws of the posterior. Their
+// deviations from the mean are multiplied by the scale of an error model, and by a factor that gives them
+// the tails of Student's t. All times at one message size have the same factor, because libraries change
+// protocols at sizes. Deviations of different algorithms at a point are strongly correlated, and different
+// factors would hide this.
+type Draws struct {
+	q             DrawQuery
+	options       [][]drawnOption // at each point
+	models        []ErrorModel
+	probabilities distuv.Categorical
+	means         [][]float64 // by algorithm and point
+	sampler       *gp.Sampler
+}
+
+// drawnOption is an open algorithm at a point.
+type drawnOption struct {
+	task     int // -1 if the posterior does not know the algorithm
+	measured bool
+	log, sd  float64 // of a measured time
+}
+
+// Draws returns the draws for a query. It takes O(n³) operations for n distinct points, those of the
+// measurements included.
+func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
+	scores := q.Scores.Smooth
+	if p.steps {
+		scores = q.Scores.Steps
+	}
+	weights, err := probabilities(scores)
+	if err != nil {
+		return nil, err
+	}
+	rows := preprocess.SurrogateRows(q.Points)
+	sampler, err := p.gaussian.Sampler(rows, len(p.algorithms), q.Rand)
+	if err != nil {
+		return nil, fmt.Errorf("draws at %d points: %w", len(rows), err)
+	}
+	d := &Draws{
+		q: q, options: make([][]drawnOption, len(q.Points)),
+		models: errorModels(), probabilities: distuv.NewCategorical(weights, q.Rand),
+		means: p.gaussian.Means(rows, len(p.algorithms)), sampler: sampler,
+	}
+	for i, point := range q.Points {
+		for _, alg := range q.Open[i] {
+			m, measured := q.Measured[coll.Candidate{Point: point, Algorithm: alg}]
+			task, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms)
+			if !known {
+				task = -1
+			}
+			d.options[i] = append(d.options[i], drawnOption{task, measured, m.Log, math.Sqrt(m.Noise)})
+		}
+	}
+	return d, nil
+}
+
+// Next returns one draw: log10 of the seconds of each open algorithm at each point. It is NaN for algorithms
+// that the posterior does not know.
+func (d *Draws) Next() [][]float64 {
+	model, deviations := d.models[int(d.probabilities.Rand())], d.sampler.Draw()
+	factors := map[int64]float64{} // of each message size
+	out := make([][]float64, len(d.options))
+	for i, options := range d.options {
+		out[i] = make([]float64, len(options))
+		for k, o := range options {
+			switch {
+			case o.measured:
+				out[i][k] = o.log + o.sd*d.q.Rand.NormFloat64()
+			case o.task < 0:
+				out[i][k] = math.NaN()
+			default:
+				bytes := d.q.Points[i].MsgBytes
+				if factors[bytes] == 0 {
+					factors[bytes] = model.factor(d.q.Rand)
+				}
+				out[i][k] = d.means[o.task][i] + factors[bytes]*deviations[o.task][i]
+			}
+		}
+	}
+	return out
+}
+
+// factor draws the factor by which a normal variable becomes one of Student's t, times the scale.
+func (m ErrorModel) factor(rng *rand.Rand) float64 {
+	return m.Scale / math.Sqrt(distuv.ChiSquared{K: m.Freedom, Src: rng}.Rand()/m.Freedom)
+}
