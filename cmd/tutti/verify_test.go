@@ -23,11 +23,11 @@ func bcastCampaign(t *testing.T) string {
 	for _, set := range []string{
 		"collectives=bcast", "runner.data=data/A_bcast.csv", "runner.defaults=data/defaults.csv", "runner.recorded=A",
 		"grid.nodes=4,8,16", "grid.ppn=1,2", "model.kind=forest",
-		"stop.slowdown=3", "stop.mistakes=0.9", "stop.patience=1",
+		"stop.machine_time=3s",
 	} {
 		args = append(args, "--set", set)
 	}
-	mustTutti(t, codeDone, args...)
+	mustTutti(t, codeNotConverged, args...)
 	return filepath.Join(dir, "out")
 }
 
