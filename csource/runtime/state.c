@@ -130,21 +130,25 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Duplicates a communicator of all ranks once all ranks call it. This never ends if a rank does not load libtutti. */
+/* Duplicates a communicator of all ranks once all ranks call it. This never ends if a rank does not load libtutti: rank 0
+ * reports it, or rank 1 if it does not hear of rank 0. */
 static void make_world(MPI_Comm of, int rank)
 {
     enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
     double from = PMPI_Wtime();
-    int done = 0, reported = rank != 0;
-    MPI_Request all;
+    int done = 0, heard = 0, reported = 0;
+    MPI_Request first, all;
+    PMPI_Ibcast(&(int){0}, 1, MPI_INT, 0, of, &first);
     for (PMPI_Ibarrier(of, &all); !done; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
         sched_yield();
-        if (reported || PMPI_Wtime() - from < PATIENCE)
+        PMPI_Test(&first, &heard, MPI_STATUS_IGNORE);
+        if (reported || rank > 1 || (rank == 1 && heard) || PMPI_Wtime() - from < PATIENCE)
             continue;
         fprintf(stderr, "tutti: MPI_Init has waited %d s for ranks that are late or do not load libtutti. Set LD_PRELOAD for all ranks: "
                 "mpirun -x LD_PRELOAD passes it to other nodes; for several programs (MPMD), set it for each\n", PATIENCE);
         reported = 1;
     }
+    PMPI_Wait(&first, MPI_STATUS_IGNORE);
     PMPI_Comm_dup(of, &world);
 }
 
