@@ -16,11 +16,10 @@ import (
 // Freedom degrees of freedom, times Scale standard deviations of the posterior.
 type ErrorModel struct{ Scale, Freedom float64 }
 
-// errorModels returns all error models. Scales and degrees of freedom are powers of two: from a quarter to
-// four times the stated deviation, and from tails without variance to tails that are nearly normal.
+// errorModels returns all error models. Scales and degrees of freedom are powers of two.
 func errorModels() (all []ErrorModel) {
-	for scale := 0.25; scale <= 4; scale *= 2 {
-		for freedom := 2.0; freedom <= 16; freedom *= 2 {
+	for scale := 1.0 / maxErrorScale; scale <= maxErrorScale; scale *= 2 {
+		for freedom := minFreedom; freedom <= maxFreedom; freedom *= 2 {
 			all = append(all, ErrorModel{scale, freedom})
 		}
 	}
@@ -34,10 +33,6 @@ type Scores struct {
 	Steps  []float64 `json:"steps,omitempty"`
 	Smooth []float64 `json:"smooth,omitempty"`
 }
-
-// forgetting is the factor by which the score of a measurement falls with each further measurement. Errors
-// change as a model learns. The value is that of Raftery, Kárný and Ettler, Technometrics 52 (2010).
-const forgetting = 0.99
 
 // logDensity returns the log probability density of an error. Its variance is that of the posterior plus
 // that of the noise.

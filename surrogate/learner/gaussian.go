@@ -43,16 +43,6 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 // Posterior returns the posterior of a Gaussian process, nil for forests.
 func (l *Learner) Posterior() *Posterior { return l.posterior }
 
-const (
-	// A measurement counts as noisy if its variance exceeds preprocess.MeasurementNoise by this factor. Its
-	// standard deviation is then more than 6 % of the time. The fastest of several noisy measurements is
-	// often fast by chance.
-	noisyFactor = 9
-	// A noisy measurement is trusted if it differs from the posterior mean by more than this many standard
-	// deviations of its noise. The Gaussian process then cannot explain it.
-	trustedSigma = 3
-)
-
 // TrustedMeasurements returns those measurements of ms that should replace the predictions of their
 // candidates. ms must be the learner's training data. The result omits noisy measurements that are close to
 // their predictions. In this case the prediction is more accurate, because it also uses neighboring

@@ -28,20 +28,6 @@ type Posterior struct {
 	smooth     func() (*gp.GP, error)
 }
 
-const (
-	// maxObservations is the largest number of observations that a posterior uses, since the cost is cubic.
-	// If there are more, it uses those at an evenly distributed sample of the points.
-	maxObservations = 1500
-	// A learned variance between jobs is set to 0 if it is below this fraction of
-	// preprocess.MeasurementNoise. Such a variance would change little and cost time.
-	minJobShare = 0.25
-	// Up to 32 measurements, hyperparameters are learned after every measurement. After that they are
-	// learned whenever the number of measurements has grown by a seventh, since they hardly change in
-	// between. These numbers are our choice.
-	relearnGrowth = 7
-	relearnFirst  = 32
-)
-
 // EmptyPosterior returns a posterior without measurements. Its method Update adds measurements. If prior is
 // nil, the prior is DefaultPrior.
 func EmptyPosterior(prior *Prior) *Posterior {

@@ -24,16 +24,6 @@ type Uncertainty struct {
 	Tie      bool           // single measurements cannot distinguish the two, and PMistake is below the criterion
 }
 
-const (
-	// tieSigma is the largest Gap that counts as a tie. Its unit is the standard deviation of the
-	// difference between two measurements with preprocess.MeasurementNoise.
-	tieSigma = 2
-	// blockPoints is the number of points whose posterior is kept in memory at the same time.
-	blockPoints = 128
-	// rivalTieBreak selects the rival with the smallest gap if no rival has an expected loss.
-	rivalTieBreak = 1e-6
-)
-
 // errForests is the error if a learner of forests is asked for uncertainties.
 var errForests = errors.New("forests have no posterior: want model gp")
 
