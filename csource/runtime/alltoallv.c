@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /* A rank does not know the message sizes of other ranks, so ranks may run different algorithms of this file in the same
- * call. In each algorithm a rank sends one message to each other rank, so the n-th message between two ranks belongs to
- * the n-th call.
+ * call, except for those in phases. In each algorithm a rank sends one message to each other rank, so the n-th message
+ * between two ranks belongs to the n-th call.
  *
- * The algorithms cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that the others
+ * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that the others
  * have sent by the same round. In the earliest round of any rank, all partners are in this round or a later one. A rank
  * that starts all messages at once is past all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
 
@@ -75,3 +75,32 @@ void alltoallv_pairwise(const call *c)
         wait_all(both, 2);
     }
 }
+
+/* Sends the messages of one phase after those of the phase before. Barriers separate the phases. Messages without elements
+ * are left out. Too many ranks for a pattern exchange in pairs. */
+static void in_phases(const call *c, enum way by)
+{
+    if (c->in_place || (uint64_t)c->size * (uint64_t)c->size * sizeof(uint64_t) > MOST_GATHERED) {
+        alltoallv_pairwise(c);
+        return;
+    }
+    const phases_of_pattern *p = pattern_phases(c, by);
+    MPI_Request *all = requests_of(2 * c->size);
+    for (int k = 0; k <= p->n; k++) {
+        int n = 0;
+        if (k > 0 && k < p->n)
+            barrier_bruck(c);
+        for (int r = 0; r < c->size; r++)
+            if (p->of[c->size + r] == k && bytes_of(c->receives.at[r].count, c->receives.type) > 0)
+                start_get_from(c, r, &all[n++]);
+        for (int r = 0; r < c->size; r++)
+            if (p->of[r] == k && bytes_of(c->sends.at[r].count, c->sends.type) > 0)
+                start_put_to(c, r, &all[n++]);
+        wait_all(all, n);
+    }
+    free(all);
+}
+
+void alltoallv_greedy(const call *c) { in_phases(c, GREEDY); }
+
+void alltoallv_scheduled_barrier(const call *c) { in_phases(c, FROM_ALLTOALL); }

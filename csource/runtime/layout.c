@@ -46,6 +46,7 @@ void layout_free(layout *l)
     if (l == NULL)
         return;
     schedule_free(l->alltoall);
+    patterns_free(l->patterns);
     free(l->order);
     free(l);
 }

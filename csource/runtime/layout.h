@@ -24,6 +24,7 @@ struct layout {
     int *position; /* the position of each rank */
     int *group;    /* of each position, level by level */
     schedule *alltoall; /* of this rank; NULL: not computed yet */
+    struct pattern *patterns; /* of alltoallv, the newest first */
 };
 
 /* Returns the layout of ranks: rank r is at place[r]. path holds one number for each place and level. Two places
@@ -44,6 +45,13 @@ const int *topology_path(void);
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);
+/* Writes the phase of the message between each two ranks, -1 for a rank and itself. Returns the number of phases. */
+int alltoall_phases(const layout *l, int *phase);
+
+/* pattern.c */
+
+typedef struct pattern pattern;
+void patterns_free(pattern *p);
 
 #pragma GCC visibility pop
 

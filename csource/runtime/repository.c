@@ -54,6 +54,8 @@ const algorithm repository[] = {
     {ALLTOALL, "recursive_doubling", alltoall_recursive_doubling, POWER_OF_TWO, NULL},
     {ALLTOALLV, "linear", alltoallv_linear, 0, NULL},
     {ALLTOALLV, "pairwise", alltoallv_pairwise, 0, NULL},
+    {ALLTOALLV, "greedy", alltoallv_greedy, LAYOUT | TOGETHER, NULL},
+    {ALLTOALLV, "scheduled_barrier", alltoallv_scheduled_barrier, LAYOUT | TOGETHER, NULL},
     {BARRIER, "linear", barrier_linear, ONE_BY_ONE, NULL},
     {BARRIER, "recursive_doubling", barrier_recursive_doubling, 0, NULL},
     {BARRIER, "bruck", barrier_bruck, 0, NULL},

@@ -21,6 +21,7 @@ enum {
     GATHERS = 256,         /* no requirement: each rank holds the vectors of all ranks, which together are at most MOST_GATHERED */
     SIGNALS = 64,          /* no requirement: its messages carry no flag. Some of them are signals, with another tag */
     USERS = 512,           /* no requirement: it is a user_algorithm */
+    TOGETHER = 1024,       /* no requirement: in a call of alltoallv it serves all ranks or none, so it needs a rule for all sizes */
 };
 
 enum { MOST_GATHERED = 64 << 20 }; /* bytes */
@@ -59,7 +60,8 @@ void alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoal
 void alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
 void alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
 void alltoall_simple(const call *c), alltoall_windows(const call *c);
-void alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
+void alltoallv_greedy(const call *c), alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
+void alltoallv_scheduled_barrier(const call *c);
 void barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
 void bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_linear(const call *c);
 void bcast_binomial_depth_first(const call *c), bcast_knomial(const call *c), bcast_magpie(const call *c);
@@ -102,6 +104,20 @@ void start_receive(const call *c, char *into, int n, int from, MPI_Request *r);
 void send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from);
 void wait_all(MPI_Request *r, int n);
 void wait_receives(const call *c, MPI_Request *r, int n, int count); /* of receives of count elements each, which may bring the flag */
+
+/* pattern.c: the messages of an alltoallv in phases. */
+
+enum way { GREEDY, FROM_ALLTOALL };
+
+/* of holds the phase of this rank's message to each rank, then from each rank. Messages in phase n were not known when the
+ * schedule was made. */
+typedef struct {
+    int n, *of;
+} phases_of_pattern;
+
+/* Returns the schedule of a call's messages. All ranks must call this function, and the result is valid until the next
+ * call of it. The call needs a layout and is not in place. */
+const phases_of_pattern *pattern_phases(const call *c, enum way by);
 
 /* exchange.c: exchanges of one block between each two ranks. The block for rank 0 begins at out, and the block for
  * each further rank begins step elements later. */

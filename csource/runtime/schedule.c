@@ -267,6 +267,25 @@ static schedule *steps_of(maker *k, int phases)
     return s;
 }
 
+static void plan_free(plan *p)
+{
+    free(p->ranks);
+    free(p->first);
+    free(p->receiver);
+    free(p->all);
+}
+
+int alltoall_phases(const layout *l, int *phase)
+{
+    plan p = plan_new(l);
+    for (int i = 0; i < l->size * l->size; i++)
+        phase[i] = -1;
+    for (long i = 0; i < p.sent; i++)
+        phase[p.all[i].from * l->size + p.all[i].to] = p.all[i].phase;
+    plan_free(&p);
+    return p.phases;
+}
+
 static schedule *schedule_new(const layout *l, int rank)
 {
     plan p = plan_new(l);
@@ -281,10 +300,7 @@ static schedule *schedule_new(const layout *l, int rank)
     free(k.turns);
     free(k.last);
     free(k.received);
-    free(p.ranks);
-    free(p.first);
-    free(p.receiver);
-    free(p.all);
+    plan_free(&p);
     return s;
 }
 

@@ -474,7 +474,10 @@ struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 int row_serves_all(const struct row *r)
 {
     const band *b = r->bands;
-    while (b->pick.algorithm != NULL && b->up_to < MOST_BYTES)
-        b++;
-    return b->pick.algorithm != NULL;
+    int together = 0;
+    for (; b->pick.algorithm != NULL && b->up_to < MOST_BYTES; b++)
+        together |= b->pick.algorithm->needs & TOGETHER;
+    if (b->pick.algorithm == NULL)
+        return 0;
+    return b == r->bands || !(together | (b->pick.algorithm->needs & TOGETHER));
 }
