@@ -458,6 +458,8 @@ func TestLiveAlltoallv(t *testing.T) {
 		"0-1000000 linear":                              "saw library_default",
 		"1-4611686018427387904 linear":                  "saw library_default",
 		"0-100 linear,102-4611686018427387904 pairwise": "saw library_default",
+		"0-4611686018427387904 greedy":                  "saw greedy",
+		"0-100 linear,101-4611686018427387904 greedy":   "saw library_default",
 	} {
 		table := "tutti-table 1\n"
 		for r := range strings.SplitSeq(rules, ",") {

@@ -42,6 +42,8 @@ ethernet() {
 		ours "$@" alltoall 64,1024,4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier \
 			simple modified_bruck=2 mesh_3d recursive_doubling pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
 			pair_light_barrier pair_barrier pair_barrier=8
+		ours "$@" alltoallv 4096,65536,1048576 linear pairwise greedy scheduled_barrier
+		theirs "$@" alltoallv 4096,65536,1048576 mpich ompi
 		theirs "$@" alltoall 64,1024,4096,32768,131072 mpich ompi ring pair basic_linear
 	done
 }

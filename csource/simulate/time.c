@@ -2,7 +2,8 @@
  * start at the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the
  * microseconds until the last rank is done. ALGORITHM is an algorithm of libtutti, with a parameter as
  * NAME=NUMBER, or the word library for the algorithm that SMPI is set to. SIZES are in bytes, defined as in
- * tables. */
+ * tables. In an alltoallv a size is that of the longest messages. On average a quarter of the pairs of ranks have a message,
+ * whose size is a power of two from a 256th to all of it, each equally likely. */
 #include "serve.h"
 
 #include <smpi/smpi.h>
@@ -21,6 +22,24 @@ static collective collective_of(const char *name)
     return (collective)i;
 }
 
+/* Returns the bytes of a message of an alltoallv. */
+static int block_of(int from, int to, int bytes)
+{
+    unsigned drawn = (unsigned)(from * size + to) * 2654435761u >> 16; /* Knuth's multiplicative hash */
+    return drawn % 4 == 0 ? bytes >> drawn / 4 % 9 : 0;
+}
+
+static arguments alltoallv_of(int bytes)
+{
+    int *n = allocate(4 * (size_t)size, sizeof *n), *places = n + 2 * size; /* all blocks are at the begin of the buffers */
+    for (int r = 0; r < size; r++) {
+        n[r] = block_of(rank, r, bytes);
+        n[size + r] = block_of(r, rank, bytes);
+    }
+    return (arguments){.what = ALLTOALLV, .send = sent, .stype = MPI_BYTE, .recv = got, .rtype = MPI_BYTE,
+                       .scounts = n, .counts = n + size, .sdispls = places, .displs = places};
+}
+
 /* Returns a call with the given number of bytes. Reductions use floats. */
 static arguments call_of(collective what, int bytes)
 {
@@ -35,6 +54,7 @@ static void library(const arguments *a)
     switch (a->what) {
     case ALLGATHER: PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
     case ALLREDUCE: PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on); break;
+    case ALLTOALLV: PMPI_Alltoallv(a->send, a->scounts, a->sdispls, a->stype, a->recv, a->counts, a->displs, a->rtype, on); break;
     case ALLTOALL: PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
     case BCAST: PMPI_Bcast(a->recv, a->rcount, a->rtype, 0, on); break;
     case REDUCE: PMPI_Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, 0, on); break;
@@ -77,7 +97,7 @@ static double run(const pick *p, arguments *a, int bytes, double at)
 
 static void time_size(collective what, int bytes, int n, char **names)
 {
-    arguments a = call_of(what, bytes);
+    arguments a = what == ALLTOALLV ? alltoallv_of(bytes) : call_of(what, bytes);
     for (int i = 0; i < n; i++) {
         pick p = pick_of(what, names[i]);
         double took = 0;

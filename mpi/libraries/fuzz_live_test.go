@@ -77,7 +77,8 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 }
 
 // widen changes the rules of a table so that they apply to any number of nodes, and some of them to only
-// one order of ranks. It splits the rules of alltoallv by message size. Ranks of one call, whose sizes
+// one order of ranks. If the first rule of alltoallv names an algorithm that sends in phases, the rule applies to
+// any number of ranks. Otherwise alltoallv gets rules split by message size. Ranks of one call, whose sizes
 // differ, then run different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
@@ -91,7 +92,12 @@ func widen(path string) error {
 	const most = 1 << 62
 	all := libtutti.Range{Low: 1, High: 4}
 	var rules []libtutti.Rule
-	for low := int64(0); low < most; {
+	low, first := int64(0), slices.IndexFunc(table.Rules, func(r libtutti.Rule) bool { return r.Collective == coll.Alltoallv })
+	if first >= 0 && slices.Contains([]string{"greedy", "scheduled_barrier"}, table.Rules[first].Algorithm.Name) {
+		rules = append(rules, table.Rules[first])
+		rules[0].Ranks, rules[0].PPN, low = all, all, most
+	}
+	for low < most {
 		band := libtutti.Rule{Collective: coll.Alltoallv, Ranks: all, PPN: all, Bytes: libtutti.Range{Low: low, High: low + low/3}}
 		band.Algorithm = coll.Algorithm{Name: []string{"linear", "pairwise"}[len(rules)%2]}
 		if low > 1<<20 {
