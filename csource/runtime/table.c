@@ -474,7 +474,7 @@ struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 int row_serves_all(const struct row *r)
 {
     const band *b = r->bands;
-    int together = 0;
+    unsigned together = 0;
     for (; b->pick.algorithm != NULL && b->up_to < MOST_BYTES; b++)
         together |= b->pick.algorithm->needs & TOGETHER;
     if (b->pick.algorithm == NULL)
