@@ -8,9 +8,9 @@
  * call, except for those in phases. In each algorithm a rank sends one message to each other rank, so the n-th message
  * between two ranks belongs to the n-th call.
  *
- * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that the others
- * have sent by the same round. In the earliest round of any rank, all partners are in this round or a later one. A rank
- * that starts all messages at once is past all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
+ * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that
+ * the others have sent by the same round. In the earliest round of any rank, all partners are in this round or a later one.
+ * A rank that starts all messages at once is past all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
 
 /* Starts a message with any number of elements. */
 #if LONG_COUNTS

@@ -36,6 +36,8 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
     void *to = a->recv;
     if (is_reduction(a->what))
         return a->send == to && rcount > 0;
+    if (a->what == ALLTOALLV && (a->stype != a->rtype || a->scounts != a->counts))
+        return 0; /* no library refuses it, and a gather would write to the buffer */
     PMPI_Type_get_extent(a->rtype, &lower, &extent);
     if (a->what == ALLGATHER || a->what == GATHER)
         to = moved(to, rank * rcount * extent);

@@ -11,7 +11,7 @@
  * contention for any sizes. Phases then take at most about a tenth longer. */
 enum { DIFFERENCE = 10 };
 
-enum { MOST_PATTERNS = 16 }; /* of a communicator, of each way */
+enum { MOST_PATTERNS = 16 }; /* of a communicator */
 
 struct pattern {
     phases_of_pattern phases;

@@ -139,7 +139,7 @@ static void make_world(MPI_Comm of, int rank)
     int done = 0, heard = 0, reported = 0;
     MPI_Request first, all;
     PMPI_Ibcast(&(int){0}, 1, MPI_INT, 0, of, &first);
-    for (PMPI_Ibarrier(of, &all); !done; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
+    for (PMPI_Ibarrier(of, &all); !done || !heard; PMPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
         sched_yield();
         PMPI_Test(&first, &heard, MPI_STATUS_IGNORE);
         if (reported || rank > 1 || (rank == 1 && heard) || PMPI_Wtime() - from < PATIENCE)
@@ -148,7 +148,6 @@ static void make_world(MPI_Comm of, int rank)
                 "mpirun -x LD_PRELOAD passes it to other nodes; for several programs (MPMD), set it for each\n", PATIENCE);
         reported = 1;
     }
-    PMPI_Wait(&first, MPI_STATUS_IGNORE);
     PMPI_Comm_dup(of, &world);
 }
 
