@@ -143,8 +143,8 @@ func slowAlgorithm(t *testing.T, file, algorithm string) string {
 	return out.String()
 }
 
-// TestEarlierSavesMachineTime checks how much machine time earlier measurements save. On an unchanged
-// machine the campaign needs a third of the time. If one algorithm became slower, it needs half.
+// TestEarlierSavesMachineTime checks that with earlier measurements a campaign needs half of the machine
+// time, on an unchanged machine and if one algorithm became slower.
 func TestEarlierSavesMachineTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole campaigns")
@@ -153,7 +153,7 @@ func TestEarlierSavesMachineTime(t *testing.T) {
 output: out
 libraries: [{name: openmpi, version: "4.1.4"}]
 collectives: [bcast]
-grid: {nodes: [2, 8, 32], ppn: [1, 4], sizes: [16, 1KiB, 8KiB, 64KiB, 256KiB, 1MiB]}
+grid: {nodes: [2, 8, 32], ppn: [1, 4], sizes: [16, 128, 1KiB, 8KiB, 32KiB, 64KiB, 256KiB, 1MiB]}
 runner: {data: [in.csv], names: data/names.csv, noise: 0.02}
 hpo: {trials: 0}
 `
@@ -173,7 +173,7 @@ hpo: {trials: 0}
 		{Library: "openmpi", Version: "4.1.4", Collective: coll.Bcast, Measurements: first.Ledger.Measurements()},
 	}}}
 	whole := first.Ledger.CostSeconds()
-	if again := tune("2", unchanged, from).Ledger.CostSeconds(); again > whole/3 {
+	if again := tune("2", unchanged, from).Ledger.CostSeconds(); again > whole/2 {
 		t.Errorf("unchanged machine: %.3g s after %.3g s", again, whole)
 	}
 	if slow := tune("3", slowAlgorithm(t, "A_bcast.csv", "NTSL"), from).Ledger.CostSeconds(); slow > whole/2 {

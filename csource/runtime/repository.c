@@ -112,6 +112,8 @@ int repository_fits(const algorithm *a, int ranks)
     const tutti_algorithm *own = a->needs & USERS && a != &user_missing ? ((const user_algorithm *)a)->own : NULL;
     if (a == &user_missing || (own != NULL && (ranks < own->min_ranks || (own->max_ranks > 0 && ranks > own->max_ranks))))
         return 0;
+    if ((a->needs & TOGETHER) && ranks > MOST_TOGETHER)
+        return 0;
     if ((a->needs & POWER_OF_TWO) && ranks != floor_power_of_two(ranks))
         return 0;
     return !(a->needs & EVEN) || ranks % 2 == 0;
