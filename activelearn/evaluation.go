@@ -44,8 +44,7 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// SlowdownUpper and MistakesUpper are upper ends, below which the figures are with a probability of
-	// 95 %. Both are zero if Slowdown and Mistakes are measured instead of predicted.
+	// SlowdownUpper and MistakesUpper are upper 95 % limits of Slowdown and Mistakes. Both are zero if Slowdown and Mistakes are measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 	// Outliers is the number of outliers that the next round measures again. A campaign does not stop while

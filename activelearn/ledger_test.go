@@ -269,8 +269,8 @@ func TestLedgerSecondMeasurement(t *testing.T) {
 	}
 }
 
-// TestLedgerReplacesDisturbedMeasurement checks a second time that is faster than noise explains. The first
-// measurement must have been disturbed, so the second one replaces it. A slower second time replaces
+// TestLedgerReplacesDisturbedMeasurement measures a candidate twice. If the second time is faster than noise
+// explains, the first measurement was disturbed, and the second replaces it. A slower second time replaces
 // nothing. Slices that Measurements returned earlier must not change.
 func TestLedgerReplacesDisturbedMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))

@@ -10,8 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestLiveUsers checks that the conformance program tests algorithms of users, and that each wrong object costs
-// one line. A table selects algorithms of users. Without their object the MPI library serves.
+// TestLiveUsers checks that the conformance program tests algorithms of users, that one line reports each wrong
+// object, and that a table selects algorithms of users. If their object is missing, the MPI library runs its own.
 func TestLiveUsers(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

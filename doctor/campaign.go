@@ -363,8 +363,8 @@ func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want Needed
 	return c
 }
 
-// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. The text in how is appended
-// to the line of this broadcast.
+// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. The parameter how is a text
+// that the line of this broadcast ends with.
 func planOf(start *trial, how string) string {
 	nodes := max(1, len(start.hosts))
 	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nabort_factor 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",

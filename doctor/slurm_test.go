@@ -152,7 +152,7 @@ func TestSrunArgs(t *testing.T) {
 	}
 }
 
-// TestSchedulers checks the scheduler in a Set: allocation inside a job, slurm outside.
+// TestSchedulers checks which scheduler doctor suggests: "allocation" inside a Slurm job, "slurm" outside.
 func TestSchedulers(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc", mpichMark)

@@ -226,7 +226,8 @@ func (s Setup) exports(settings []Setting) []byte {
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// tcl returns settings as lines of a module. Unloading a module removes its settings, readable or not.
+// tcl returns settings as lines of a module. Loading checks that the files exist and can be read. Unloading
+// removes the settings without this check.
 func (s Setup) tcl(settings []Setting, indent string) string {
 	var b strings.Builder
 	var files []string

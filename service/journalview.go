@@ -198,7 +198,7 @@ func (s *summary) addProblemLocked(p journal.Problem) {
 	}
 }
 
-// Progress returns the progress of the campaign.
+// Progress returns how far the campaign is: its state, rounds and used budgets.
 func (s *summary) Progress() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()

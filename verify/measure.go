@@ -142,7 +142,7 @@ func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding
 	return found
 }
 
-// measurer measures the blocks of one pass.
+// measurer runs the launches of one pass over the test points, block by block.
 type measurer struct {
 	*Session
 	pass     Pass

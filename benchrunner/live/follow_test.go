@@ -37,8 +37,8 @@ func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, s
 }
 
 // TestScriptFollowsPlan checks that the script of a job runs each launch on the planned groups of nodes,
-// after the launches that the plan names. The job may get other parts of switches than planned. Then a
-// launch that does not fit into its groups runs alone.
+// after the launches that the plan names. If the nodes of the job are distributed over the switches in
+// another way than planned, a launch that does not fit into its groups runs alone.
 func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {

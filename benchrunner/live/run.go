@@ -77,8 +77,8 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	return r
 }
 
-// restore records the ended jobs of an earlier run. A job has decided something if one of its
-// requests has a trial and no later job contains this request.
+// restore records the ended jobs of an earlier run. A request with a trial was decided by the last
+// job that contains it.
 func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })

@@ -58,7 +58,7 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group puts all cases into one launch whose library can start with the same settings. Small sizes come
+// Group divides cases into launches. All cases whose settings of the MPI library agree share a launch. Small sizes come
 // first, so that a crash at a large size loses few cases. For each collective and size, the library's
 // default comes first, so that much slower algorithms are aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {

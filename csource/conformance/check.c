@@ -187,7 +187,8 @@ static void expect_reduction(const arguments *a, int form)
     free(next);
 }
 
-/* Returns how many ints of the receive buffer are compared: all, including ints that no call may write. */
+/* Returns how many ints of the receive buffer are compared. A rank that receives compares the whole buffer, since a call must not
+ * change the ints beyond its result. */
 static int promised(const arguments *a)
 {
     switch (a->what) {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The nodes of a communicator, by the positions of their ranks. */
+/* The nodes of a communicator. A node is a range of positions of ranks in depth-first order. */
 typedef struct {
     int n, own;    /* the number of nodes, and this rank's node */
     int *first;    /* the position at which each node begins, and the end of the last one */
@@ -72,8 +72,8 @@ void allreduce_two_level(const call *c) { allreduce_by_nodes(c, allreduce_recurs
 /* The allreduce on two levels for long vectors, with Rabenseifner's algorithm among the nodes. */
 void allreduce_two_level_rabenseifner(const call *c) { allreduce_by_nodes(c, allreduce_rabenseifner); }
 
-/* Sends the blocks of some nodes to the next node, and receives blocks from the previous node. The array blocks is
- * sorted by position. */
+/* Passes the blocks of all nodes round a ring of leaders. In each step a leader sends the blocks of one node to the next leader,
+ * and receives those of another node from the previous one. The array blocks is sorted by position. */
 static void pass_on(const call *top, const nodes *all, char *blocks)
 {
     int n = top->count, next = after(top, top->rank, 1), before = after(top, top->rank, -1);

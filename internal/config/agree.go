@@ -52,7 +52,7 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// readUsers reads which algorithms of users the libraries have.
+// readUsers reads the algorithms that users add to each library.
 func (c *Campaign) readUsers(fault func(key string, err error)) {
 	for i := range c.Libraries {
 		lib := &c.Libraries[i]

@@ -77,10 +77,10 @@ func joined(t *testing.T, grid, off Set, sizes bool) Set {
 }
 
 // TestBetweenPowersOfTwo checks selections at points between powers of two: other numbers of nodes and other
-// sizes. A campaign measures until the criteria hold on its grid: powers of two, with and without the numbers of
-// nodes between them, and with sizes that join. Its selection must beat the defaults of both libraries, and
-// forests that learn from the same number of random measurements. With these numbers of nodes it must meet the
-// criterion for mistakes. Figures are means over seeds.
+// sizes. There are three grids: powers of two, powers of two and numbers of nodes between them, and the same
+// with sizes that campaigns add. A campaign measures until the criteria hold on its grid. Its selection must
+// beat the defaults of both libraries, and forests that learn from the same number of random measurements.
+// With numbers of nodes between powers of two it must meet the criterion for mistakes. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {

@@ -9,9 +9,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Contenders: strategies whose stop or model differs from that of a campaign.
+// Names of contenders. A contender is a strategy with another stopping rule or another model than a campaign has.
 const (
-	ownStop          = "own-stop"         // regret until it stops by its own predictions
+	ownStop          = "own-stop"         // the strategy "regret", stopped by its own predictions
 	publishedFACT    = "fact"             // as published (Wilkins et al., ExaMPI 2021)
 	publishedACCLAiM = "acclaim"          // as published (Wilkins et al., CLUSTER 2022)
 	publishedRandom  = "random-published" // random points for forests, with which FACT was compared

@@ -29,7 +29,7 @@ type Options struct {
 	Workers  int           // replays at the same time; never changes a result
 	Model    learner.Model // empty: campaign.ModelFor chooses
 	// If Selected is set, the evaluated selection is the one that the library would get, which prefers
-	// measurements to predictions. All strategies then have the initial design of regret.
+	// measurements to predictions. All strategies then begin with the same points as the strategy "regret".
 	Selected bool
 	ToShare  float64 // share of the candidates to measure even if the criteria hold earlier
 }

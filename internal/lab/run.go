@@ -197,7 +197,7 @@ func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options
 	return out, nil
 }
 
-// replayed runs a campaign on recorded data. The truth determines whether the criteria hold.
+// replayed runs a campaign on recorded data. The criteria are evaluated with the recorded times of all candidates.
 func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {

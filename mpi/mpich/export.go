@@ -362,9 +362,9 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed rewrites a subtree of the library so that it can stand below other conditions: it replaces < by <=
-// and adjusts the limit. MPICH evaluates comm_size<N as comm_size<=N unless it resolves the condition for
-// each communicator. The result describes what the library does, not the text of its tree.
+// closed rewrites a subtree of the library so that it can stand below other conditions: x<N becomes x<=N-1.
+// The exception is comm_size<N, which becomes comm_size<=N unless resolved is set, because MPICH evaluates it
+// so. The result describes what the library does, not the text of its tree.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {

@@ -33,7 +33,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// addHanLayouts adds all layouts of jobs that coll/han serves, because their rules depend on the layout.
+// addHanLayouts adds to the selection the layouts on several nodes, which coll/han serves: the rules of coll/han
+// depend on the layout.
 func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
 	for _, r := range rows {
 		l := r.Point.Layout()

@@ -83,9 +83,9 @@ func disable(components []component) []selection.Setting {
 // name and the suffix.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns the parameters that at least one algorithm of the collective has. Other parameters
-// have no control variable. A forced allgather reads faninout from the variable for trees. Other
-// collectives read it from the variable for chains.
+// tunedParams returns those parameters with a control variable that at least one algorithm of the collective
+// has. Open MPI reads the radix "faninout" of an allgather from its variable for trees, that of other
+// collectives from its variable for chains.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"
 	if c == coll.Allgather {

@@ -94,7 +94,8 @@ func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	return out
 }
 
-// partLevels returns the rules for the parts of the algorithm simple, if they select a component.
+// partLevels returns the rules for the two parts of the algorithm "simple", between nodes and within nodes. A
+// part whose rules select coll/tuned at all sizes is left out.
 func partLevels(rules []rule) []hanLevel {
 	var out []hanLevel
 	for _, level := range []string{between, within} {

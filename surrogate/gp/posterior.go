@@ -262,10 +262,10 @@ func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }
 
-// Condition makes entry i pending: it conditions all covariances on one more noisy observation of the
-// entry, whose value does not matter. For each entry it returns the covariance with this observation,
-// divided by the observation's standard deviation. The variance of the entry falls by the square of the
-// returned number. It takes O(len(entries)·u) operations.
+// Condition updates the covariances of all entries as if entry i were observed once more. Covariances do not
+// depend on the observed value. For each entry it returns the covariance with this observation, divided by the
+// observation's standard deviation. The square of this number is what the variance of the entry loses. It takes
+// O(len(entries)·u) operations for u distinct points of the training data.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

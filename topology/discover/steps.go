@@ -73,7 +73,7 @@ func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels
 	return nil
 }
 
-// mergeSteps merges the step with the index at with the next step.
+// mergeSteps merges steps[at] and steps[at+1].
 func mergeSteps(steps []step, at int) []step {
 	a, b := steps[at], steps[at+1]
 	joined := step{level: (a.level*a.weight + b.level*b.weight) / (a.weight + b.weight), weight: a.weight + b.weight}

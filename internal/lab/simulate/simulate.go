@@ -1,6 +1,6 @@
 // Package simulate replays applications with recorded times, one run after another, under
-// policies that choose the algorithm of each call and learn from its time. The policies explore
-// and learn run the C code of libtutti. Package online learns between runs.
+// policies that choose the algorithm of each call and learn from its time. The policies "explore"
+// and "learn" run the C code of libtutti. Package online learns between runs.
 //
 //	trace, err := preprocess.ReadTrace("app.csv")
 //	...

@@ -32,8 +32,8 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// forced checks the forcing of one candidate. Candidates that share a launch must write the same control
-// variables with different values, so that no candidate inherits a value from the previous one.
+// forced checks the forcing of one candidate. All candidates of a launch must write the same control variables:
+// otherwise one inherits a value from the previous one. Their values must differ, or they would run the same algorithm.
 func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
 	feasible := cat.Check(c) == nil

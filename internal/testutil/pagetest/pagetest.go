@@ -218,8 +218,8 @@ func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error
 	return fmt.Errorf("no word of the download")
 }
 
-// CheckModules checks the syntax of the JavaScript modules that match pattern. It also runs the node tests
-// in the folder tests.
+// CheckModules checks the syntax of the JavaScript modules that match pattern. It also runs the JavaScript
+// tests in the folder tests with Node.js.
 func CheckModules(t *testing.T, pattern, tests string) {
 	t.Helper()
 	node, err := exec.LookPath("node")

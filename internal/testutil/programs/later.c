@@ -1,6 +1,5 @@
-/* later [session]: makes collective calls that end later than the functions that begin them: nonblocking ones, and with
- * MPI 4 persistent ones. It learns of their ends by each function of MPI that tells them. With the argument it uses a
- * session instead of MPI_Init. */
+/* later [session]: makes nonblocking collective calls, and with MPI 4 persistent ones. It completes them with each function
+ * that MPI has for this: MPI_Wait, MPI_Test and so on. With the argument it uses a session instead of MPI_Init. */
 #include <mpi.h>
 #include <stdio.h>
 
