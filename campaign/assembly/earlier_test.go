@@ -146,9 +146,7 @@ func slowAlgorithm(t *testing.T, file, algorithm string) string {
 // TestEarlierSavesMachineTime checks that with earlier measurements a campaign needs half of the machine
 // time, on an unchanged machine and if one algorithm became slower.
 func TestEarlierSavesMachineTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
+	testutil.NeedAllCases(t)
 	const file = `name: bcast
 output: out
 libraries: [{name: openmpi, version: "4.1.4"}]
