@@ -11,10 +11,6 @@ import (
 	"tutti/coll"
 )
 
-// auditStream makes the random numbers of audits independent of all others in the same round. Any odd
-// number would do.
-const auditStream = 0xd1342543de82ef95
-
 // audit is the comparison of the choice with its credible rivals at one point of a stratum. The strata are
 // the message sizes, because times at points of one size tend to be predicted wrong together.
 type audit struct {

@@ -38,12 +38,14 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 		if i == 0 || r.points()[i-1].Layout() != high.Layout() {
 			continue
 		}
-		at, choice, other := r.points()[i-1], choose(r.points()[i-1]), choose(high)
-		if r.opt.Weight != nil && r.opt.Weight(at) == 0 {
+		low := r.points()[i-1]
+		choice, other := choose(low), choose(high)
+		if choice == other || r.opt.Weight != nil && r.opt.Weight(low) == 0 {
 			continue
 		}
+		at := low
 		var ok bool
-		if at.MsgBytes, ok = coll.Halfway(at.MsgBytes, high.MsgBytes); !ok || choice == other {
+		if at.MsgBytes, ok = coll.Halfway(low.MsgBytes, high.MsgBytes); !ok {
 			continue
 		}
 		if choose(at) == other {

@@ -155,7 +155,7 @@ func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }
 
-// upper returns the upper end of a figure, below which it is with the probability confidence.
+// upper returns the upper limit of a figure at the level confidence.
 func (f *forecast) upper(figure func(metrics.Summary) float64) float64 {
 	return stat.Quantile(confidence, stat.Empirical, f.values(figure), nil)
 }

@@ -185,6 +185,8 @@ const (
 	drawStream = 0xbf58476d1ce4e5b9
 	// betweenStream does the same for the draws between sizes.
 	betweenStream = 0x94d049bb133111eb
+	// auditStream does the same for the points of audits.
+	auditStream = 0xd1342543de82ef95
 )
 
 // SamplePoints draws the points at which a round's selection is evaluated. They are in the order of

@@ -22,6 +22,10 @@ const objectsVariable = "TUTTI_ALGORITHMS"
 // userInterface is the version of the array tutti_algorithms that libtutti can read.
 const userInterface = 1
 
+// userNeeds is the number of requirements of users' algorithms. They are the first elements of guarded: bit i of
+// userEntry.Needs stands for guarded[i].
+const userNeeds = 5
+
 // userEntry is an element of the array tutti_algorithms, without the pointer to its function; see
 // csource/runtime/tutti_algorithm.h.
 type userEntry struct {
@@ -108,10 +112,10 @@ func (e userEntry) user() (u mpi.User, err error) {
 	if u.Collective, err = coll.ParseCollective(text(e.Collective[:])); err != nil {
 		return u, fmt.Errorf("want a collective like reduce_scatter: %w", err)
 	}
-	if e.Needs >= 1<<5 || e.MinRanks < 0 || e.MaxRanks < 0 {
+	if e.Needs >= 1<<userNeeds || e.MinRanks < 0 || e.MaxRanks < 0 {
 		return u, errors.New("want known requirements")
 	}
-	for i, r := range guarded[:5] {
+	for i, r := range guarded[:userNeeds] {
 		if e.Needs&(1<<i) != 0 {
 			u.Needs = append(u.Needs, r)
 		}
