@@ -2,7 +2,6 @@ package config
 
 import (
 	"strings"
-	"time"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -21,107 +20,110 @@ type field struct {
 	value   value
 }
 
-// fields returns every key of campaign files, in the order of the template.
-func fields() []field {
+// optional is the default of keys that may be missing and have no default.
+var optional any = struct{}{}
+
+// fields returns every key of campaign files, in the order of the template. Reading a key sets a field of c.
+func fields(c *Campaign) []field {
 	return []field{
-		{"name", "name of the campaign: letters, digits, ._-", nil, text(func(c *Campaign) *string { return &c.Name }, isName)},
-		{"machine", "name of the machine in the report", "", text(func(c *Campaign) *string { return &c.Machine }, anything)},
-		{"site", "profile of the site: a file with the keys machine, runner.* and slurm.*, and libraries by name (path, launcher, env and so on); it sets what this file leaves out", "", text(func(c *Campaign) *string { return &c.Site }, anything)},
-		{"seed", "seed of all random numbers; with runner.kind replay the same seed gives the same campaign, on a machine times differ from run to run", 1, seed()},
-		{"output", "folder of the journal, the report and the selection files", nil, text(func(c *Campaign) *string { return &c.Output }, notEmpty)},
-		{"workers", "number of problems tuned at the same time; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Workers }, 0, 4096)},
-		{"attempts", "attempts at a benchmark before it is excluded", 2, whole(func(c *Campaign) *int { return &c.Attempts }, 1, 100)},
-		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix), env and for libtutti algorithms (shared objects with algorithms of users)", nil, libraryList()},
-		{"collectives", "collectives to tune: " + strings.Join(Collectives(), ", "), nil, choices(func(c *Campaign) *[]string { return &c.Collectives }, 1, Collectives()...)},
+		{"name", "name of the campaign: letters, digits, ._-", nil, text(&c.Name, isName)},
+		{"machine", "name of the machine in the report", "", text(&c.Machine, anything)},
+		{"site", "profile of the site: a file with the keys machine, runner.* and slurm.*, and libraries by name (path, launcher, env and so on); it sets what this file leaves out", "", text(&c.Site, anything)},
+		{"seed", "seed of all random numbers; with runner.kind replay the same seed gives the same campaign, on a machine times differ from run to run", 1, seed(&c.Seed)},
+		{"output", "folder of the journal, the report and the selection files", nil, text(&c.Output, notEmpty)},
+		{"workers", "number of problems tuned at the same time; 0: one for each processor", 0, whole(&c.Workers, 0, 4096)},
+		{"attempts", "attempts at a benchmark before it is excluded", 2, whole(&c.Attempts, 1, 100)},
+		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix), env and for libtutti algorithms (shared objects with algorithms of users)", nil, objects(&c.Libraries, 1, libraryFields, checkLibrary)},
+		{"collectives", "collectives to tune: " + strings.Join(Collectives(), ", "), nil, choices(&c.Collectives, 1, Collectives()...)},
 
-		{"grid.nodes", "numbers of nodes; replay: empty for all recorded ones", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
-		{"grid.ppn", "numbers of processes per node; replay: empty for all recorded ones", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
-		{"grid.sizes", "message sizes, as 8B, 64KiB, 1MiB; replay: empty for all recorded ones", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
-		{"grid.between", "add the numbers of nodes halfway between successive powers of two of grid.nodes, as 3 and 12, and sizes between those of grid.sizes near which the choice changes and matters; replay: those that are recorded: true or false", true, boolean(func(c *Campaign) *bool { return &c.Grid.Between })},
-		{"grid.weights", "points that matter more: a list of weight with collective, nodes, ppn and sizes, each a number or a range (8.., ..64KiB, 2..16); the weights of all items that match a point are multiplied, default 1", []any{}, weightList()},
-		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the time of these calls", "", text(func(c *Campaign) *string { return &c.Grid.Trace }, anything)},
+		{"grid.nodes", "numbers of nodes; replay: empty for all recorded ones", []any{}, wholes(&c.Grid.Nodes)},
+		{"grid.ppn", "numbers of processes per node; replay: empty for all recorded ones", []any{}, wholes(&c.Grid.PPN)},
+		{"grid.sizes", "message sizes, as 8B, 64KiB, 1MiB; replay: empty for all recorded ones", []any{}, sizes(&c.Grid.Sizes)},
+		{"grid.between", "add the numbers of nodes halfway between successive powers of two of grid.nodes, as 3 and 12, and sizes between those of grid.sizes near which the choice changes and matters; replay: those that are recorded: true or false", true, boolean(&c.Grid.Between)},
+		{"grid.weights", "points that matter more: a list of weight with collective, nodes, ppn and sizes, each a number or a range (8.., ..64KiB, 2..16); the weights of all items that match a point are multiplied, default 1", []any{}, objects(&c.Grid.Weights, 0, weightFields, nil)},
+		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the time of these calls", "", text(&c.Grid.Trace, anything)},
 
-		{"runner.kind", "how benchmarks are run: replay (recorded measurements), local (on this machine), slurm (jobs), allocation (in the Slurm job of tutti)", Replay, choice(func(c *Campaign) *string { return &c.Runner.Kind }, Kinds()...)},
-		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Data }, 0, notEmpty)},
-		{"runner.names", "replay: file that maps recorded algorithm names to those of the library; empty if they are the same", "", text(func(c *Campaign) *string { return &c.Runner.Names }, anything)},
-		{"runner.defaults", "replay: file of the libraries' default algorithms at each point; empty if unknown", "", text(func(c *Campaign) *string { return &c.Runner.Defaults }, anything)},
-		{"runner.recorded", "replay: name of the machine in the defaults file", "", text(func(c *Campaign) *string { return &c.Runner.Recorded }, anything)},
-		{"runner.noise", "replay: relative noise added to each recorded time, 0 to 1; not added to recorded repetitions", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Noise }, 0, 1)},
-		{"runner.noise_tail", "replay: share of outliers, 0 to 1; not added to recorded repetitions", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Tail }, 0, 1)},
-		{"runner.job_noise", "replay: relative noise common to all times of a job, 0 to 1; a round is one job", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.JobNoise }, 0, 1)},
-		{"runner.failures", "replay: share of failing runs, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Failures }, 0, 1)},
-		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(func(c *Campaign) *string { return &c.Runner.Launch.Model }, words(benchrunner.LaunchModels())...)},
-		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.Time })},
-		{"runner.launch.time_per_node", "replay: additional machine time of a launch for each node", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.TimePerNode })},
-		{"runner.ppn", "local: maximum number of processes at once; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Runner.PPN }, 0, 1<<20)},
-		{"runner.modules", "environment modules to load before the benchmarks", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Modules }, 0, isPrintable)},
-		{"runner.setup", "lines of bash to run before the benchmarks, after the modules", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Setup }, 0, isPrintable)},
-		{"runner.env", "environment variables of every launch, NAME=VALUE", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Env }, 0, isVariable)},
-		{"runner.launch_allowance", "time limit for the start and end of a launch", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.LaunchAllowance })},
-		{"runner.rank_allowance", "additional time limit of a launch for each rank: 5ms are 5.5 minutes for 512 nodes of 128 ranks", "5ms", duration(func(c *Campaign) *time.Duration { return &c.Runner.RankAllowance })},
-		{"runner.settle", "time to wait for the files of a finished job", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Settle })},
-		{"runner.job_time", "maximum time limit of one job; 0s: that of the scheduler", "1h", duration(func(c *Campaign) *time.Duration { return &c.Runner.JobTime })},
-		{"runner.confirm", "ask for confirmation above this expected cost in node-hours", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
-		{"runner.node_memory", "memory of a node for message buffers, as 48GiB; benchmarks that need more are left out; 0B: as Slurm reports", "0B", size(func(c *Campaign) *int64 { return &c.Runner.NodeMemory })},
-		{"runner.parallel", "slurm, allocation: run benchmarks side by side on disjoint nodes of one job: never, switch (if they share no switch), always", Never, choice(func(c *Campaign) *string { return &c.Runner.Parallel }, Never, Switch, Always)},
-		{"runner.parallel_nodes", "maximum number of nodes of such a job; 0: the largest of grid.nodes", 0, whole(func(c *Campaign) *int { return &c.Runner.ParallelNodes }, 0, 1<<20)},
-		{"runner.topology", "file of the switches of the nodes: topology.json of tutti topology discover, topology.conf, topology.yaml, or .txt of scontrol show topology; empty: as Slurm reports", "", text(func(c *Campaign) *string { return &c.Runner.Topology }, anything)},
-		{"runner.switches", "instead of runner.topology: the nodes of each switch, as n[1-16]", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Switches }, 0, isPrintable)},
-		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(func(c *Campaign) *string { return &c.Runner.Order }, words(coll.Orders())...)},
+		{"runner.kind", "how benchmarks are run: replay (recorded measurements), local (on this machine), slurm (jobs), allocation (in the Slurm job of tutti)", Replay, choice(&c.Runner.Kind, Kinds()...)},
+		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(&c.Runner.Data, 0, notEmpty)},
+		{"runner.names", "replay: file that maps recorded algorithm names to those of the library; empty if they are the same", "", text(&c.Runner.Names, anything)},
+		{"runner.defaults", "replay: file of the libraries' default algorithms at each point; empty if unknown", "", text(&c.Runner.Defaults, anything)},
+		{"runner.recorded", "replay: name of the machine in the defaults file", "", text(&c.Runner.Recorded, anything)},
+		{"runner.noise", "replay: relative noise added to each recorded time, 0 to 1; not added to recorded repetitions", 0.0, number(&c.Runner.Noise, 0, 1)},
+		{"runner.noise_tail", "replay: share of outliers, 0 to 1; not added to recorded repetitions", 0.0, number(&c.Runner.Tail, 0, 1)},
+		{"runner.job_noise", "replay: relative noise common to all times of a job, 0 to 1; a round is one job", 0.0, number(&c.Runner.JobNoise, 0, 1)},
+		{"runner.failures", "replay: share of failing runs, 0 to 1", 0.0, number(&c.Runner.Failures, 0, 1)},
+		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(&c.Runner.Launch.Model, words(benchrunner.LaunchModels())...)},
+		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(&c.Runner.Launch.Time)},
+		{"runner.launch.time_per_node", "replay: additional machine time of a launch for each node", "0s", duration(&c.Runner.Launch.TimePerNode)},
+		{"runner.ppn", "local: maximum number of processes at once; 0: one for each processor", 0, whole(&c.Runner.PPN, 0, 1<<20)},
+		{"runner.modules", "environment modules to load before the benchmarks", []any{}, texts(&c.Runner.Modules, 0, isPrintable)},
+		{"runner.setup", "lines of bash to run before the benchmarks, after the modules", []any{}, texts(&c.Runner.Setup, 0, isPrintable)},
+		{"runner.env", "environment variables of every launch, NAME=VALUE", []any{}, texts(&c.Runner.Env, 0, isVariable)},
+		{"runner.launch_allowance", "time limit for the start and end of a launch", "60s", duration(&c.Runner.LaunchAllowance)},
+		{"runner.rank_allowance", "additional time limit of a launch for each rank: 5ms are 5.5 minutes for 512 nodes of 128 ranks", "5ms", duration(&c.Runner.RankAllowance)},
+		{"runner.settle", "time to wait for the files of a finished job", "60s", duration(&c.Runner.Settle)},
+		{"runner.job_time", "maximum time limit of one job; 0s: that of the scheduler", "1h", duration(&c.Runner.JobTime)},
+		{"runner.confirm", "ask for confirmation above this expected cost in node-hours", 10.0, number(&c.Runner.Confirm, 0, 1e9)},
+		{"runner.node_memory", "memory of a node for message buffers, as 48GiB; benchmarks that need more are left out; 0B: as Slurm reports", "0B", size(&c.Runner.NodeMemory, 0)},
+		{"runner.parallel", "slurm, allocation: run benchmarks side by side on disjoint nodes of one job: never, switch (if they share no switch), always", Never, choice(&c.Runner.Parallel, Never, Switch, Always)},
+		{"runner.parallel_nodes", "maximum number of nodes of such a job; 0: the largest of grid.nodes", 0, whole(&c.Runner.ParallelNodes, 0, 1<<20)},
+		{"runner.topology", "file of the switches of the nodes: topology.json of tutti topology discover, topology.conf, topology.yaml, or .txt of scontrol show topology; empty: as Slurm reports", "", text(&c.Runner.Topology, anything)},
+		{"runner.switches", "instead of runner.topology: the nodes of each switch, as n[1-16]", []any{}, texts(&c.Runner.Switches, 0, isPrintable)},
+		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, words(coll.Orders())...)},
 
-		{"benchmark.program", "benchmark program: native (tutti build benchmark), osu, reprompi, imb, or own (any program, with benchmark.args and benchmark.pattern)", "native", choice(func(c *Campaign) *string { return &c.Benchmark.Program }, Programs()...)},
-		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median replaces the mean; empty if unknown", "", text(func(c *Campaign) *string { return &c.Benchmark.Version }, isPrintable)},
-		{"benchmark.args", "own: arguments of the program, separated by blanks; {collective}, {bytes}, {nodes}, {ppn}, {ranks} and {iterations} are replaced; each launch measures one case", "", text(func(c *Campaign) *string { return &c.Benchmark.Args }, anything)},
-		{"benchmark.pattern", "own: regular expression for output lines with a time, as ^bcast (?P<bytes>[0-9]+) (?P<us>[0-9.]+); the group of the time is named by its unit: s, ms, us or ns", "", text(func(c *Campaign) *string { return &c.Benchmark.Pattern }, anything)},
-		{"benchmark.warmup", "calls before the timed ones; osu: only with benchmark.iterations", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},
-		{"benchmark.iterations", "osu, reprompi, imb, own: timed calls of each size; 0: as the program decides, for own 1000", 0, whole(func(c *Campaign) *int { return &c.Benchmark.Iterations }, 0, 1<<24)},
-		{"benchmark.min_samples", "native: minimum number of timed calls, unless benchmark.slice ends first", 100, whole(func(c *Campaign) *int { return &c.Benchmark.MinSamples }, 6, 1<<20)},
-		{"benchmark.max_samples", "native: maximum number of timed calls", 1000, whole(func(c *Campaign) *int { return &c.Benchmark.MaxSamples }, 6, 1<<24)},
-		{"benchmark.precision", "native: sufficient half width of the 95 % interval of the median, as a share of it", 0.02, number(func(c *Campaign) *float64 { return &c.Benchmark.Precision }, 0.0001, 1)},
-		{"benchmark.slice", "native: time limit of one benchmark", "1s", duration(func(c *Campaign) *time.Duration { return &c.Benchmark.Slice })},
-		{"benchmark.noise_limit", "native: a time whose 95 % interval is wider than this share of it is too noisy: the trial fails and is repeated; 0: any is accepted", 1.0, number(func(c *Campaign) *float64 { return &c.Benchmark.NoiseLimit }, 0, 1e6)},
-		{"benchmark.abort_factor", "native: stop a benchmark that is this many times slower than the fastest at its point; 0: never", 10.0, number(func(c *Campaign) *float64 { return &c.Benchmark.AbortFactor }, 0, 1e6)},
-		{"benchmark.check", "native: check the data that collectives deliver: true or false", true, boolean(func(c *Campaign) *bool { return &c.Benchmark.Check })},
+		{"benchmark.program", "benchmark program: native (tutti build benchmark), osu, reprompi, imb, or own (any program, with benchmark.args and benchmark.pattern)", "native", choice(&c.Benchmark.Program, Programs()...)},
+		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median replaces the mean; empty if unknown", "", text(&c.Benchmark.Version, isPrintable)},
+		{"benchmark.args", "own: arguments of the program, separated by blanks; {collective}, {bytes}, {nodes}, {ppn}, {ranks} and {iterations} are replaced; each launch measures one case", "", text(&c.Benchmark.Args, anything)},
+		{"benchmark.pattern", "own: regular expression for output lines with a time, as ^bcast (?P<bytes>[0-9]+) (?P<us>[0-9.]+); the group of the time is named by its unit: s, ms, us or ns", "", text(&c.Benchmark.Pattern, anything)},
+		{"benchmark.warmup", "calls before the timed ones; osu: only with benchmark.iterations", 5, whole(&c.Benchmark.Warmup, 0, 1<<20)},
+		{"benchmark.iterations", "osu, reprompi, imb, own: timed calls of each size; 0: as the program decides, for own 1000", 0, whole(&c.Benchmark.Iterations, 0, 1<<24)},
+		{"benchmark.min_samples", "native: minimum number of timed calls, unless benchmark.slice ends first", 100, whole(&c.Benchmark.MinSamples, 6, 1<<20)},
+		{"benchmark.max_samples", "native: maximum number of timed calls", 1000, whole(&c.Benchmark.MaxSamples, 6, 1<<24)},
+		{"benchmark.precision", "native: sufficient half width of the 95 % interval of the median, as a share of it", 0.02, number(&c.Benchmark.Precision, 0.0001, 1)},
+		{"benchmark.slice", "native: time limit of one benchmark", "1s", duration(&c.Benchmark.Slice)},
+		{"benchmark.noise_limit", "native: a time whose 95 % interval is wider than this share of it is too noisy: the trial fails and is repeated; 0: any is accepted", 1.0, number(&c.Benchmark.NoiseLimit, 0, 1e6)},
+		{"benchmark.abort_factor", "native: stop a benchmark that is this many times slower than the fastest at its point; 0: never", 10.0, number(&c.Benchmark.AbortFactor, 0, 1e6)},
+		{"benchmark.check", "native: check the data that collectives deliver: true or false", true, boolean(&c.Benchmark.Check)},
 
-		{"slurm.partition", "partition to submit to; empty: the default of the site", "", text(func(c *Campaign) *string { return &c.Slurm.Partition }, isPrintable)},
-		{"slurm.account", "account to charge", "", text(func(c *Campaign) *string { return &c.Slurm.Account }, isPrintable)},
-		{"slurm.qos", "quality of service", "", text(func(c *Campaign) *string { return &c.Slurm.QOS }, isPrintable)},
-		{"slurm.reservation", "reservation to run in", "", text(func(c *Campaign) *string { return &c.Slurm.Reservation }, isPrintable)},
-		{"slurm.constraint", "required features of the nodes", "", text(func(c *Campaign) *string { return &c.Slurm.Constraint }, isPrintable)},
-		{"slurm.directives", "further options of sbatch, each --option or --option=value", []any{}, texts(func(c *Campaign) *[]string { return &c.Slurm.Directives }, 0, isPrintable)},
-		{"slurm.exclusive", "do not share nodes with other jobs: true or false", true, boolean(func(c *Campaign) *bool { return &c.Slurm.Exclusive })},
-		{"slurm.jobs", "maximum number of jobs in the queue; they may disturb each other on the network", 4, whole(func(c *Campaign) *int { return &c.Slurm.Jobs }, 1, 10000)},
-		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(func(c *Campaign) *string { return &c.Slurm.Bin }, isPrintable)},
+		{"slurm.partition", "partition to submit to; empty: the default of the site", "", text(&c.Slurm.Partition, isPrintable)},
+		{"slurm.account", "account to charge", "", text(&c.Slurm.Account, isPrintable)},
+		{"slurm.qos", "quality of service", "", text(&c.Slurm.QOS, isPrintable)},
+		{"slurm.reservation", "reservation to run in", "", text(&c.Slurm.Reservation, isPrintable)},
+		{"slurm.constraint", "required features of the nodes", "", text(&c.Slurm.Constraint, isPrintable)},
+		{"slurm.directives", "further options of sbatch, each --option or --option=value", []any{}, texts(&c.Slurm.Directives, 0, isPrintable)},
+		{"slurm.exclusive", "do not share nodes with other jobs: true or false", true, boolean(&c.Slurm.Exclusive)},
+		{"slurm.jobs", "maximum number of jobs in the queue; they may disturb each other on the network", 4, whole(&c.Slurm.Jobs, 1, 10000)},
+		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(&c.Slurm.Bin, isPrintable)},
 
-		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(func(c *Campaign) *string { return &c.Method }, words(campaign.Methods())...)},
-		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
-		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(func(c *Campaign) *int { return &c.Strategy.Batch }, 1, 100000)},
-		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Strategy.Growth }, 0, 1)},
+		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, words(campaign.Methods())...)},
+		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn", 5, whole(&c.Strategy.Initial, 1, 100000)},
+		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
+		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
 
-		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", AutoModel, choice(func(c *Campaign) *string { return &c.Model.Kind }, append([]string{AutoModel}, words(learner.Models())...)...)},
-		{"model.scaling", "scaling of the times: " + strings.Join(words(preprocess.Scalings()), ", "), "algorithm_log10", choice(func(c *Campaign) *string { return &c.Model.Scaling }, words(preprocess.Scalings())...)},
-		{"model.trees", "number of trees of a forest", 100, whole(func(c *Campaign) *int { return &c.Model.Trees }, 1, 100000)},
-		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(func(c *Campaign) *string { return &c.Model.Criterion }, "squared_error", "absolute_error", "friedman_mse", "poisson")},
-		{"model.max_depth", "maximum depth of a tree; 0: no limit", 0, whole(func(c *Campaign) *int { return &c.Model.MaxDepth }, 0, 1000)},
-		{"model.min_split", "minimum number of rows of a node that is split", 2, whole(func(c *Campaign) *int { return &c.Model.MinSplit }, 2, 100000)},
-		{"model.min_leaf", "minimum number of rows of a leaf", 1, whole(func(c *Campaign) *int { return &c.Model.MinLeaf }, 1, 100000)},
-		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(func(c *Campaign) *int { return &c.Model.MaxFeatures }, 0, 3)},
-		{"model.folds", "folds of the cross-validation", 5, whole(func(c *Campaign) *int { return &c.Model.Folds }, 2, 1000)},
+		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", AutoModel, choice(&c.Model.Kind, append([]string{AutoModel}, words(learner.Models())...)...)},
+		{"model.scaling", "scaling of the times: " + strings.Join(words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, words(preprocess.Scalings())...)},
+		{"model.trees", "number of trees of a forest", 100, whole(&c.Model.Trees, 1, 100000)},
+		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(&c.Model.Criterion, "squared_error", "absolute_error", "friedman_mse", "poisson")},
+		{"model.max_depth", "maximum depth of a tree; 0: no limit", 0, whole(&c.Model.MaxDepth, 0, 1000)},
+		{"model.min_split", "minimum number of rows of a node that is split", 2, whole(&c.Model.MinSplit, 2, 100000)},
+		{"model.min_leaf", "minimum number of rows of a leaf", 1, whole(&c.Model.MinLeaf, 1, 100000)},
+		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(&c.Model.MaxFeatures, 0, 3)},
+		{"model.folds", "folds of the cross-validation", 5, whole(&c.Model.Folds, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(func(c *Campaign) *string { return &c.Stop.CriteriaFrom }, words(activelearn.Sources())...)},
-		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
-		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
-		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
-		{"stop.patience", "number of consecutive rounds in which both criteria hold; predicted criteria need one, noise-limited stops as many", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
-		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.MachineTime })},
-		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
-		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
+		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(&c.Stop.CriteriaFrom, words(activelearn.Sources())...)},
+		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(&c.Stop.Slowdown, 1, 1000)},
+		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(&c.Stop.Mistakes, 0.001, 1)},
+		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},
+		{"stop.patience", "number of consecutive rounds in which both criteria hold; predicted criteria need one, noise-limited stops as many", 3, whole(&c.Stop.Patience, 1, 1000)},
+		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(&c.Stop.MachineTime)},
+		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(&c.Stop.NodeHours, 0, 1e9)},
+		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(&c.Stop.WallTime)},
 
-		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
+		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(&c.HPO.Trials, 0, 100000)},
 
-		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
-		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations or types with gaps, if the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},
-		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(func(c *Campaign) *float64 { return &c.Export.CollectiveShare }, 0, 1)},
+		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(&c.Export.MaxLoss, 0, 1)},
+		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations or types with gaps, if the library cannot guard them: true or false", true, boolean(&c.Export.OpSafe)},
+		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(&c.Export.CollectiveShare, 0, 1)},
 	}
 }
 
@@ -134,14 +136,8 @@ type Key struct {
 // Keys returns the keys of campaign files.
 func Keys() []Key {
 	var out []Key
-	for _, f := range fields() {
-		k := Key{Name: f.key}
-		for _, v := range f.value.words {
-			if v != "" {
-				k.Values = append(k.Values, v)
-			}
-		}
-		out = append(out, k)
+	for _, f := range fields(&Campaign{}) {
+		out = append(out, Key{f.key, f.value.words})
 	}
 	return out
 }

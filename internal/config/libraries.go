@@ -1,24 +1,27 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"tutti/mpi/libraries"
 )
 
-// libraryList returns the type of the key `libraries`.
-func libraryList() value {
-	item := objectSchema([]string{"name", "version"}, map[string]schema{
-		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},
-		"launcher": {"enum": Launchers()}, "launcher_path": {"type": "string"}, "launcher_args": listSchema(), "pmi": {"enum": pmis()}, "env": listSchema(), "algorithms": listSchema(),
-	})
-	return value{read: readLibraries, schema: schema{"type": "array", "items": item, "minItems": 1}}
+// libraryFields returns the keys of a library.
+func libraryFields(lib *Library) []field {
+	return []field{
+		{"name", "the name of a library", nil, choice(&lib.Name, libraryNames()...)},
+		{"version", "a release of it, as 4.0.2", nil, text(&lib.Version, anything)},
+		{"path", "libmpich.so or libmpi.so, if it is on this machine", optional, text(&lib.Path, isPrintable)},
+		{"benchmark", "program built with the library, or a folder of several", optional, text(&lib.Benchmark, isPrintable)},
+		{"launcher", "program that starts parallel programs", optional, choice(&lib.Launcher, Launchers()...)},
+		{"launcher_path", "path of mpiexec.hydra or mpirun", optional, text(&lib.LauncherPath, isPrintable)},
+		{"launcher_args", "further arguments of the launcher, as --cpu-bind=cores", optional, arguments(&lib.LauncherArgs)},
+		{"pmi", "process management interface of srun", optional, choice(&lib.PMI, "pmi2", "pmix")},
+		{"env", "environment variables of every launch, NAME=VALUE", optional, texts(&lib.Env, 0, isVariable)},
+		{"algorithms", "libtutti: shared objects with algorithms of users", optional, texts(&lib.Algorithms, 0, isPrintable)},
+	}
 }
-
-func pmis() []string { return []string{"pmi2", "pmix"} }
 
 // libraryNames returns the names of the libraries that can be tuned.
 func libraryNames() []string {
@@ -29,98 +32,14 @@ func libraryNames() []string {
 	return out
 }
 
-// readLibraries reads the value of the key libraries. The version of each library must be a release in the
-// catalogue.
-func readLibraries(c *Campaign, v any) error {
-	list, ok := v.([]any)
-	if !ok || len(list) == 0 {
-		return fmt.Errorf("want a list of libraries, each with name and version")
-	}
-	var faults faultList
-	for i, item := range list {
-		lib, err := toLibrary(item)
-		if err == nil && slices.ContainsFunc(c.Libraries, func(o Library) bool { return o.Name == lib.Name }) {
-			err = fmt.Errorf("%s is given twice: want one build of a library in a campaign", lib.Name)
-		}
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		c.Libraries = append(c.Libraries, lib)
-	}
-	return faults.err()
-}
-
-func toLibrary(item any) (Library, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return Library{}, fmt.Errorf("want name, version and perhaps path")
-	}
-	var lib Library
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := lib.set(key, m[key]); err != nil {
-			return lib, err
-		}
-	}
-	if lib.Name == "" || lib.Version == "" {
-		return lib, fmt.Errorf("%s %s: want name and version", cmp.Or(lib.Name, "no name"), cmp.Or(lib.Version, "without a version"))
-	}
+// checkLibrary returns an error unless the library's version is a release in the catalogue. A campaign has one
+// build of a library.
+func checkLibrary(lib *Library, before []Library) error {
 	if _, _, err := libraries.Release(lib.Name, lib.Version); err != nil {
-		return lib, err
+		return err
 	}
-	return lib, nil
-}
-
-// set sets one key of a library.
-func (lib *Library) set(key string, v any) error {
-	switch key {
-	case "env":
-		return setWords(&lib.Env, key, v, isVariable)
-	case "launcher_args":
-		return setWords(&lib.LauncherArgs, key, v, isPrintable)
-	case "algorithms":
-		return setWords(&lib.Algorithms, key, v, isPrintable)
-	}
-	keys := []struct {
-		name  string
-		value value
-	}{
-		{"name", text(func(*Campaign) *string { return &lib.Name }, anything)},
-		{"version", text(func(*Campaign) *string { return &lib.Version }, anything)},
-		{"path", text(func(*Campaign) *string { return &lib.Path }, isPrintable)},
-		{"benchmark", text(func(*Campaign) *string { return &lib.Benchmark }, isPrintable)},
-		{"launcher", choice(func(*Campaign) *string { return &lib.Launcher }, Launchers()...)},
-		{"launcher_path", text(func(*Campaign) *string { return &lib.LauncherPath }, isPrintable)},
-		{"pmi", choice(func(*Campaign) *string { return &lib.PMI }, pmis()...)},
-	}
-	names := []string{"launcher_args", "env", "algorithms"}
-	for _, k := range keys {
-		if k.name != key {
-			names = append(names, k.name)
-			continue
-		}
-		if err := k.value.read(nil, v); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		return nil
-	}
-	return fmt.Errorf("unknown key %w", NotOneOf(key, names))
-}
-
-// setWords sets a key of a library to a list of texts. It checks each text.
-func setWords(at *[]string, key string, v any, check func(string) error) error {
-	given, err := list(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	for i, item := range given {
-		s, ok := item.(string)
-		if !ok {
-			return fmt.Errorf("%s[%d]: %v: want text", key, i, item)
-		}
-		if err := check(s); err != nil {
-			return fmt.Errorf("%s[%d]: %w", key, i, err)
-		}
-		*at = append(*at, s)
+	if slices.ContainsFunc(before, func(o Library) bool { return o.Name == lib.Name }) {
+		return fmt.Errorf("%s is given twice: want one build of a library in a campaign", lib.Name)
 	}
 	return nil
 }

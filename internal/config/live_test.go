@@ -135,7 +135,7 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"cyclic order by hydra", strings.Replace(mpich, "a.csv", "a.csv, launcher: hydra", 1) + grid + "runner: {kind: allocation, order: cyclic}", "c.yaml:4: libraries[0]: launcher hydra deals ranks to all nodes of an allocation: runner.order cyclic wants srun there"},
 		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches also says which nodes share a switch: want one of them"},
 		{"no variable", mpich + grid + "runner: {kind: slurm, env: [\"2=x\"]}", `c.yaml:6: runner.env[0]: "2=x": want NAME=VALUE`},
-		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env[0]: "x": want NAME=VALUE`},
+		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env: [0]: "x": want NAME=VALUE`},
 		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": contains a character that cannot be printed`},
 		{"line in a partition", mpich + grid + "runner: {kind: slurm}\nslurm: {partition: \"a\\nb\"}", `c.yaml:7: slurm.partition: "a\nb": contains a character that cannot be printed`},
 	}

@@ -59,7 +59,7 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	if l.read(content) {
 		l.layer(layers)
 		l.addSite(dir)
-		l.decode(c, fields())
+		l.decode(fields(c))
 		c.resolve(dir, l.fault)
 		c.setMethodDefaults()
 		if c.Grid.Between {
@@ -214,7 +214,7 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 // are not keys.
 func (l *loader) layer(layers Layers) {
 	known := map[string]string{}
-	for _, f := range fields() {
+	for _, f := range fields(&Campaign{}) {
 		known[envName(f.key)] = f.key
 	}
 	for _, entry := range layers.Environ {
@@ -258,7 +258,7 @@ func envName(key string) string {
 }
 
 // decode reads the value of every field. It reports keys in the file that match no field.
-func (l *loader) decode(c *Campaign, all []field) {
+func (l *loader) decode(all []field) {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
 			l.fault(key, unknownKey(key, all))
@@ -267,11 +267,11 @@ func (l *loader) decode(c *Campaign, all []field) {
 	for _, f := range all {
 		switch {
 		case l.v.IsSet(f.key):
-			if err := f.value.read(c, l.v.Get(f.key)); err != nil {
+			if err := f.value.read(l.v.Get(f.key)); err != nil {
 				l.fault(f.key, err)
 			}
 		case f.initial != nil:
-			if err := f.value.read(c, f.initial); err != nil {
+			if err := f.value.read(f.initial); err != nil {
 				l.fault(f.key, err)
 			}
 		default:
@@ -319,41 +319,43 @@ func cutLast(key string) (section, name string, ok bool) {
 
 // resolve makes paths absolute and reports required files that are missing.
 func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
-	absolute := func(path *string, mustExist bool, key string) {
-		if *path == "" {
-			return
-		}
-		if !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
-		}
-		if mustExist {
+	resolve := func(path *string, mustExist bool, key string) {
+		if *path = absolute(*path, dir); *path != "" && mustExist {
 			if _, err := os.Stat(*path); err != nil {
 				fault(key, err)
 			}
 		}
 	}
-	absolute(&c.Site, false, "site") // the loader has read the profile
-	absolute(&c.Output, false, "output")
-	absolute(&c.Grid.Trace, false, "grid.trace")
-	absolute(&c.Runner.Topology, false, "runner.topology")
+	resolve(&c.Site, false, "site") // the loader has read the profile
+	resolve(&c.Output, false, "output")
+	resolve(&c.Grid.Trace, false, "grid.trace")
+	resolve(&c.Runner.Topology, false, "runner.topology")
 	for i := range c.Runner.Data {
-		absolute(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
+		resolve(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
 	}
-	absolute(&c.Runner.Names, true, "runner.names")
-	absolute(&c.Runner.Defaults, true, "runner.defaults")
+	resolve(&c.Runner.Names, true, "runner.names")
+	resolve(&c.Runner.Defaults, true, "runner.defaults")
 	for i := range c.Libraries {
 		key := fmt.Sprintf("libraries[%d].", i)
-		absolute(&c.Libraries[i].Path, true, key+"path")
-		absolute(&c.Libraries[i].Benchmark, false, "") // the program may exist only on the nodes
-		absolute(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
+		resolve(&c.Libraries[i].Path, true, key+"path")
+		resolve(&c.Libraries[i].Benchmark, false, "") // the program may exist only on the nodes
+		resolve(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
 		for k := range c.Libraries[i].Algorithms {
-			absolute(&c.Libraries[i].Algorithms[k], false, "")
+			resolve(&c.Libraries[i].Algorithms[k], false, "")
 		}
 	}
-	absolute(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
+	resolve(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
 	if c.Runner.Defaults != "" && c.Runner.Recorded == "" {
 		fault("runner.recorded", errors.New("is empty: want the machine's name in runner.defaults"))
 	}
+}
+
+// absolute returns a path relative to dir as an absolute path. It returns "" for "".
+func absolute(path, dir string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // faultList is an error about a key whose value is a list. It contains the faults of single items, each

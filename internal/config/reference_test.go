@@ -21,7 +21,7 @@ func TestReference(t *testing.T) {
 		"variables (`TUTTI_STOP_SLOWDOWN=1.02`), above these the flags of `tutti tune` (`--set\n" +
 		"stop.slowdown=1.02`). Any key that the file and these leave out is taken from the site\n" +
 		"profile, if the file names one, or else has its default.\n\n")
-	writeKeys(&b, fields())
+	writeKeys(&b, fields(&Campaign{}))
 	b.WriteString("\n## Service files\n\n")
 	writeKeys(&b, serviceFields(&Service{}, ""))
 	testutil.CheckGolden(t, "../../../docs/reference/configuration.md", []byte(b.String()))

@@ -9,23 +9,9 @@ import (
 // schema is a JSON schema.
 type schema map[string]any
 
-// objectSchema returns the schema of an object with the given properties and no others.
-func objectSchema(required []string, properties map[string]schema) schema {
-	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		s["required"] = slices.Sorted(slices.Values(required))
-	}
-	return s
-}
-
-// listSchema returns the schema of a list of texts.
-func listSchema() schema {
-	return schema{"type": "array", "items": schema{"type": "string"}}
-}
-
 // CampaignSchema returns the JSON schema of campaign files. Editors use it to check and complete such
 // files.
-func CampaignSchema() map[string]any { return fileSchema("tutti campaign file", fields()) }
+func CampaignSchema() map[string]any { return fileSchema("tutti campaign file", fields(&Campaign{})) }
 
 // ServiceSchema returns the JSON schema of service files.
 func ServiceSchema() map[string]any {
@@ -58,12 +44,18 @@ func sectionSchema(all []field, prefix string) schema {
 		}
 		p := maps.Clone(f.value.schema)
 		p["description"] = f.doc
-		if f.initial == nil {
+		switch f.initial {
+		case nil:
 			required = append(required, rest)
-		} else {
+		case optional:
+		default:
 			p["default"] = f.initial
 		}
 		properties[rest] = p
 	}
-	return objectSchema(required, properties)
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = slices.Sorted(slices.Values(required))
+	}
+	return s
 }

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"tutti/coll"
 )
 
 // ErrService is the error for the content of a service file. errors.Is finds it in every such error.
@@ -69,27 +67,26 @@ type ServiceLimits struct {
 	Recorded    time.Duration // running time of a campaign on recorded data
 }
 
-// serviceFields returns the keys of a service file. The functions that read them store the values in s.
-// They do not use their campaign parameter.
+// serviceFields returns the keys of a service file in the folder dir. Reading a key sets a field of s.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
-		{"state", "folder of the campaigns and all other files of the service", nil, text(func(*Campaign) *string { return &s.State }, notEmpty)},
-		{"listen", "host:port or unix:PATH; any address but loopback and a socket needs TLS and tokens", "127.0.0.1:8372", text(func(*Campaign) *string { return &s.Listen }, isListen)},
-		{"tls.cert", "certificate (PEM)", "", text(func(*Campaign) *string { return &s.Cert }, anything)},
-		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
-		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
+		{"state", "folder of the campaigns and all other files of the service", nil, text(&s.State, notEmpty)},
+		{"listen", "host:port or unix:PATH; any address but loopback and a socket needs TLS and tokens", "127.0.0.1:8372", text(&s.Listen, isListen)},
+		{"tls.cert", "certificate (PEM)", "", text(&s.Cert, anything)},
+		{"tls.key", "its key (PEM)", "", text(&s.Key, anything)},
+		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(&s.Tokens, anything)},
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
-		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, baseList(s, dir)},
-		{"online", "folders in which jobs leave samples, each with name and folder and perhaps table (folder of the table that they make; else STATE/online/NAME), base, release, exclude, every and drift", []any{}, sampleFolderList(s, dir)},
-		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(func(*Campaign) *float64 { return &s.Quota.Campaign }, 0.001, 1e9)},
-		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(func(*Campaign) *float64 { return &s.Quota.Day }, 0.001, 1e9)},
-		{"limits.waiting", "campaigns in the queue, at most", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
-		{"limits.log", "size of the log of one campaign, at most", "1MiB", logBytes(&s.Limits.LogBytes)},
-		{"limits.connections", "open connections, at most, and no more than half of the open files that the system allows; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
-		{"limits.streams", "open event streams of one token, at most; a token may have as many as remain free of half of the connections", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
-		{"limits.recorded", "running time of a campaign on recorded data, which takes no node-hours, at most", "4h", duration(func(*Campaign) *time.Duration { return &s.Limits.Recorded })},
-		{"drain", "time for campaigns to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
-		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(func(*Campaign) *bool { return &s.Pprof })},
+		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, objects(&s.Bases, 1, baseFields, func(b *Base, before []Base) error { return b.complete(dir, before) })},
+		{"online", "folders in which jobs leave samples, each with name and folder and perhaps table (folder of the table that they make; else STATE/online/NAME), base, release, exclude, every and drift", []any{}, objects(&s.Online, 0, sampleFolderFields, func(w *SampleFolder, before []SampleFolder) error { return w.complete(dir, before) })},
+		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(&s.Quota.Campaign, 0.001, 1e9)},
+		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(&s.Quota.Day, 0.001, 1e9)},
+		{"limits.waiting", "campaigns in the queue, at most", 100, whole(&s.Limits.Waiting, 1, 100000)},
+		{"limits.log", "size of the log of one campaign, at most", "1MiB", size(&s.Limits.LogBytes, 4<<10)},
+		{"limits.connections", "open connections, at most, and no more than half of the open files that the system allows; further ones wait", 1000, whole(&s.Limits.Connections, 1, 100000)},
+		{"limits.streams", "open event streams of one token, at most; a token may have as many as remain free of half of the connections", 500, whole(&s.Limits.Streams, 1, 100000)},
+		{"limits.recorded", "running time of a campaign on recorded data, which takes no node-hours, at most", "4h", duration(&s.Limits.Recorded)},
+		{"drain", "time for campaigns to stop when the service is stopped", "1m", duration(&s.Drain)},
+		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(&s.Pprof)},
 	}
 }
 
@@ -108,7 +105,7 @@ func LoadService(path string) (*Service, error) {
 	l := newLoader(path)
 	s := &Service{}
 	if l.read(content) {
-		l.decode(nil, serviceFields(s, dir))
+		l.decode(serviceFields(s, dir))
 		s.resolve(dir)
 		s.agree(l.fault)
 	}
@@ -120,12 +117,10 @@ func LoadService(path string) (*Service, error) {
 
 func (s *Service) resolve(dir string) {
 	for _, path := range []*string{&s.State, &s.Cert, &s.Key, &s.Tokens} {
-		if *path != "" && !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
-		}
+		*path = absolute(*path, dir)
 	}
-	if socket, ok := strings.CutPrefix(s.Listen, "unix:"); ok && !filepath.IsAbs(socket) {
-		s.Listen = "unix:" + filepath.Join(dir, socket)
+	if socket, ok := strings.CutPrefix(s.Listen, "unix:"); ok {
+		s.Listen = "unix:" + absolute(socket, dir)
 	}
 }
 
@@ -183,24 +178,9 @@ func isListen(s string) error {
 	return nil
 }
 
-// logBytes returns the type of a key whose value is a size, for example 1MiB.
-func logBytes(at *int64) value {
-	read := func(_ *Campaign, v any) error {
-		n, err := coll.ParseBytes(fmt.Sprint(v))
-		if err == nil && n < 4<<10 {
-			err = fmt.Errorf("%v: want at least 4KiB", v)
-		}
-		if err == nil {
-			*at = n
-		}
-		return err
-	}
-	return value{read: read, schema: sizeSchema()}
-}
-
 // publicAddress returns the type of a key whose value is an http or https URL without a path.
 func publicAddress(at **url.URL) value {
-	read := func(_ *Campaign, v any) error {
+	read := func(v any) error {
 		text := fmt.Sprint(v)
 		if text == "" {
 			return nil

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,121 +59,57 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// baseList returns the type of the key bases.
-func baseList(s *Service, dir string) value {
-	word := schema{"type": "string"}
-	when := objectSchema(nil, map[string]schema{"age": word, "library": {"type": "boolean"}, "nodes": {"type": "boolean"}, "drift": {"type": "number"}})
-	item := objectSchema([]string{"name", "file"}, map[string]schema{
-		"name": word, "file": word, "machine": word, "schedule": word, "time_zone": word, "from_last": {"type": "boolean"}, "when": when,
-	})
-	read := func(_ *Campaign, v any) error { return readBases(s, dir, v) }
-	return value{read: read, schema: schema{"type": "array", "items": item, "minItems": 1}}
+// baseFields returns the keys of an item of the key bases.
+func baseFields(b *Base) []field {
+	return []field{
+		{"name", "the name of the base", nil, text(&b.Name, isName)},
+		{"file", "a campaign file", nil, text(&b.File, notEmpty)},
+		{"machine", "machine on which its campaigns run one at a time", optional, text(&b.Machine, notEmpty)},
+		{"schedule", "when campaigns start, in cron syntax, as 30 2 * * 0", optional, text(&b.Schedule, notEmpty)},
+		{"time_zone", "time zone of the schedule", optional, text(&b.TimeZone, notEmpty)},
+		{"from_last", "start with the measurements of the last finished campaign", optional, boolean(&b.FromLast)},
+		{"when", "conditions of which one must hold for a scheduled campaign", optional, object([]field{
+			{"age", "minimum age of the last finished campaign", optional, seconds(&b.When.AgeSeconds)},
+			{"library", "path, version or checksum of a library changed", optional, boolean(&b.When.Library)},
+			{"nodes", "the list of nodes changed", optional, boolean(&b.When.Nodes)},
+			{"drift", "minimum median relative change of a few repeated measurements", optional, number(&b.When.Drift, 0.001, 10)},
+		})},
+	}
 }
 
-// readBases reads the value of the configuration key "bases".
-func readBases(s *Service, dir string, v any) error {
-	given, ok := v.([]any)
-	if !ok || len(given) == 0 {
-		return errors.New("want a list of campaign files, each with name and file")
+// seconds returns the type of a key whose value is a duration, which it stores in seconds.
+func seconds(at *float64) value {
+	var d time.Duration
+	v := duration(&d)
+	read := v.read
+	v.read = func(given any) error {
+		err := read(given)
+		*at = d.Seconds()
+		return err
 	}
-	var faults faultList
-	for i, item := range given {
-		b, err := toBase(item, dir)
-		if err == nil && slices.ContainsFunc(s.Bases, func(o Base) bool { return o.Name == b.Name }) {
-			err = fmt.Errorf("%s is given twice", b.Name)
-		}
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		s.Bases = append(s.Bases, b)
-	}
-	return faults.err()
+	return v
 }
 
-// toBase converts one item of the list bases, and reads the campaign file that the item names.
-func toBase(item any, dir string) (Base, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return Base{}, errors.New("want name and file")
-	}
-	var b Base
-	if err := eachKey(m, func(key string, v any) error { return setBase(&b, key, v) }); err != nil {
-		return b, err
-	}
-	if b.Name == "" || b.File == "" {
-		return b, errors.New("want name and file")
-	}
+// complete reads the campaign file of a base. The parameter dir is the folder of the service file.
+func (b *Base) complete(dir string, before []Base) error {
 	if b.When != (When{}) && b.Schedule == "" {
-		return b, errors.New("when: needs a schedule")
+		return errors.New("when: needs a schedule")
 	}
 	if err := b.checkSchedule(); err != nil {
-		return b, fmt.Errorf("schedule: %w", err)
+		return fmt.Errorf("schedule: %w", err)
 	}
-	if !filepath.IsAbs(b.File) {
-		b.File = filepath.Join(dir, b.File)
+	if slices.ContainsFunc(before, func(o Base) bool { return o.Name == b.Name }) {
+		return fmt.Errorf("%s is given twice", b.Name)
 	}
+	b.File = absolute(b.File, dir)
 	c, err := Load(b.File, Layers{})
 	if err != nil {
-		return b, err
+		return err
 	}
 	b.Machine = cmp.Or(b.Machine, c.Machine, b.Name)
 	b.Runner, b.Collectives, b.Demand = c.Runner.Kind, c.Collectives, demand(c)
 	for _, lib := range c.Libraries {
 		b.Libraries = append(b.Libraries, lib.Name)
 	}
-	return b, nil
-}
-
-// eachKey calls set for each key in sorted order. It stops at the first error and returns this error with
-// the key.
-func eachKey(m map[string]any, set func(key string, v any) error) error {
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := set(key, m[key]); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
 	return nil
-}
-
-// setBase sets one field of a base, by its key in the service file.
-func setBase(b *Base, key string, v any) error {
-	switch key {
-	case "name":
-		return text(func(*Campaign) *string { return &b.Name }, isName).read(nil, v)
-	case "file":
-		return text(func(*Campaign) *string { return &b.File }, notEmpty).read(nil, v)
-	case "machine":
-		return text(func(*Campaign) *string { return &b.Machine }, notEmpty).read(nil, v)
-	case "schedule":
-		return text(func(*Campaign) *string { return &b.Schedule }, notEmpty).read(nil, v)
-	case "time_zone":
-		return text(func(*Campaign) *string { return &b.TimeZone }, notEmpty).read(nil, v)
-	case "from_last":
-		return boolean(func(*Campaign) *bool { return &b.FromLast }).read(nil, v)
-	case "when":
-		m, ok := v.(map[string]any)
-		if !ok || len(m) == 0 {
-			return errors.New("want one or more of age, library, nodes, drift")
-		}
-		return eachKey(m, func(key string, v any) error { return setWhen(&b.When, key, v) })
-	}
-	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "file", "machine", "schedule", "time_zone", "from_last", "when"}))
-}
-
-// setWhen sets one condition of a schedule, by its key in the service file.
-func setWhen(w *When, key string, v any) error {
-	switch key {
-	case "age":
-		var age time.Duration
-		err := duration(func(*Campaign) *time.Duration { return &age }).read(nil, v)
-		w.AgeSeconds = age.Seconds()
-		return err
-	case "library":
-		return boolean(func(*Campaign) *bool { return &w.Library }).read(nil, v)
-	case "nodes":
-		return boolean(func(*Campaign) *bool { return &w.Nodes }).read(nil, v)
-	case "drift":
-		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10).read(nil, v)
-	}
-	return fmt.Errorf("unknown key: %s", Hint(key, []string{"age", "library", "nodes", "drift"}))
 }

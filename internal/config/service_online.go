@@ -1,9 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,81 +27,31 @@ type SampleFolder struct {
 // defaultEvery is the default interval between checks for new samples.
 const defaultEvery = time.Minute
 
-// sampleFolderList returns the type of the key online.
-func sampleFolderList(s *Service, dir string) value {
-	word := schema{"type": "string"}
-	item := objectSchema([]string{"name", "folder"}, map[string]schema{
-		"name": word, "folder": word, "table": word, "base": word, "release": word, "exclude": listSchema(), "every": word, "drift": {"type": "number"},
-	})
-	read := func(_ *Campaign, v any) error { return readSampleFolders(s, dir, v) }
-	return value{read: read, schema: schema{"type": "array", "items": item}}
+// sampleFolderFields returns the keys of an item of the key online.
+func sampleFolderFields(w *SampleFolder) []field {
+	return []field{
+		{"name", "the name of the folder", nil, text(&w.Name, isName)},
+		{"folder", "the folder of --learn", nil, text(&w.Folder, notEmpty)},
+		{"table", "folder of the table that the samples make", optional, text(&w.Table, notEmpty)},
+		{"base", "base whose last campaign is a source of the table", optional, text(&w.Base, notEmpty)},
+		{"release", "release of libtutti", optional, text(&w.Release, isLearnerRelease)},
+		{"exclude", "algorithms that are neither selected nor explored", optional, texts(&w.Exclude, 0, isAlgorithm)},
+		{"every", "interval between checks for new samples, 1m if it is missing", optional, duration(&w.Every)},
+		{"drift", "median relative difference from the last campaign that starts a new one", optional, number(&w.Drift, 0.001, 10)},
+	}
 }
 
-// readSampleFolders reads the value of the key online.
-func readSampleFolders(s *Service, dir string, v any) error {
-	given, ok := v.([]any)
-	if !ok {
-		return errors.New("want a list of folders, each with name and folder")
-	}
-	var faults faultList
-	for i, item := range given {
-		w, err := toSampleFolder(item, dir)
-		if err == nil && slices.ContainsFunc(s.Online, func(o SampleFolder) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
-			err = fmt.Errorf("%s or its folder is given twice", w.Name)
-		}
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		s.Online = append(s.Online, w)
-	}
-	return faults.err()
-}
-
-// toSampleFolder reads one item of the key `online`.
-func toSampleFolder(item any, dir string) (SampleFolder, error) {
-	w := SampleFolder{Every: defaultEvery}
-	m, ok := item.(map[string]any)
-	if !ok {
-		return w, errors.New("want name and folder")
-	}
-	if err := eachKey(m, func(key string, v any) error { return setSampleFolder(&w, key, v) }); err != nil {
-		return w, err
-	}
-	if w.Name == "" || w.Folder == "" {
-		return w, errors.New("want name and folder")
-	}
+// complete sets what is missing, and makes paths absolute. The parameter dir is the folder of the service file.
+func (w *SampleFolder) complete(dir string, before []SampleFolder) error {
 	if w.Drift > 0 && w.Base == "" {
-		return w, errors.New("drift: compares with the last campaign of a base, but base is missing")
+		return errors.New("drift: compares with the last campaign of a base, but base is missing")
 	}
-	for _, folder := range []*string{&w.Folder, &w.Table} {
-		if *folder != "" && !filepath.IsAbs(*folder) {
-			*folder = filepath.Join(dir, *folder)
-		}
+	w.Every = cmp.Or(w.Every, defaultEvery)
+	w.Folder, w.Table = absolute(w.Folder, dir), absolute(w.Table, dir)
+	if slices.ContainsFunc(before, func(o SampleFolder) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
+		return fmt.Errorf("%s or its folder is given twice", w.Name)
 	}
-	return w, nil
-}
-
-// setSampleFolder sets one field of a folder of samples, by its key in the service file.
-func setSampleFolder(w *SampleFolder, key string, v any) error {
-	switch key {
-	case "name":
-		return text(func(*Campaign) *string { return &w.Name }, isName).read(nil, v)
-	case "folder":
-		return text(func(*Campaign) *string { return &w.Folder }, notEmpty).read(nil, v)
-	case "table":
-		return text(func(*Campaign) *string { return &w.Table }, notEmpty).read(nil, v)
-	case "base":
-		return text(func(*Campaign) *string { return &w.Base }, notEmpty).read(nil, v)
-	case "release":
-		return text(func(*Campaign) *string { return &w.Release }, isLearnerRelease).read(nil, v)
-	case "exclude":
-		return texts(func(*Campaign) *[]string { return &w.Exclude }, 0, isAlgorithm).read(nil, v)
-	case "every":
-		return duration(func(*Campaign) *time.Duration { return &w.Every }).read(nil, v)
-	case "drift":
-		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10).read(nil, v)
-	}
-	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "table", "base", "release", "exclude", "every", "drift"}))
+	return nil
 }
 
 // isLearnerRelease returns an error unless a text names a release of libtutti.

@@ -28,8 +28,8 @@ func TestLoadServiceOnline(t *testing.T) {
 
 func TestLoadServiceOnlineFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"online: x":           "online: want a list of folders",
-		"online: [{name: x}]": "online[0]: want name and folder",
+		"online: x":           "online: want a list, each item with name and folder",
+		"online: [{name: x}]": "online[0]: folder is missing",
 		"online: [x]":         "online[0]: want name and folder",
 		"online: [{name: x, folder: y}, {name: z, folder: y}]": "online[1]: z or its folder is given twice",
 		"online: [{name: x, folder: y, base: none}]":           "online[0].base: none is none of bases",

@@ -36,7 +36,7 @@ func isSettable(key string) bool {
 // Settable returns the keys that a request to a service may set.
 func Settable() []string {
 	var keys []string
-	for _, f := range fields() {
+	for _, f := range fields(&Campaign{}) {
 		if isSettable(f.key) {
 			keys = append(keys, f.key)
 		}

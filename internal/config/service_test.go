@@ -67,7 +67,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
-		{"no file", "state: s\nbases: [{name: a}]\n", "bases[0]: want name and file"},
+		{"no file", "state: s\nbases: [{name: a}]\n", "bases[0]: file is missing"},
 		{"name", "state: s\nbases: [{name: a/b, file: DEMO}]\n", "bases[0]: name: \"a/b\""},
 		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want one of name, file, machine"},
 		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},

@@ -20,9 +20,7 @@ func (l *loader) addSite(dir string) {
 	if !ok || path == "" {
 		return // decode reports a value that is not text
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
+	path = absolute(path, dir)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		l.fault("site", err)
@@ -49,7 +47,7 @@ func isSiteKey(key string) bool {
 	if key == "machine" {
 		return true
 	}
-	return slices.ContainsFunc(fields(), func(f field) bool {
+	return slices.ContainsFunc(fields(&Campaign{}), func(f field) bool {
 		section, _, _ := strings.Cut(key, ".")
 		return f.key == key && (section == "runner" || section == "slurm") && (isUsedBy(key, Local) || isUsedBy(key, SlurmJobs))
 	})
@@ -73,7 +71,7 @@ func (l *loader) checkSite() {
 			l.fault("libraries."+name, errors.New("want the name of a library, as mpich, and below it its keys"))
 		}
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			err := new(Library).set(key, keys[key])
+			err := readKey(libraryFields(&Library{}), key, keys[key])
 			if key == "name" {
 				err = errors.New("is the key above")
 			}
@@ -113,8 +111,8 @@ func (l *loader) sitePath(key string, value any) any {
 	}
 	path, ok := value.(string)
 	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)
-	if !ok || !isPath || path == "" || filepath.IsAbs(path) {
+	if !ok || !isPath {
 		return value
 	}
-	return filepath.Join(filepath.Dir(l.path), path)
+	return absolute(path, filepath.Dir(l.path))
 }

@@ -70,7 +70,7 @@ func TestSiteFaults(t *testing.T) {
 		{"another key", siteCampaign, "stop: {slowdown: 2}\n" + profile, "hpc.yaml:1: stop.slowdown: no key of a site profile"},
 		{"a key of replays", siteCampaign, strings.Replace(profile, "  kind: slurm", "  kind: slurm\n  noise: 0.1", 1), "hpc.yaml:4: runner.noise: no key of a site profile"},
 		{"a value", siteCampaign, strings.Replace(profile, "48GiB", "much", 1), "hpc.yaml:5: runner.node_memory: "},
-		{"a library's value", siteCampaign, strings.Replace(profile, "pmi2", "pmi9", 1), "hpc.yaml:9: libraries.mpich.pmi: pmi: "},
+		{"a library's value", siteCampaign, strings.Replace(profile, "pmi2", "pmi9", 1), "hpc.yaml:9: libraries.mpich.pmi: "},
 		{"an unknown library", siteCampaign, strings.Replace(profile, "openmpi", "lam", 1), "hpc.yaml:10: libraries.lam: want the name of a library"},
 		{"a list of libraries", siteCampaign, "libraries: [mpich]\n", "hpc.yaml:1: libraries: want a name"},
 		{"given twice", siteCampaign, profile + "machine: b\n", "hpc.yaml:11: machine: is given twice"},

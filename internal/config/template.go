@@ -98,7 +98,7 @@ func Template(kind string, m Machine) string {
 	b.WriteString("# A tuning campaign. Relative paths are relative to the folder of this file; any\n" +
 		"# key can be overridden by a variable (TUTTI_STOP_SLOWDOWN) or a flag (--set).\n")
 	var open []string
-	for _, f := range fields() {
+	for _, f := range fields(&Campaign{}) {
 		if !isUsedBy(f.key, kind) {
 			continue
 		}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,12 +20,12 @@ type value struct {
 	words  []string // all allowed values; nil if there is no list of them
 }
 
-// reader stores the value of a key in a campaign. The value v comes from YAML, or is the text of an
-// environment variable or flag.
-type reader = func(c *Campaign, v any) error
+// reader checks the value of a key and stores it in the field of the key. The value v comes from YAML, or is
+// the text of an environment variable or flag.
+type reader = func(v any) error
 
-func text(at func(*Campaign) *string, check func(string) error) value {
-	read := func(c *Campaign, v any) error {
+func text(at *string, check func(string) error) value {
+	read := func(v any) error {
 		s, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v: want text (put it in quotes)", v)
@@ -31,114 +33,96 @@ func text(at func(*Campaign) *string, check func(string) error) value {
 		if err := check(s); err != nil {
 			return err
 		}
-		*at(c) = s
+		*at = s
 		return nil
 	}
 	return value{read: read, schema: schema{"type": "string"}}
 }
 
 // choice returns the type of a key whose value must be one of the allowed words.
-func choice(at func(*Campaign) *string, allowed ...string) value {
-	v := text(at, func(s string) error {
-		if !slices.Contains(allowed, s) {
-			return NotOneOf(s, allowed)
-		}
-		return nil
-	})
+func choice(at *string, allowed ...string) value {
+	v := text(at, oneOf(allowed))
 	v.schema, v.words = schema{"enum": allowed}, allowed
 	return v
 }
 
 // choiceOrUnset returns the type of a key whose value is empty or one of the allowed words.
-func choiceOrUnset(at func(*Campaign) *string, allowed ...string) value {
-	v := choice(at, allowed...)
-	read := v.read
-	v.read = func(c *Campaign, v any) error {
-		if v == "" {
-			*at(c) = ""
+func choiceOrUnset(at *string, allowed ...string) value {
+	v := text(at, func(s string) error {
+		if s == "" {
 			return nil
 		}
-		return read(c, v)
-	}
-	v.schema = schema{"enum": append([]string{""}, allowed...)}
+		return oneOf(allowed)(s)
+	})
+	v.schema, v.words = schema{"enum": append([]string{""}, allowed...)}, allowed
 	return v
 }
 
-func whole(at func(*Campaign) *int, low, high int) value {
-	read := func(c *Campaign, v any) error {
+// oneOf returns a function that returns an error for words that are not allowed.
+func oneOf(allowed []string) func(string) error {
+	return func(s string) error {
+		if !slices.Contains(allowed, s) {
+			return NotOneOf(s, allowed)
+		}
+		return nil
+	}
+}
+
+func whole(at *int, low, high int) value {
+	read := func(v any) error {
 		n, err := toWhole(v, int64(low), int64(high))
 		if err == nil {
-			*at(c) = int(n)
+			*at = int(n)
 		}
 		return err
 	}
 	return value{read: read, schema: schema{"type": "integer", "minimum": low, "maximum": high}}
 }
 
-func seed() value {
-	read := func(c *Campaign, v any) error {
+func seed(at *uint64) value {
+	read := func(v any) error {
 		n, err := toWhole(v, 0, math.MaxInt64)
-		c.Seed = uint64(n)
+		*at = uint64(n)
 		return err
 	}
 	return value{read: read, schema: schema{"type": "integer", "minimum": 0}}
 }
 
 func toWhole(v any, low, high int64) (int64, error) {
-	var n int64
-	switch t := v.(type) {
-	case int:
-		n = int64(t)
-	case int64:
-		n = t
-	case string:
-		parsed, err := strconv.ParseInt(t, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q: want a whole number from %d to %d", t, low, high)
-		}
-		n = parsed
-	default:
-		return 0, fmt.Errorf("%v: want a whole number from %d to %d", v, low, high)
-	}
-	if n < low || n > high {
-		return 0, fmt.Errorf("%d: want a whole number from %d to %d", n, low, high)
+	n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%s: want a whole number from %d to %d", quoted(v), low, high)
 	}
 	return n, nil
 }
 
-func number(at func(*Campaign) *float64, low, high float64) value {
-	read := func(c *Campaign, v any) error {
-		var x float64
-		switch t := v.(type) {
-		case float64:
-			x = t
-		case int:
-			x = float64(t)
-		case string:
-			parsed, err := strconv.ParseFloat(t, 64)
-			if err != nil {
-				return fmt.Errorf("%q: want a number from %g to %g", t, low, high)
-			}
-			x = parsed
-		default:
-			return fmt.Errorf("%v: want a number from %g to %g", v, low, high)
+// quoted returns a value as text, which has quotes if it came as text.
+func quoted(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprint(v)
+}
+
+func number(at *float64, low, high float64) value {
+	read := func(v any) error {
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+		if err != nil || !(x >= low && x <= high) {
+			return fmt.Errorf("%s: want a number from %g to %g", quoted(v), low, high)
 		}
-		if math.IsNaN(x) || x < low || x > high {
-			return fmt.Errorf("%g: want a number from %g to %g", x, low, high)
-		}
-		*at(c) = x
+		*at = x
 		return nil
 	}
 	return value{read: read, schema: schema{"type": "number", "minimum": low, "maximum": high}}
 }
 
-func boolean(at func(*Campaign) *bool) value {
-	read := func(c *Campaign, v any) error {
+func boolean(at *bool) value {
+	read := func(v any) error {
 		switch v {
 		case true, "true":
-			*at(c) = true
+			*at = true
 		case false, "false":
-			*at(c) = false
+			*at = false
 		default:
 			return fmt.Errorf("%v: want true or false", v)
 		}
@@ -147,94 +131,17 @@ func boolean(at func(*Campaign) *bool) value {
 	return value{read: read, schema: schema{"type": "boolean"}}
 }
 
-func duration(at func(*Campaign) *time.Duration) value {
-	read := func(c *Campaign, v any) error {
+func duration(at *time.Duration) value {
+	read := func(v any) error {
 		s, ok := v.(string)
 		d, err := time.ParseDuration(s)
 		if !ok || err != nil || d < 0 {
 			return fmt.Errorf("%v: want a duration with a unit, for example 90s, 15m or 2h30m", v)
 		}
-		*at(c) = d
+		*at = d
 		return nil
 	}
 	return value{read: read, schema: schema{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}}
-}
-
-// list returns the items of a list. It splits the text of an environment variable or flag at commas.
-func list(v any) ([]any, error) {
-	switch t := v.(type) {
-	case []any:
-		return t, nil
-	case []string:
-		out := make([]any, len(t))
-		for i, s := range t {
-			out[i] = s
-		}
-		return out, nil
-	case string:
-		var out []any
-		for _, s := range strings.Split(t, ",") {
-			out = append(out, strings.TrimSpace(s))
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("%v: want a list", v)
-}
-
-// items returns the type of a key whose value is a list without duplicates. The list has at least `least`
-// items, and item is the schema of one of them. An error about an item contains the item's index.
-func items[T comparable](at func(*Campaign) *[]T, least int, item schema, parse func(any) (T, error)) value {
-	read := func(c *Campaign, v any) error {
-		given, err := list(v)
-		if err != nil {
-			return err
-		}
-		if len(given) < least {
-			return fmt.Errorf("is an empty list: want at least one")
-		}
-		var faults faultList
-		for i, item := range given {
-			value, err := parse(item)
-			if err == nil && slices.Contains(*at(c), value) {
-				err = fmt.Errorf("%v is given twice", item)
-			}
-			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
-			}
-			*at(c) = append(*at(c), value)
-		}
-		return faults.err()
-	}
-	return value{read: read, schema: schema{"type": "array", "items": item, "uniqueItems": true, "minItems": least}}
-}
-
-func texts(at func(*Campaign) *[]string, least int, check func(string) error) value {
-	return items(at, least, schema{"type": "string"}, func(item any) (string, error) {
-		s, ok := item.(string)
-		if !ok {
-			return "", fmt.Errorf("%v: want text", item)
-		}
-		return s, check(s)
-	})
-}
-
-// choices returns the type of a key whose value is a list of allowed words.
-func choices(at func(*Campaign) *[]string, least int, allowed ...string) value {
-	v := texts(at, least, func(s string) error {
-		if !slices.Contains(allowed, s) {
-			return NotOneOf(s, allowed)
-		}
-		return nil
-	})
-	v.schema["items"], v.words = schema{"enum": allowed}, allowed
-	return v
-}
-
-func wholes(at func(*Campaign) *[]int) value {
-	return items(at, 0, schema{"type": "integer", "minimum": 1, "maximum": 1 << 24}, func(item any) (int, error) {
-		n, err := toWhole(item, 1, 1<<24)
-		return int(n), err
-	})
 }
 
 // sizeSchema returns the schema of a number of bytes, with or without a unit.
@@ -242,14 +149,172 @@ func sizeSchema() schema {
 	return schema{"type": []string{"integer", "string"}, "pattern": "^[0-9]+ *[A-Za-z]*$", "minimum": 0}
 }
 
-func sizes(at func(*Campaign) *[]int64) value {
-	return items(at, 0, sizeSchema(), func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
-}
-
-func size(at func(*Campaign) *int64) value {
-	read := func(c *Campaign, v any) (err error) {
-		*at(c), err = coll.ParseBytes(fmt.Sprint(v))
+// size returns the type of a key whose value is a number of bytes, for example 1MiB.
+func size(at *int64, least int64) value {
+	read := func(v any) error {
+		n, err := coll.ParseBytes(fmt.Sprint(v))
+		if err == nil && n < least {
+			err = fmt.Errorf("%v: want at least %s", v, coll.FormatBytes(least))
+		}
+		*at = n
 		return err
 	}
 	return value{read: read, schema: sizeSchema()}
+}
+
+// items returns the type of a key whose value is a list, which is the text of an environment variable or flag
+// split at commas. The list has at least `least` items, and item is the schema of one of them. An error about an
+// item contains the item's index.
+func items[T comparable](at *[]T, least int, unique bool, item schema, parse func(any) (T, error)) value {
+	read := func(v any) error {
+		if s, ok := v.(string); ok {
+			v = []any{}
+			for _, part := range strings.Split(s, ",") {
+				v = append(v.([]any), strings.TrimSpace(part))
+			}
+		}
+		given, ok := v.([]any)
+		switch {
+		case !ok:
+			return fmt.Errorf("%v: want a list", v)
+		case len(given) < least:
+			return errors.New("is an empty list: want at least one")
+		}
+		var faults faultList
+		for i, item := range given {
+			value, err := parse(item)
+			if err == nil && unique && slices.Contains(*at, value) {
+				err = fmt.Errorf("%v is given twice", item)
+			}
+			if err != nil {
+				faults.add(fmt.Sprintf("[%d]", i), err)
+			}
+			*at = append(*at, value)
+		}
+		return faults.err()
+	}
+	s := schema{"type": "array", "items": item}
+	if unique {
+		s["uniqueItems"], s["minItems"] = true, least
+	}
+	return value{read: read, schema: s}
+}
+
+func texts(at *[]string, least int, check func(string) error) value {
+	return items(at, least, true, schema{"type": "string"}, textItem(check))
+}
+
+// arguments returns the type of a key whose value is a list of texts in which a text may occur twice.
+func arguments(at *[]string) value {
+	return items(at, 0, false, schema{"type": "string"}, textItem(isPrintable))
+}
+
+func textItem(check func(string) error) func(any) (string, error) {
+	return func(item any) (string, error) {
+		s, ok := item.(string)
+		if !ok {
+			return "", fmt.Errorf("%v: want text", item)
+		}
+		return s, check(s)
+	}
+}
+
+// choices returns the type of a key whose value is a list of allowed words.
+func choices(at *[]string, least int, allowed ...string) value {
+	v := texts(at, least, oneOf(allowed))
+	v.schema["items"], v.words = schema{"enum": allowed}, allowed
+	return v
+}
+
+func wholes(at *[]int) value {
+	return items(at, 0, true, schema{"type": "integer", "minimum": 1, "maximum": 1 << 24}, func(item any) (int, error) {
+		n, err := toWhole(item, 1, 1<<24)
+		return int(n), err
+	})
+}
+
+func sizes(at *[]int64) value {
+	return items(at, 0, true, sizeSchema(), func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
+}
+
+// objects returns the type of a key whose value is a list of objects, which have the keys that keysOf returns.
+// The function check completes an item and compares it with those before it; it may be nil.
+func objects[T any](at *[]T, least int, keysOf func(*T) []field, check func(item *T, before []T) error) value {
+	all := keysOf(new(T))
+	read := func(v any) error {
+		given, ok := v.([]any)
+		if !ok || len(given) < least {
+			return fmt.Errorf("want a list, each item with %s", allowedKeys(all))
+		}
+		var faults faultList
+		for i, one := range given {
+			var item T
+			err := readObject(keysOf(&item), one)
+			if err == nil && check != nil {
+				err = check(&item, *at)
+			}
+			if err != nil {
+				faults.add(fmt.Sprintf("[%d]", i), err)
+			}
+			*at = append(*at, item)
+		}
+		return faults.err()
+	}
+	s := schema{"type": "array", "items": sectionSchema(all, "")}
+	if least > 0 {
+		s["minItems"] = least
+	}
+	return value{read: read, schema: s}
+}
+
+// object returns the type of a key whose value is an object with one or more of the given keys.
+func object(keys []field) value {
+	return value{read: func(v any) error { return readObject(keys, v) }, schema: sectionSchema(keys, "")}
+}
+
+// allowedKeys returns a text that lists the keys of an object: those that it must have, then the others.
+func allowedKeys(all []field) string {
+	var required, others []string
+	for _, f := range all {
+		if f.initial == nil {
+			required = append(required, f.key)
+		} else {
+			others = append(others, f.key)
+		}
+	}
+	if required == nil {
+		return "one or more of " + strings.Join(others, ", ")
+	}
+	return strings.Join(required, " and ") + ", perhaps " + strings.Join(others, ", ")
+}
+
+// readObject reads the keys of an object. It stops at the first fault.
+func readObject(all []field, v any) error {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) == 0 {
+		return fmt.Errorf("want %s", allowedKeys(all))
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if err := readKey(all, key, m[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	for _, f := range all {
+		if _, given := m[f.key]; !given && f.initial == nil {
+			return fmt.Errorf("%s is missing: want %s", f.key, f.doc)
+		}
+	}
+	return nil
+}
+
+// readKey reads the value of one key of an object.
+func readKey(all []field, key string, v any) error {
+	var names []string
+	for _, f := range all {
+		if f.key == key {
+			return f.value.read(v)
+		}
+		names = append(names, f.key)
+	}
+	return fmt.Errorf("unknown key: %s", Hint(key, names))
 }

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -39,70 +37,26 @@ func (w Weight) Matches(p coll.Point) bool {
 // maxWeight is the largest allowed weight.
 const maxWeight = 1e6
 
-// weightList returns the type of the key grid.weights.
-func weightList() value {
-	span := schema{"type": []string{"integer", "string"}}
-	item := objectSchema([]string{"weight"}, map[string]schema{
-		"weight": {"type": "number", "minimum": 0, "maximum": maxWeight}, "collective": {"enum": Collectives()}, "nodes": span, "ppn": span, "sizes": span,
-	})
-	return value{read: readWeights, schema: schema{"type": "array", "items": item}}
+// weightFields returns the keys of an item of grid.weights.
+func weightFields(w *Weight) []field {
+	return []field{
+		{"weight", "a number from 0 to 1e+06", nil, number(&w.Weight, 0, maxWeight)},
+		{"collective", "collective of the points", optional, choice(&w.Collective, Collectives()...)},
+		{"nodes", "number of nodes, or a range", optional, span(&w.Nodes, toNumber, "2..16")},
+		{"ppn", "number of processes per node, or a range", optional, span(&w.PPN, toNumber, "2..16")},
+		{"sizes", "message size, or a range", optional, span(&w.Sizes, coll.ParseBytes, "1KiB..64KiB")},
+	}
 }
 
-// readWeights reads the value of the key grid.weights.
-func readWeights(c *Campaign, v any) error {
-	given, ok := v.([]any)
-	if !ok {
-		return errors.New("want a list, each item with weight and some of collective, nodes, ppn, sizes")
-	}
-	var faults faultList
-	for i, item := range given {
-		w, err := toWeight(item)
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		c.Grid.Weights = append(c.Grid.Weights, w)
-	}
-	return faults.err()
-}
+func toNumber(s string) (int64, error) { return toWhole(s, 1, 1<<24) }
 
-func toWeight(item any) (Weight, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return Weight{}, errors.New("want weight and some of collective, nodes, ppn, sizes")
+// span returns the type of a key whose value is a number or a range of numbers.
+func span(at *Range, parse func(string) (int64, error), example string) value {
+	read := func(v any) (err error) {
+		*at, err = toRange(v, parse, example)
+		return err
 	}
-	if _, ok := m["weight"]; !ok {
-		return Weight{}, fmt.Errorf("weight is missing: want a number from 0 to %g", maxWeight)
-	}
-	var w Weight
-	if err := eachKey(m, w.set); err != nil {
-		return w, err
-	}
-	return w, nil
-}
-
-func (w *Weight) set(key string, v any) (err error) {
-	whole := func(s string) (int64, error) { return toWhole(s, 1, 1<<24) }
-	switch key {
-	case "collective":
-		w.Collective = fmt.Sprint(v)
-		if !slices.Contains(Collectives(), w.Collective) {
-			return NotOneOf(w.Collective, Collectives())
-		}
-	case "nodes":
-		w.Nodes, err = toRange(v, whole, "2..16")
-	case "ppn":
-		w.PPN, err = toRange(v, whole, "2..16")
-	case "sizes":
-		w.Sizes, err = toRange(v, coll.ParseBytes, "1KiB..64KiB")
-	case "weight":
-		w.Weight, err = strconv.ParseFloat(fmt.Sprint(v), 64)
-		if err != nil || !(w.Weight >= 0 && w.Weight <= maxWeight) {
-			return fmt.Errorf("%v: want a number from 0 to %g", v, maxWeight)
-		}
-	default:
-		return fmt.Errorf("unknown key: %s", Hint(key, []string{"collective", "nodes", "ppn", "sizes", "weight"}))
-	}
-	return err
+	return value{read: read, schema: schema{"type": []string{"integer", "string"}}}
 }
 
 // toRange parses a number or a range of numbers. A range may be open at one end.
