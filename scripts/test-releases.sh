@@ -51,7 +51,7 @@ step_quick() {
 }
 step_campaign() {
 	rm -rf "c-$lib"
-	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --seed 2 --set stop.wall_time=30s --yes
+	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --set seed=2 --set stop.wall_time=30s --yes
 	[ -s "c-$lib/$lib.env" ]
 }
 step_loaded() {

@@ -20,7 +20,7 @@ func TestFromAndResumed(t *testing.T) {
 	first := reference(t)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
-	_, _ = mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--seed", "5", "--from", first)
+	_, _ = mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "seed=5", "--from", first)
 	want := filepath.Join(dir, "out")
 	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
 	testutil.NoError(t, os.RemoveAll(first))

@@ -360,7 +360,7 @@ func fewCases(wallTime string) []string {
 	if testutil.AllCases() {
 		return nil
 	}
-	return []string{"--wall-time", wallTime}
+	return []string{"--set", "stop.wall_time=" + wallTime}
 }
 
 // finished lists the exit codes of campaigns that were not interrupted.

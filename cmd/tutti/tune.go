@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
@@ -26,8 +25,8 @@ type tuneOptions struct {
 	scripts    bool
 	yes        bool
 	skipChecks bool
+	out        string
 	format     *string
-	bound      map[string]*pflag.Flag // flags that override a key of the campaign file
 }
 
 func tuneCommand(a *app) *cobra.Command {
@@ -47,12 +46,11 @@ What new measurements contradict is measured again; the report shows what change
 Before a campaign measures, tune checks that its benchmarks, libraries and launchers
 exist, and reports what is missing. --skip-checks starts without these checks.
 
-Environment variables override keys of the file (TUTTI_STOP_SLOWDOWN=1.02), and flags
-override both.`,
+Environment variables override keys of the file (TUTTI_STOP_SLOWDOWN=1.02), and --set
+and --out override both.`,
 		Example: indent(
 			"tutti tune -c configs/demo.yaml",
-			"tutti tune -c night.yaml --seed 7 --machine-time 2h",
-			"tutti tune -c night.yaml --set stop.patience=5",
+			"tutti tune -c night.yaml --set seed=7 --set stop.machine_time=2h",
 			"tutti tune -c night.yaml --out results/tuesday --from results/monday"),
 		Args: noArgs,
 	}
@@ -66,7 +64,7 @@ override both.`,
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
 	flags.BoolVar(&o.skipChecks, "skip-checks", false, "start even if the preflight check fails")
 	o.format = formatFlag(cmd)
-	o.bound = bindFlags(flags)
+	flags.StringVarP(&o.out, "out", "o", "", "override output, the `FOLDER` of the campaign; relative to the working directory")
 	mustComplete(errors.Join(cmd.MarkFlagFilename("config", "yaml", "yml"), cmd.MarkFlagDirname("from"), cmd.MarkFlagDirname("out"),
 		cmd.RegisterFlagCompletionFunc("set", completeSettings)))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
@@ -77,10 +75,15 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 	if o.file == "" {
 		return usageError(cmd, errors.New("-c FILE is missing"))
 	}
-	if err := makeAbsolute(cmd.Flags().Lookup("out")); err != nil {
-		return err
+	set := o.set
+	if cmd.Flags().Changed("out") {
+		out, err := filepath.Abs(o.out)
+		if err != nil {
+			return err
+		}
+		set = append(set, "output="+out)
 	}
-	c, err := config.Load(o.file, config.Layers{Environ: o.environ, Flags: o.bound, Set: o.set})
+	c, err := config.Load(o.file, config.Layers{Environ: o.environ, Set: set})
 	if err != nil {
 		return withCode(codeInput, err)
 	}
@@ -99,34 +102,6 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 		}
 	}
 	return startCampaign(cmd.Context(), o.app, c, o.yes, *o.format)
-}
-
-// bindFlags adds the flags that override keys of the campaign file.
-func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
-	flags.Uint64("seed", 0, "override seed")
-	flags.StringP("out", "o", "", "override output, the `FOLDER` of the campaign; relative to the working directory")
-	flags.Duration("machine-time", 0, "override stop.machine_time")
-	flags.Duration("wall-time", 0, "override stop.wall_time")
-	return map[string]*pflag.Flag{
-		"seed":              flags.Lookup("seed"),
-		"output":            flags.Lookup("out"),
-		"stop.machine_time": flags.Lookup("machine-time"),
-		"stop.wall_time":    flags.Lookup("wall-time"),
-	}
-}
-
-// makeAbsolute makes the folder in a flag's value absolute. Paths in flags are relative to the working
-// directory, whereas paths in a campaign file are relative to the file.
-func makeAbsolute(flag *pflag.Flag) error {
-	dir := flag.Value.String()
-	if !flag.Changed || dir == "" {
-		return nil
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	return flag.Value.Set(dir)
 }
 
 // displayPath returns a path as tutti prints it. A path below the working directory becomes relative to

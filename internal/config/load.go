@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 )
@@ -25,12 +24,11 @@ var ErrConfig = errors.New("campaign file")
 // overrides stop.slowdown.
 const EnvPrefix = "TUTTI_"
 
-// Layers are values that override keys of the campaign file. Settings take precedence over flags, and flags
-// over environment variables.
+// Layers are values that override keys of the campaign file. Settings take precedence over environment
+// variables.
 type Layers struct {
-	Environ []string               // NAME=VALUE, as from os.Environ
-	Flags   map[string]*pflag.Flag // by key; unchanged flags override nothing
-	Set     []string               // KEY=VALUE
+	Environ []string // NAME=VALUE, as from os.Environ
+	Set     []string // KEY=VALUE
 }
 
 // Load reads a campaign file. If the file is missing, the error matches fs.ErrNotExist. Other errors match
@@ -85,7 +83,7 @@ func (l *loader) err(what error) error {
 type loader struct {
 	path   string
 	v      *viper.Viper
-	where  map[string]string // source of each key: file and line, variable or flag
+	where  map[string]string // source of each key: file and line, variable or --set
 	faulty map[string]bool   // keys with a fault
 	faults []string
 }
@@ -210,7 +208,7 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 	n.Content = kept
 }
 
-// layer overrides keys of the file with environment variables, flags and settings. It reports names that
+// layer overrides keys of the file with environment variables and settings. It reports names that
 // are not keys.
 func (l *loader) layer(layers Layers) {
 	known := map[string]string{}
@@ -231,12 +229,8 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("variable %s: no such key of campaign files%s", name, hint))
 			continue
 		}
-		l.set(key, value, "variable "+name)
-	}
-	for _, key := range slices.Sorted(maps.Keys(layers.Flags)) {
-		if flag := layers.Flags[key]; flag.Changed {
-			l.set(key, flag.Value.String(), "flag --"+flag.Name)
-		}
+		l.v.Set(key, value)
+		l.where[key] = "variable " + name
 	}
 	for _, entry := range layers.Set {
 		key, value, ok := strings.Cut(entry, "=")
@@ -244,13 +238,10 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("--set %s: want key=value", entry))
 			continue
 		}
-		l.set(strings.ToLower(key), value, "--set")
+		key = strings.ToLower(key)
+		l.v.Set(key, value)
+		l.where[key] = "--set"
 	}
-}
-
-func (l *loader) set(key, value, where string) {
-	l.v.Set(key, value)
-	l.where[key] = where
 }
 
 func envName(key string) string {

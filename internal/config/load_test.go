@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
 
 	"tutti/internal/config"
 	"tutti/internal/testutil"
@@ -194,11 +193,6 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 // TestLayers checks the order of layers: default, file, variable, flag, --set. Each row sets the same key
 // in one more layer. The value in the last layer must be the result.
 func TestLayers(t *testing.T) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.Int("trees", 0, "")
-	flags.Int("seed", 99, "")
-	testutil.NoError(t, flags.Parse([]string{"--trees", "30"}))
-	bound := map[string]*pflag.Flag{"model.trees": flags.Lookup("trees"), "seed": flags.Lookup("seed")}
 	file := minimalFile + "model: {trees: 10}\n"
 	environ := []string{"PATH=/bin", "TUTTI_MODEL_TREES=20", "TUTTI_EXPORT_OP_SAFE=false", "TUTTI_SEED="}
 	tests := []struct {
@@ -210,8 +204,7 @@ func TestLayers(t *testing.T) {
 		{"default", minimalFile, config.Layers{}, 100},
 		{"file", file, config.Layers{}, 10},
 		{"variable", file, config.Layers{Environ: environ}, 20},
-		{"flag", file, config.Layers{Environ: environ, Flags: bound}, 30},
-		{"set", file, config.Layers{Environ: environ, Flags: bound, Set: []string{"model.trees=35", "model.trees=40"}}, 40},
+		{"set", file, config.Layers{Environ: environ, Set: []string{"model.trees=35", "model.trees=40"}}, 40},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -220,7 +213,7 @@ func TestLayers(t *testing.T) {
 				t.Errorf("model.trees = %d, want %d", c.Model.Trees, tc.want)
 			}
 			if c.Seed != 1 {
-				t.Errorf("seed = %d, want 1: its flag was not given and its variable is empty", c.Seed)
+				t.Errorf("seed = %d, want 1: its variable is empty", c.Seed)
 			}
 			if c.Export.OpSafe != (tc.layers.Environ == nil) {
 				t.Errorf("export.op_safe = %t", c.Export.OpSafe)
