@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -147,12 +148,35 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	if len(found) > 0 {
 		l := found[0]
 		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, cmp.Or(l.Path, l.Launcher))
-		m.Library = config.Library{Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family}
-		if at.Kind != config.SlurmJobs { // jobs use srun
-			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = l.Launcher, l.Path, l.PMI, l.Env
+		m.Library = libraryOf(l)
+		if at.Kind == config.SlurmJobs { // jobs use srun
+			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = "", "", "", nil
 		}
 	}
 	return config.Template(at.Kind, m), nil
+}
+
+// libraryOf returns the library and its launcher as in a campaign file.
+func libraryOf(l doctor.Launchable) config.Library {
+	return config.Library{
+		Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family,
+		Launcher: l.Launcher, LauncherPath: l.Path, PMI: l.PMI, Env: l.Env,
+	}
+}
+
+// nodeCounts returns the numbers of nodes to tune for: the powers of two below most, and most itself.
+func nodeCounts(most int) []int {
+	var out []int
+	for n := 1; n < most; n *= 2 {
+		out = append(out, n)
+	}
+	return append(out, most)
+}
+
+// rankCounts returns the numbers of ranks on a node to tune for: a quarter, half and all of the cores. Each
+// number is at least 2, because a single rank sends no messages.
+func rankCounts(cores int) []int {
+	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
 }
 
 // findPlace returns the nodes and cores that are available to a kind of runner. If kind is "", it chooses

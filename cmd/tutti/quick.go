@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"tutti/campaign/assembly"
 	"tutti/csource"
@@ -92,10 +91,10 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	text, err := newQuickFile(host, at, with, *o).text()
-	if err != nil || o.dry {
+	text := quickFile(host, at, with, *o)
+	if o.dry {
 		fmt.Fprint(o.stdout, text)
-		return err
+		return nil
 	}
 	c, err := prepareQuick(ctx, o.app, dir, text, with)
 	if err != nil {
@@ -143,78 +142,13 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 	return c, nil
 }
 
-// quickFile contains the keys that tutti quick writes to the campaign file. All other keys have their
-// defaults.
-type quickFile struct {
-	Name        string         `yaml:"name"`
-	Machine     string         `yaml:"machine"`
-	Output      string         `yaml:"output"`
-	Libraries   []quickLibrary `yaml:"libraries"`
-	Collectives []string       `yaml:"collectives,flow"`
-	Grid        struct {
-		Nodes []int    `yaml:"nodes,flow"`
-		PPN   []int    `yaml:"ppn,flow"`
-		Sizes []string `yaml:"sizes,flow"`
-	} `yaml:"grid"`
-	Runner struct {
-		Kind string `yaml:"kind"`
-	} `yaml:"runner"`
-	Stop struct {
-		WallTime string `yaml:"wall_time"`
-	} `yaml:"stop"`
-}
-
-type quickLibrary struct {
-	Name         string   `yaml:"name"`
-	Version      string   `yaml:"version"`
-	Path         string   `yaml:"path,omitempty"`
-	Benchmark    string   `yaml:"benchmark"`
-	Launcher     string   `yaml:"launcher"`
-	LauncherPath string   `yaml:"launcher_path,omitempty"`
-	PMI          string   `yaml:"pmi,omitempty"`
-	Env          []string `yaml:"env,omitempty"`
-}
-
-// newQuickFile returns a campaign file that tunes a library on the given machine. The file names its own
-// folder for the benchmark program and the results.
-func newQuickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) quickFile {
-	f := quickFile{
-		Name: "quick", Machine: host, Output: ".", Collectives: o.collectives,
-		Libraries: []quickLibrary{{
-			Name: with.Library.Family, Version: with.Library.Version, Path: with.Library.File.Path,
-			Benchmark: "tutti-native-" + with.Library.Family,
-			Launcher:  with.Launcher, LauncherPath: with.Path, PMI: with.PMI, Env: with.Env,
-		}},
-	}
-	f.Grid.Nodes, f.Grid.PPN = nodeCounts(at.Nodes), rankCounts(at.Cores)
-	f.Grid.Sizes = []string{"8B", "64B", "512B", "4KiB", "32KiB", "256KiB", "1MiB"}
-	f.Runner.Kind, f.Stop.WallTime = at.Kind, o.wallTime.String()
-	return f
-}
-
-// nodeCounts returns the numbers of nodes to tune for: the powers of two below most, and most itself.
-func nodeCounts(most int) []int {
-	var out []int
-	for n := 1; n < most; n *= 2 {
-		out = append(out, n)
-	}
-	return append(out, most)
-}
-
-// rankCounts returns the numbers of ranks on a node to tune for: a quarter, half and all of the cores. Each
-// number is at least 2, because a single rank sends no messages.
-func rankCounts(cores int) []int {
-	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
-}
-
-// text returns the content of the campaign file: YAML with comments.
-func (f quickFile) text() (string, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Made by tutti quick: what it found here. All other keys are at their defaults;\n# tutti init --runner %s writes them all.\n", f.Runner.Kind)
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(f); err != nil {
-		return "", err
-	}
-	return b.String(), e.Close()
+// quickFile returns a campaign file that tunes a library on the given machine. The file names its own folder
+// for the benchmark program and the results.
+func quickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) string {
+	return config.Template(at.Kind, config.Machine{
+		Campaign: "quick", Library: libraryOf(with), Nodes: nodeCounts(at.Nodes), PPN: rankCounts(at.Cores),
+		Values: map[string]string{
+			"machine": strconv.Quote(host), "output": ".", "collectives": "[" + strings.Join(o.collectives, ", ") + "]", "stop.wall_time": o.wallTime.String(),
+		},
+	})
 }

@@ -46,7 +46,7 @@ func TestQuickFile(t *testing.T) {
 		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
 	}
 	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}
-	text := testutil.Must(newQuickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o).text())(t)
+	text := quickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o)
 	file := filepath.Join(dir, quickName)
 	testutil.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	c, err := config.Load(file, config.Layers{})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type Machine struct {
 	Library  Library
 	Nodes    []int
 	PPN      []int
+	Values   map[string]string // of further keys, as YAML
 }
 
 // examples returns example values of the keys that have no useful default.
@@ -34,6 +36,7 @@ func examples(kind string, m Machine) map[string]string {
 		"runner.kind": kind,
 		"runner.data": "\n    - measurements.csv",
 	}
+	maps.Copy(e, m.Values)
 	if kind == Replay {
 		return e
 	}
