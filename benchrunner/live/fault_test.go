@@ -16,12 +16,6 @@ import (
 	"tutti/internal/testutil/runnertest"
 )
 
-func faulty(t testing.TB, opt runnertest.FaultOptions) benchrunner.Scheduler {
-	t.Helper()
-	opt.Delay = 100 * time.Millisecond
-	return testutil.Must(runnertest.NewFaultyScheduler(localScheduler(t), opt))(t)
-}
-
 // TestSuiteWithFaults runs the suite of all runners while the scheduler has faults that a
 // runner can recover from.
 func TestSuiteWithFaults(t *testing.T) {
@@ -32,8 +26,7 @@ func TestSuiteWithFaults(t *testing.T) {
 			}
 			runnertest.Run(t, runnertest.Case{
 				New: func(t *testing.T) benchrunner.Runner {
-					kinds := []runnertest.Fault{runnertest.SubmitFails, runnertest.SubmitLost, runnertest.StatusOmitted, runnertest.JobRequeued, runnertest.OutputLate}
-					return machine(t, options(t, t.TempDir(), faulty(t, runnertest.FaultOptions{Seed: seed, Rate: 0.9, Kinds: kinds, Within: 60 * time.Millisecond})))
+					return machine(t, options(t, t.TempDir(), faulty(t, seed, 0.9, 60*time.Millisecond, submitFails, submitLost, statusOmitted, jobRequeued, outputLate)))
 				},
 				Good: []coll.Candidate{at(1, 1, "slow"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
 				Bad:  at(1, 9, "crash"),
@@ -43,27 +36,27 @@ func TestSuiteWithFaults(t *testing.T) {
 }
 
 // endings maps a fault to the outcome of the jobs that it affects.
-var endings = map[runnertest.Fault]coll.JobOutcome{
-	runnertest.JobCancelled: coll.JobCancelled, runnertest.NodeFailure: coll.JobNodeFail, runnertest.JobLost: coll.JobLost,
-	runnertest.OutOfTime: coll.JobTimeout, runnertest.OutOfMemory: coll.JobOutOfMemory,
+var endings = map[fault]coll.JobOutcome{
+	jobCancelled: coll.JobCancelled, nodeFailure: coll.JobNodeFail, jobLost: coll.JobLost,
+	outOfTime: coll.JobTimeout, outOfMemory: coll.JobOutOfMemory,
 }
 
 // costly lists the faults that leave cases unmeasured if they affect every job.
-var costly = []runnertest.Fault{
-	runnertest.OutputMissing, runnertest.OutputTruncated, runnertest.OutputInterleaved, runnertest.OutputPrefixed,
-	runnertest.JobCancelled, runnertest.NodeFailure, runnertest.OutOfTime, runnertest.OutOfMemory, runnertest.JobLost,
+var costly = []fault{
+	outputMissing, outputTruncated, outputInterleaved, outputPrefixed,
+	jobCancelled, nodeFailure, outOfTime, outOfMemory, jobLost,
 }
 
 // TestEachFault checks batches in which one kind of fault affects every job. Each request gets one trial,
 // and the costs of the trials add up to the time of the jobs. A case whose output is damaged is not
 // measured again.
 func TestEachFault(t *testing.T) {
-	for _, kind := range runnertest.FaultKinds() {
+	for _, kind := range faultKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o := options(t, dir, faulty(t, runnertest.FaultOptions{Seed: 1, Rate: 1, Kinds: []runnertest.Fault{kind}, Within: 250 * time.Millisecond}))
-			if kind == runnertest.OutputLate {
+			o := options(t, dir, faulty(t, 1, 1, 250*time.Millisecond, kind))
+			if kind == outputLate {
 				o.Settle = time.Minute // the output arrives late, and later still on a busy machine
 			}
 			cases := []coll.Candidate{at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "a"), at(2, 4, "slower"), at(2, 5, "a"), at(1, 6, "slower"), at(1, 7, "a")}
@@ -72,7 +65,7 @@ func TestEachFault(t *testing.T) {
 			if !slices.Contains(costly, kind) && done != len(cases) {
 				t.Errorf("%d of %d cases measured, want all: %+v", done, len(cases), log.trials)
 			}
-			if kind == runnertest.SubmitLost {
+			if kind == submitLost {
 				checkMeasuredOnce(t, dir, 1, 2, 3, 4, 5, 6, 7)
 			}
 			outcomes := map[coll.JobOutcome]int{}
@@ -134,7 +127,7 @@ func checkDone(t *testing.T, log *memory, requests, want int) {
 // that the runner waits for this one.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
-	s := &doubler{Scheduler: faulty(t, runnertest.FaultOptions{})}
+	s := &doubler{Scheduler: faulty(t, 0, 0, 0)}
 	log := runBatch(t, machine(t, options(t, dir, s)), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
 	checkDone(t, log, 3, 3)
 	checkMeasuredOnce(t, dir, 1, 2, 3)

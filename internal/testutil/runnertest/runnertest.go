@@ -1,15 +1,6 @@
-// Package runnertest tests benchmark runners: a suite that every benchrunner.Runner must
-// pass, and a scheduler that injects faults. Only tests import it.
+// Package runnertest has a suite of tests that every benchrunner.Runner must pass. Only tests import it.
 //
 //	runnertest.Run(t, runnertest.Case{New: newRunner, Good: good, Bad: bad})
-//
-//	s, err := runnertest.NewFaultyScheduler(scheduler, runnertest.FaultOptions{
-//		Seed: 1, Rate: 0.5, Kinds: runnertest.FaultKinds(), Within: time.Second,
-//	})
-//	if err != nil {
-//		return err
-//	}
-//	m, err := live.New(live.Options{Scheduler: s, …})
 package runnertest
 
 import (
