@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +18,46 @@ import (
 	"tutti/journal"
 )
 
+// segments is the range of segment sizes in bytes.
+var segments = coll.Range{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}
+
+// pipeline returns an algorithm that passes segments of the given number of bytes from rank to rank.
+func pipeline(segment int64) coll.Algorithm {
+	a, err := coll.NewAlgorithm("pipeline", coll.Param{Name: segments.Parameter, Value: fmt.Sprint(segment)})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// cut returns an error if the segments of a candidate are not shorter than the message.
+func cut(c coll.Candidate) error {
+	text, ok := c.Algorithm.Param(segments.Parameter)
+	if segment, err := strconv.ParseInt(text, 10, 64); ok && (err != nil || segment >= c.MsgBytes) {
+		return fmt.Errorf("%v: one segment holds the message", c)
+	}
+	return nil
+}
+
+// segmentedTimes returns the times of tree, halving and a pipeline, which has a time for every segment size
+// that is a power of two. The best segment size grows with the message size and shrinks as ranks are added. It
+// is 1 KiB to 128 KiB for messages of 4 KiB to 16 MiB on 4 to 64 ranks.
+func segmentedTimes(points []coll.Point) []coll.Measurement {
+	const startup = 2e-7 // seconds that each segment adds to a call
+	var out []coll.Measurement
+	for _, p := range points {
+		out = append(out, testutil.SyntheticMeasurements([]coll.Point{p})[:2]...)
+		for s := segments.Low; s <= segments.High; s *= 2 {
+			n := math.Ceil(float64(p.MsgBytes) / float64(s))
+			seconds := (float64(p.Ranks()) - 2 + n) * (startup + testutil.SyntheticGap*float64(s))
+			if c := (coll.Candidate{Point: p, Algorithm: pipeline(s)}); cut(c) == nil {
+				out = append(out, coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds})
+			}
+		}
+	}
+	return out
+}
+
 // segmented returns a problem with an algorithm that pipelines segments. It is usually the fastest with
 // segment sizes that are not in the initial space.
 func segmented(t testing.TB, opt replay.Options) campaign.Problem {
@@ -25,17 +67,17 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
-	truth := testutil.SyntheticSegmented(points)
+	truth := segmentedTimes(points)
 	m := testutil.Must(replay.New(truth, opt))(t)
-	listed := append(testutil.SyntheticAlgorithms()[:2], testutil.SyntheticPipeline(8192), testutil.SyntheticPipeline(32768), testutil.SyntheticPipeline(131072))
+	listed := append(testutil.SyntheticAlgorithms()[:2], pipeline(8192), pipeline(32768), pipeline(131072))
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "libtutti", Collective: coll.Bcast},
-		Space:   coll.NewSpace(points, listed, testutil.SyntheticCut), Runner: m, Truth: truth,
-		Search: &campaign.Search{Check: testutil.SyntheticCut, Ranges: func(a coll.Algorithm) []coll.Range {
+		Space:   coll.NewSpace(points, listed, cut), Runner: m, Truth: truth,
+		Search: &campaign.Search{Check: cut, Ranges: func(a coll.Algorithm) []coll.Range {
 			if a.Name != "pipeline" {
 				return nil
 			}
-			return []coll.Range{testutil.SyntheticSegments}
+			return []coll.Range{segments}
 		}},
 	}
 }

@@ -16,11 +16,8 @@ import (
 
 // SlurmOptions describe the cluster that a test needs.
 type SlurmOptions struct {
-	Nodes int    // called n1, n2, ...; 2 when zero
-	CPUs  int    // of each node, regardless of the machine's; 4 when zero
-	Mode  string // uts (the default) or utslite, as scripts/slurm-test-cluster has them
-	Conf  string // lines added to slurm.conf; they override the script's
-
+	Nodes    int    // called n1, n2, ..., each with 4 CPUs
+	Conf     string // lines added to slurm.conf; they override the script's
 	Topology string // contents of topology.conf; no such file when empty
 }
 

@@ -34,12 +34,6 @@ func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	if reason := whyNoSlurm(); reason != "" {
 		NeedSlurm.Missing(t, "%s", reason)
 	}
-	if o.Nodes == 0 {
-		o.Nodes = 2
-	}
-	if o.CPUs == 0 {
-		o.CPUs = 4
-	}
 	n := lockClusterDir(t)
 	dir := clusterDir + strconv.Itoa(n)
 	c := &SlurmCluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: clusterScript(t)}
@@ -60,8 +54,8 @@ func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 		t.Fatal(err)
 	}
 	cmd := c.command("up")
-	cmd.Env = append(cmd.Env, "CLUSTER_NODES="+strconv.Itoa(o.Nodes), "CLUSTER_CPUS="+strconv.Itoa(o.CPUs),
-		"CLUSTER_MODE="+o.Mode, "CLUSTER_PORT="+strconv.Itoa(port), "CLUSTER_CONF="+o.Conf, "CLUSTER_TOPOLOGY="+o.Topology)
+	cmd.Env = append(cmd.Env, "CLUSTER_NODES="+strconv.Itoa(o.Nodes), "CLUSTER_PORT="+strconv.Itoa(port),
+		"CLUSTER_CONF="+o.Conf, "CLUSTER_TOPOLOGY="+o.Topology)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s up: %v\n%s", c.script, err, out)
 	}

@@ -82,7 +82,7 @@ func functions(t *testing.T) []string {
 // TestLiveCompositions checks that the forced composition and its parts run, on 4 ranks of 2 simulated
 // nodes. Rank 0 is the first rank of its node, rank 1 is not. The library places the ranks in block order.
 func TestLiveCompositions(t *testing.T) {
-	prog := testutil.BuildTraced(t, functions(t))
+	prog := buildTraced(t, functions(t))
 	cat := release(t, "4.0.2")
 	tests := []struct {
 		collective  coll.Collective
@@ -117,7 +117,7 @@ func TestLiveCompositions(t *testing.T) {
 		env := append(settings(t, f.Env), "MPIR_CVAR_NUM_CLIQUES=2", "MPIR_CVAR_CLIQUES_BY_BLOCK=1")
 		out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "call", fmt.Sprint(tc.bytes), string(tc.collective))
 		for rank, want := range []string{tc.first, tc.next} {
-			got := strings.Join(testutil.EnteredFunctions(out, rank), " ")
+			got := strings.Join(enteredFunctions(out, rank), " ")
 			got = strings.NewReplacer("MPIR_", "", "_intra", "").Replace(got)
 			if got != want {
 				t.Errorf("%v: rank %d ran %s, want %s", c, rank, got, want)

@@ -192,7 +192,7 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 func TestLiveMixture(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := known(t)
-	prog := testutil.BuildTraced(t, functions(t))
+	prog := buildTraced(t, functions(t))
 	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
@@ -213,7 +213,7 @@ func TestLiveMixture(t *testing.T) {
 			kinds["default"]++
 			shipped := trace(t, prog, nil, r.Point)
 			for rank := range r.Point.Ranks() {
-				if got, want := testutil.EnteredFunctions(out, rank), testutil.EnteredFunctions(shipped, rank); !slices.Equal(got, want) {
+				if got, want := enteredFunctions(out, rank), enteredFunctions(shipped, rank); !slices.Equal(got, want) {
 					t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
 				}
 			}
@@ -260,7 +260,7 @@ func trace(t *testing.T, prog string, env []string, p coll.Point) string {
 
 // entered returns the functions that a rank entered, without duplicates, in alphabetical order.
 func entered(out string, rank int) []string {
-	names := testutil.EnteredFunctions(out, rank)
+	names := enteredFunctions(out, rank)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

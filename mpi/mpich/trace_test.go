@@ -1,4 +1,4 @@
-package testutil
+package mpich
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 // tracer is C source that defines the function tutti_ran. Whenever the program enters another function
@@ -45,17 +47,17 @@ __wrap_%[1]s:
 .Lname_%[1]s: .asciz "%[1]s"
 `
 
-// BuildTraced links the program of all collectives with MPICH's static library, whose symbols can be
+// buildTraced links the program of all collectives with MPICH's static library, whose symbols can be
 // wrapped. Whenever the program enters one of the given functions, it prints a line "ran RANK FUNCTION".
 // The test is skipped where the program cannot be built.
-func BuildTraced(t *testing.T, functions []string) string {
+func buildTraced(t *testing.T, functions []string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs MPI programs")
 	}
 	dir := t.TempDir()
 	asm := ".text\n"
-	args := Must(CollectivesProgram.Unpack(dir, "traced"))(t)
+	args := testutil.Must(testutil.CollectivesProgram.Unpack(dir, "traced"))(t)
 	link := "-Wl,--wrap=workload_call\n"
 	for _, f := range functions {
 		asm += fmt.Sprintf(trampoline, f)
@@ -63,7 +65,7 @@ func BuildTraced(t *testing.T, functions []string) string {
 	}
 	asm += ".section .note.GNU-stack,\"\",@progbits\n"
 	for name, text := range map[string]string{"tracer.c": tracer, "wrap.S": asm, "wrap.opt": link} {
-		NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	build := `set -e; show=$(mpicc.mpich -show); include=$(printf '%s\n' $show | grep ^-I); lib=$(printf '%s\n' $show | sed -n 's/^-L//p')
 exec gcc $include "$@" tracer.c wrap.S @wrap.opt $lib/libmpich.a -lpthread -lhwloc -lucp -lucs -lm -lrt -ldl`
@@ -74,13 +76,13 @@ exec gcc $include "$@" tracer.c wrap.S @wrap.opt $lib/libmpich.a -lpthread -lhwl
 	if err == nil {
 		return prog
 	}
-	NeedMPI.Missing(t, "libmpich.a: %v: needs apt-get install mpich libmpich-dev on amd64\n%s", err, out)
+	testutil.NeedMPI.Missing(t, "libmpich.a: %v: needs apt-get install mpich libmpich-dev on amd64\n%s", err, out)
 	return ""
 }
 
-// EnteredFunctions reads the output of a traced program. It returns the functions that one rank entered, in
+// enteredFunctions reads the output of a traced program. It returns the functions that one rank entered, in
 // the order of entry.
-func EnteredFunctions(out string, rank int) []string {
+func enteredFunctions(out string, rank int) []string {
 	var names []string
 	for line := range strings.Lines(out) {
 		if name, ok := strings.CutPrefix(line, fmt.Sprintf("ran %d ", rank)); ok {
