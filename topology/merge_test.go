@@ -12,6 +12,7 @@ import (
 
 	"tutti/internal/testutil"
 	"tutti/topology"
+	"tutti/topology/discover"
 )
 
 func merge(t *testing.T, trees ...topology.Tree) topology.Merged {
@@ -137,27 +138,26 @@ func TestMergeRefuses(t *testing.T) {
 func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	pods := make([]int, len(some))
 	leaves := make([]int, len(some))
-	var members []topology.Vertex
+	var names []string
 	for i, n := range some {
 		leaves[i], pods[i] = n/perLeaf, n/perPod
-		members = append(members, node(fmt.Sprintf("n%04d", n)))
+		names = append(names, fmt.Sprintf("n%04d", n))
 	}
 	distinct := func(groups []int) int {
 		sorted := slices.Sorted(slices.Values(groups))
 		return len(slices.Compact(sorted))
 	}
-	root := topology.Vertex{Kind: topology.Switch, Name: "network", Seconds: 3.3e-6 * drift, Confidence: 1}
-	divisions := []topology.Division{
-		{Kind: topology.Switch, Groups: pods, Seconds: 2.78e-6 * drift, Confidence: 1},
-		{Kind: topology.Switch, Groups: leaves, Seconds: 2.18e-6 * drift, Confidence: 1},
-	}
+	r := discover.LevelReport{Seconds: 3.3e-6 * drift, Levels: []discover.Level{
+		{Labels: discover.NewLabels(pods), Seconds: 2.78e-6 * drift, Confidence: 1},
+		{Labels: discover.NewLabels(leaves), Seconds: 2.18e-6 * drift, Confidence: 1},
+	}}
 	if distinct(leaves) == len(some) { // a level with one node per group cannot be measured
-		divisions = divisions[:1]
+		r.Levels = r.Levels[:1]
 	}
 	if distinct(pods) == len(some) {
-		divisions = divisions[:0]
+		r.Levels = nil
 	}
-	t, err := topology.Build(root, members, divisions)
+	t, err := r.Tree(names)
 	if err != nil {
 		panic(err)
 	}

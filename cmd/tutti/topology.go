@@ -64,12 +64,12 @@ page has a heat map of the distances and a dendrogram.`,
 	}
 	format := choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON, formatHTML}, "`FORMAT` of the output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *format == formatHTML {
+			return writeTopologyPage(a, args, *name)
+		}
 		merged, err := readMerged(args, *name)
 		if err != nil {
 			return err
-		}
-		if *format == formatHTML {
-			return writeTopologyPage(a, args, merged)
 		}
 		s := shownTopology{Levels: merged.Tree.Levels(), Gaps: merged.Tree.Gaps, Conflicts: merged.Conflicts}
 		if *format == formatJSON {
@@ -86,19 +86,30 @@ page has a heat map of the distances and a dendrogram.`,
 const formatHTML = "html"
 
 // writeTopologyPage prints a page about merged topologies. A single file of measured pairs is drawn.
-func writeTopologyPage(a *app, paths []string, merged topology.Merged) error {
+func writeTopologyPage(a *app, paths []string, name string) error {
+	var merged topology.Merged
 	var pairs []discover.PairTime
+	var err error
 	if len(paths) == 1 && filepath.Ext(paths[0]) == ".csv" {
-		f, err := os.Open(paths[0])
-		if err != nil {
-			return withCode(codeInput, err)
+		if pairs, err = readPairs(paths[0]); err == nil {
+			merged.Tree, err = discover.PairTree(pairs, paths[0])
 		}
-		defer f.Close()
-		if pairs, err = discover.ReadPairs(f, paths[0]); err != nil {
-			return withCode(codeInput, err)
-		}
+	} else {
+		merged, err = readMerged(paths, name)
+	}
+	if err != nil {
+		return withCode(codeInput, err)
 	}
 	return report.WriteTopologyHTML(a.stdout, filepath.Base(paths[0]), merged, pairs)
+}
+
+func readPairs(path string) ([]discover.PairTime, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return discover.ReadPairs(f, path)
 }
 
 func printTopology(a *app, s shownTopology) {
@@ -271,12 +282,7 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	if err != nil {
 		return discover.SuspectReport{}, err
 	}
-	f, err := os.Open(pairsPath)
-	if err != nil {
-		return discover.SuspectReport{}, err
-	}
-	defer f.Close()
-	pairs, err := discover.ReadPairs(f, pairsPath)
+	pairs, err := readPairs(pairsPath)
 	if err != nil {
 		return discover.SuspectReport{}, err
 	}

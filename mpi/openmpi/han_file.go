@@ -2,9 +2,7 @@ package openmpi
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -62,80 +60,25 @@ func (f hanFile) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// parseHan reads a file of coll/han. The error matches errSyntax.
+// parseHan reads what Bytes writes. The error matches errSyntax.
 func parseHan(text []byte) (f hanFile, err error) {
-	s := hanScanner{err: &err}
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		s.words = append(s.words, strings.Fields(line)...)
-	}
-	for range s.number(0) {
+	s := newScanner(string(text))
+	for range s.count() {
 		c := hanCollective{Collective: coll.Collective(s.word())}
-		for range s.number(0) {
-			l := hanLevel{Name: s.word()}
-			for i := range s.number(0) {
-				b := classicBlock{Ranks: s.first(i, 1)}
-				for k := range s.number(0) {
-					b.Rules = append(b.Rules, rule{Size: int64(s.first(k, 0)), Algorithm: s.component()})
-				}
-				l.Blocks = append(l.Blocks, b)
-			}
-			c.Levels = append(c.Levels, l)
+		for range s.count() {
+			c.Levels = append(c.Levels, hanLevel{s.word(), s.blocks(func(r *rule) { r.Algorithm = s.component() })})
 		}
 		f = append(f, c)
 	}
-	if len(s.words) > 0 {
-		s.fail("%s after the last rule", s.words[0])
+	if err := s.end(); err != nil {
+		return nil, fmt.Errorf("coll/han: %w", err)
 	}
-	return f, err
+	return f, nil
 }
 
-// hanScanner reads the words of a file. After an error, all numbers are 0.
-type hanScanner struct {
-	words []string
-	err   *error
-}
-
-func (s *hanScanner) fail(format string, args ...any) {
-	if *s.err == nil {
-		*s.err = fmt.Errorf("coll/han: %w: "+format, append([]any{errSyntax}, args...)...)
-	}
-	s.words = nil
-}
-
-func (s *hanScanner) word() string {
-	if len(s.words) == 0 {
-		s.fail("the file ends")
-		return ""
-	}
-	w := s.words[0]
-	s.words = s.words[1:]
-	return w
-}
-
-// number returns the next number, which must not be below the given one.
-func (s *hanScanner) number(least int) int {
+func (s *scanner) component() int {
 	w := s.word()
-	n, err := strconv.Atoi(w)
-	if *s.err == nil && (err != nil || n < least || n > math.MaxInt32) {
-		s.fail("%q: want a number of at least %d", w, least)
-		return 0
-	}
-	return n
-}
-
-// first returns the next number. In the first place it must be the given one.
-func (s *hanScanner) first(place, want int) int {
-	n := s.number(0)
-	if place == 0 && n != want {
-		s.fail("first size %d: want %d", n, want)
-	}
-	return n
-}
-
-func (s *hanScanner) component() int {
-	w := s.word()
-	if len(s.words) > 0 && strings.HasPrefix(s.words[0], "@") {
+	if s.lineContinues() {
 		w += " " + s.word()
 	}
 	i := slices.Index(hanWords, w)

@@ -248,7 +248,7 @@ func TestFind(t *testing.T) {
 	rules, err := parse([]byte(`1 7 # bcast
 		2
 		4 2   0 1 0 0   1000 2 3 512
-		010 1   0 6 0 0  # octal: 8 processes`))
+		8 1   0 6 0 0`))
 	testutil.NoError(t, err)
 	tests := []struct {
 		ranks int
@@ -269,20 +269,15 @@ func TestFind(t *testing.T) {
 
 func TestParseDocumentErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "line 1: the file ends: want number of collectives"},
-		{"cut off", "1\n7\n1\n4\n1\n0 1", "line 6: the file ends: want fan in/out"},
-		{"negative", "1 7 1 4 1 0 -1 0 0", "algorithm -1: want 0 to"},
-		{"first size", "1 7 1 4 1 5 1 0 0", "first message size 5: want 0"},
-		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0", "message size 0 after 0"},
+		{"empty", "", "the file ends"},
+		{"cut off", "1\n7\n1\n4\n1\n0 1", "the file ends"},
+		{"negative", "1 7 1 4 1 0 -1 0 0", `"-1": want a number of at least 0`},
+		{"first size", "1 7 1 4 1 5 1 0 0", "message size 5: want 0 first"},
+		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0", "message size 0: want 0 first, then ascending"},
 		{"communicator order", "1 7 2 4 0 4 0", "communicator size 4 after 4"},
 		{"unknown collective", "1 5 0", "collective 5: want"},
-		{"collective twice", "2 7 0 7 0", "given twice"},
 		{"count too small", "1 7 1 4 1 0 1 0 0 5", "after the last rule"},
-		{"octal digits", "1 7 1 08 1 0 1 0 0", "first message size 1"},
-		{"other header", "rule-file-version-3\n1 7 0", "number of collectives -3"},
-		{"header after a comment", "#\nrule-file-version-2\n1 7 0", "number of collectives -2"},
 		{"five numbers of the first version", "1 7 1 4 1 0 1 0 0 9", "after the last rule"},
-		{"overflow", "99999999999999999999", "want a number of at most"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -294,8 +289,7 @@ func TestParseDocumentErrors(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte("1 7 2 4 1 0 1 0 0 010 1 0 6 0 0x20 # end"))
-	f.Add([]byte("rule-file-version-2\n2\n+3 0"))
+	f.Add([]byte("1 7 2 4 1 0 1 0 0 8 1 0 6 0 32 # end"))
 	f.Add([]byte("rule-file-version-2\n1 3 1 4 2 0 4 0 0 8\n5 4 0 0 # none\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		rules, err := parse(text)

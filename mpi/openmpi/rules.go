@@ -3,7 +3,6 @@ package openmpi
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,195 +107,121 @@ func (c classicCollective) id() int64 {
 // errSyntax is the error for text that Open MPI would reject or misread. errors.Is finds it.
 var errSyntax = errors.New("not a rules file")
 
-// parse reads a rules file. The error matches errSyntax and names the line.
-//
-// Like Open MPI, parse reads numbers with C's %li: a leading 0 means octal, 0x means hexadecimal. Text that
-// is not a number is skipped, and # begins a comment. Unlike Open MPI, parse requires ascending sizes and
-// known collectives. Each collective may occur once. Only comments may follow the last rule.
-//
-// If the first line is rule-file-version-2, a rule may have a fifth number, on the same line as the fourth
-// one.
+// parse reads what Bytes writes. The error matches errSyntax.
 func parse(text []byte) (classicRules, error) {
-	s := &scanner{text: string(text), line: 1}
-	if rest, ok := strings.CutPrefix(s.text, header2); ok {
-		s.text, s.line, s.second = rest, 2, true
-	}
-	n, err := s.number("number of collectives", math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
+	body, second := strings.CutPrefix(string(text), header2)
+	s := newScanner(body)
 	var rules classicRules
-	for range n {
-		c, err := s.collective(rules)
-		if err != nil {
-			return nil, err
-		}
+	for range s.count() {
+		c := classicCollective{Collective: s.collective()}
+		c.Blocks = s.blocks(func(r *rule) {
+			r.Algorithm, r.FanInOut, r.SegSize = s.number(), s.number(), int64(s.number())
+			if second && s.lineContinues() {
+				r.MaxRequests = s.number()
+			}
+		})
 		rules = append(rules, c)
 	}
-	if _, ok, _ := s.next(); ok {
-		return nil, s.fail("a number after the last rule: the counts do not fit")
-	}
-	return rules, nil
+	return rules, s.end()
 }
 
+// scanner reads the words of a rules file of coll/tuned or coll/han. After an error, all numbers are 0.
 type scanner struct {
-	text   string
-	at     int
-	line   int
-	second bool // version of the format
+	words []string // "" ends each line
+	err   error
 }
 
-func (s *scanner) fail(format string, args ...any) error {
-	return fmt.Errorf("%w: line %d: %s", errSyntax, s.line, fmt.Sprintf(format, args...))
+// newScanner returns a scanner of a text. It removes comments, which begin with #.
+func newScanner(text string) *scanner {
+	var s scanner
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		s.words = append(append(s.words, strings.Fields(line)...), "")
+	}
+	return &s
 }
 
-// next returns the next number of the text. It returns false if there is none.
-func (s *scanner) next() (int64, bool, error) {
-	for s.at < len(s.text) {
-		switch rest := s.text[s.at:]; {
-		case rest[0] == '\n':
-			s.line++
-		case rest[0] == '#':
-			end := strings.IndexByte(rest, '\n')
-			if end < 0 {
-				end = len(rest)
-			}
-			s.at += end
-			continue
-		case numberLength(rest) > 0:
-			word := rest[:numberLength(rest)]
-			s.at += len(word)
-			n, err := strconv.ParseInt(word, 0, 64)
-			if err != nil {
-				return 0, true, s.fail("%s: want a number of at most %d", word, math.MaxInt64)
-			}
-			return n, true, nil
+func (s *scanner) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("%w: "+format, append([]any{errSyntax}, args...)...)
+	}
+	s.words = nil
+}
+
+// lineContinues reports whether the line of the last word has another word.
+func (s *scanner) lineContinues() bool { return len(s.words) > 0 && s.words[0] != "" }
+
+func (s *scanner) word() string {
+	for len(s.words) > 0 {
+		w := s.words[0]
+		s.words = s.words[1:]
+		if w != "" {
+			return w
 		}
-		s.at++
 	}
-	return 0, false, nil
+	s.fail("the file ends")
+	return ""
 }
 
-// numberLength returns the number of bytes that C's strtol with base 0 reads: a sign, then hexadecimal
-// digits after 0x, octal digits after 0, or decimal digits.
-func numberLength(text string) int {
-	sign := 0
-	if text[0] == '-' || text[0] == '+' {
-		sign = 1
-	}
-	digits, start := "0123456789", sign
-	switch rest := strings.ToLower(text[sign:]); {
-	case strings.HasPrefix(rest, "0x") && len(rest) > 2 && strings.IndexByte("0123456789abcdef", rest[2]) >= 0:
-		digits, start = "0123456789abcdefABCDEF", sign+2
-	case strings.HasPrefix(rest, "0"):
-		digits = "01234567"
-	}
-	n := start
-	for n < len(text) && strings.IndexByte(digits, text[n]) >= 0 {
-		n++
-	}
-	if n == sign {
+// number returns the next number, which must not be negative.
+func (s *scanner) number() int {
+	w := s.word()
+	n, err := strconv.Atoi(w)
+	if s.err == nil && (err != nil || n < 0) {
+		s.fail("%q: want a number of at least 0", w)
 		return 0
 	}
 	return n
 }
 
-// number returns the next number, which must be between 0 and limit.
-func (s *scanner) number(what string, limit int64) (int64, error) {
-	n, ok, err := s.next()
-	switch {
-	case err != nil:
-		return 0, err
-	case !ok:
-		return 0, s.fail("the file ends: want %s", what)
-	case n < 0 || n > limit:
-		return 0, s.fail("%s %d: want 0 to %d", what, n, limit)
+// count returns a number of things that follow, each with one word or more.
+func (s *scanner) count() int {
+	n := s.number()
+	if n > len(s.words) {
+		s.fail("the file ends: want %d more", n)
+		return 0
 	}
-	return n, nil
+	return n
 }
 
-func (s *scanner) collective(before classicRules) (classicCollective, error) {
-	id, err := s.number("collective", math.MaxInt32)
-	if err != nil {
-		return classicCollective{}, err
+func (s *scanner) collective() coll.Collective {
+	id := int64(s.number())
+	i := slices.IndexFunc(ids, func(x numbered) bool { return x.id == id })
+	if i < 0 {
+		s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
+		return ""
 	}
-	var c classicCollective
-	for _, x := range ids {
-		if x.id == id {
-			c.Collective = x.collective
-		}
-	}
-	if c.Collective == "" {
-		return c, s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
-	}
-	if slices.ContainsFunc(before, func(x classicCollective) bool { return x.Collective == c.Collective }) {
-		return c, s.fail("collective %d (%s) is given twice", id, c.Collective)
-	}
-	n, err := s.number("number of communicator sizes", math.MaxInt32)
-	for i := int64(0); err == nil && i < n; i++ {
-		var b classicBlock
-		b, err = s.block()
-		if err == nil && i > 0 && b.Ranks <= c.Blocks[i-1].Ranks {
-			err = s.fail("communicator size %d after %d: want ascending order", b.Ranks, c.Blocks[i-1].Ranks)
-		}
-		c.Blocks = append(c.Blocks, b)
-	}
-	return c, err
+	return ids[i].collective
 }
 
-func (s *scanner) block() (classicBlock, error) {
-	size, err := s.number("communicator size", math.MaxInt32)
-	if err != nil {
-		return classicBlock{}, err
-	}
-	b := classicBlock{Ranks: int(size)}
-	n, err := s.number("number of message sizes", math.MaxInt32)
-	for i := int64(0); err == nil && i < n; i++ {
-		var r rule
-		r, err = s.rule()
-		switch {
-		case err != nil:
-		case i == 0 && r.Size != 0:
-			err = s.fail("first message size %d: want 0, Open MPI ignores the file otherwise", r.Size)
-		case i > 0 && r.Size <= b.Rules[i-1].Size:
-			err = s.fail("message size %d after %d: want ascending order", r.Size, b.Rules[i-1].Size)
+// blocks returns the blocks of a collective. The function read reads a rule behind its size. Numbers of ranks
+// and sizes must be in ascending order, and the first size must be 0: Open MPI ignores the file otherwise.
+func (s *scanner) blocks(read func(*rule)) []classicBlock {
+	var out []classicBlock
+	for i := range s.count() {
+		b := classicBlock{Ranks: s.number()}
+		if i > 0 && b.Ranks <= out[i-1].Ranks {
+			s.fail("communicator size %d after %d: want ascending order", b.Ranks, out[i-1].Ranks)
 		}
-		b.Rules = append(b.Rules, r)
+		for k := range s.count() {
+			r := rule{Size: int64(s.number())}
+			read(&r)
+			if k == 0 && r.Size != 0 || k > 0 && r.Size <= b.Rules[k-1].Size {
+				s.fail("message size %d: want 0 first, then ascending order", r.Size)
+			}
+			b.Rules = append(b.Rules, r)
+		}
+		out = append(out, b)
 	}
-	return b, err
+	return out
 }
 
-func (s *scanner) rule() (rule, error) {
-	var v [4]int64
-	for i, what := range []string{"message size", "algorithm", "fan in/out", "segment size"} {
-		limit := int64(math.MaxInt64)
-		if i == 1 || i == 2 {
-			limit = math.MaxInt32
-		}
-		n, err := s.number(what, limit)
-		if err != nil {
-			return rule{}, err
-		}
-		v[i] = n
+// end returns the first error. Words behind the last rule are an error, too.
+func (s *scanner) end() error {
+	if more := strings.Join(s.words, ""); more != "" {
+		s.fail("%q after the last rule: the counts do not fit", more)
 	}
-	r := rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}
-	if s.second && s.digitFollows() {
-		n, err := s.number("most requests", math.MaxInt32)
-		if err != nil {
-			return rule{}, err
-		}
-		r.MaxRequests = int(n)
-	}
-	return r, nil
-}
-
-// digitFollows skips spaces and tabs and reports whether a digit is next. Open MPI finds a fifth number in
-// the same way.
-func (s *scanner) digitFollows() bool {
-	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
-		s.at++
-	}
-	return s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'
+	return s.err
 }
 
 // Find returns the rule that Open MPI uses for a message on a communicator. Find takes the last block whose

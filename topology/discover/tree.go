@@ -41,24 +41,23 @@ func (r Measurements) Tree() (topology.Tree, error) {
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	var gaps []string
+	inside := map[string]topology.Vertex{}
 	for _, host := range r.Hosts {
-		node, missing, err := r.node(host)
+		node, gaps, err := r.node(host)
 		if err != nil {
 			return topology.Tree{}, err
 		}
-		for _, gap := range missing {
-			gaps = append(gaps, fmt.Sprintf("inside %s: %s", host, gap))
-		}
-		if len(node.Children) == 0 {
-			continue
-		}
-		if err := t.Graft(node); err != nil {
-			return topology.Tree{}, err
+		inside[host] = node
+		for _, gap := range gaps {
+			t.Gaps = append(t.Gaps, fmt.Sprintf("inside %s: %s", host, gap))
 		}
 	}
-	t.Gaps = append(t.Gaps, gaps...)
-	return t, nil
+	for v := range t.All() {
+		if v.Kind == topology.Node {
+			*v = inside[v.Name]
+		}
+	}
+	return t, t.Check()
 }
 
 // switches returns the tree of switches and nodes. If too few pairs were measured, all nodes are below one
@@ -114,7 +113,7 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	if err != nil {
 		return node, nil, err
 	}
-	inside, err := found.Inside(node, members)
+	inside, err := found.tree(node, topology.Group, topology.Core, members)
 	return inside.Root, inside.Gaps, err
 }
 
@@ -140,6 +139,16 @@ func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err 
 	}
 	found, err = m.discover()
 	return found, m.members, err
+}
+
+// PairTree returns the tree of nodes that measured pairs show. The parameter file is the name of the pairs'
+// file, for errors. Errors refer to nodes by numbers from 0, in the order of the file.
+func PairTree(pairs []PairTime, file string) (topology.Tree, error) {
+	found, nodes, err := FindPairLevels(pairs)
+	if err != nil {
+		return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return found.Tree(nodes)
 }
 
 // pairTimes groups the times by pair of members.
@@ -218,55 +227,45 @@ func (m pairTimes) median(from, step int) (Matrix, error) {
 // name of each member. Every level becomes a level of switches below one top switch. The gaps of the tree
 // list far members and unclear divisions.
 //
-// It returns the errors of topology.Build.
+// It returns an error if two members have the same name.
 func (r LevelReport) Tree(names []string) (topology.Tree, error) {
-	root := topology.Vertex{
-		Kind:    topology.Switch,
-		Name:    fmt.Sprintf("%s%d-1", topology.Switch, len(r.Levels)),
-		Seconds: r.Seconds,
-	}
+	root := topology.Vertex{Kind: topology.Switch, Name: fmt.Sprintf("%s%d-1", topology.Switch, len(r.Levels))}
+	return r.tree(root, topology.Switch, topology.Node, names)
+}
+
+// tree returns the tree that the levels describe below root. It names groups by kind, height and number, for
+// example switch0-1.
+func (r LevelReport) tree(root topology.Vertex, group, member topology.Kind, names []string) (topology.Tree, error) {
+	root.Seconds = r.Seconds
 	if len(r.Levels) > 0 {
 		root.Confidence = 1
 	}
-	nodes := make([]topology.Vertex, len(names))
-	for i, name := range names {
-		nodes[i] = topology.Vertex{Kind: topology.Node, Name: name}
+	count := make([]int, len(r.Levels)) // number of named groups, by height
+	var below func(members []int, levels []Level) []topology.Vertex
+	below = func(members []int, levels []Level) (out []topology.Vertex) {
+		if len(levels) == 0 {
+			for _, m := range members {
+				out = append(out, topology.Vertex{Kind: member, Name: names[m]})
+			}
+			return out
+		}
+		l, height := levels[0], len(levels)-1
+		groups := make([][]int, l.Labels.Groups())
+		for _, m := range members {
+			groups[l.Labels[m]] = append(groups[l.Labels[m]], m)
+		}
+		for _, g := range groups {
+			if len(g) > 0 {
+				count[height]++
+				name := fmt.Sprintf("%s%d-%d", group, height, count[height])
+				out = append(out, topology.Vertex{Kind: group, Name: name, Seconds: l.Seconds, Confidence: l.Confidence, Children: below(g, levels[1:])})
+			}
+		}
+		return out
 	}
-	t, err := topology.Build(root, nodes, r.divisions(topology.Switch))
-	if err != nil {
-		return topology.Tree{}, err
-	}
-	t.Gaps = r.gaps(names)
-	return t, nil
-}
-
-// Inside returns the tree of one node whose cores are grouped by the levels. The parameter `names` holds the
-// core name of each member. Every level becomes a level of groups inside the node.
-//
-// It returns the errors of topology.Build.
-func (r LevelReport) Inside(node topology.Vertex, names []string) (topology.Tree, error) {
-	node.Seconds = r.Seconds
-	if len(r.Levels) > 0 {
-		node.Confidence = 1
-	}
-	cores := make([]topology.Vertex, len(names))
-	for i, name := range names {
-		cores[i] = topology.Vertex{Kind: topology.Core, Name: name}
-	}
-	t, err := topology.Build(node, cores, r.divisions(topology.Group))
-	if err != nil {
-		return topology.Tree{}, err
-	}
-	t.Gaps = r.gaps(names)
-	return t, nil
-}
-
-func (r LevelReport) divisions(kind topology.Kind) []topology.Division {
-	var out []topology.Division
-	for _, l := range r.Levels {
-		out = append(out, topology.Division{Kind: kind, Groups: l.Labels, Seconds: l.Seconds, Confidence: l.Confidence})
-	}
-	return out
+	root.Children = below(allMembers(len(names)), r.Levels)
+	t := topology.Tree{Root: root, Gaps: r.gaps(names)}
+	return t, t.Check()
 }
 
 func (r LevelReport) gaps(names []string) []string {

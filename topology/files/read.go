@@ -81,16 +81,10 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 	return all[at].Tree, nil
 }
 
-// readPairs finds the tree of nodes from measured pairs. Errors refer to nodes by numbers from 0, in the
-// order of the file.
 func readPairs(r io.Reader, name string) (topology.Tree, error) {
 	pairs, err := discover.ReadPairs(r, name)
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	found, nodes, err := discover.FindPairLevels(pairs)
-	if err != nil {
-		return topology.Tree{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return found.Tree(nodes)
+	return discover.PairTree(pairs, name)
 }
