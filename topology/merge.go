@@ -11,7 +11,7 @@ import (
 type Merged struct {
 	Tree      Tree
 	Conflicts []Conflict
-	Unknown   []Unknown
+	Unknown   int // number of pairs of switches or nodes with the same parent that no tree compares; they may belong to one switch
 }
 
 // Conflict is a pair of nodes that two trees place differently. One tree places both nodes in the same
@@ -31,13 +31,6 @@ func (c Conflict) String() string {
 		believed = "together"
 	}
 	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.OtherTree+1)
-}
-
-// Unknown is a pair of switches or nodes with the same parent that no tree compares. They may belong to one
-// switch.
-type Unknown struct {
-	A string `json:"a"`
-	B string `json:"b"`
 }
 
 // Merge combines measured trees of different jobs, which may have different nodes.
@@ -96,7 +89,7 @@ type merger struct {
 	of    map[string]*class // the class of each node at the current level
 
 	conflicts []Conflict
-	unknown   []Unknown
+	unknown   int
 	gaps      []string
 }
 
@@ -336,20 +329,19 @@ func (m *merger) finishLevel(level int) {
 	}
 }
 
-// noteUnknown records which parts of a class no tree compares. At the lowest level it ignores single nodes.
+// noteUnknown records that no tree compares some parts of a class. At the lowest level it ignores single nodes.
 func (m *merger) noteUnknown(parts []part) {
-	before := len(m.unknown)
+	count, first := 0, ""
 	for i, a := range parts {
 		for _, b := range parts[:i] {
 			if a.places != nil && b.places != nil && !a.places.comparable(b.places) {
-				m.unknown = append(m.unknown, Unknown{A: b.vertex.Name, B: a.vertex.Name})
+				count++
+				first = cmp.Or(first, b.vertex.Name+" and "+a.vertex.Name)
 			}
 		}
 	}
-	if n := len(m.unknown) - before; n > 0 {
-		first := m.unknown[before]
-		m.gaps = append(m.gaps, fmt.Sprintf("%s below one switch never measured together, %s and %s first: they may be one",
-			plural(n, "pair"), first.A, first.B))
+	if m.unknown += count; count > 0 {
+		m.gaps = append(m.gaps, fmt.Sprintf("%s below one switch never measured together, %s first: they may be one", plural(count, "pair"), first))
 	}
 }
 

@@ -178,9 +178,9 @@ func TestMergeManyJobs(t *testing.T) {
 		if len(m.Conflicts) > 0 {
 			t.Fatalf("seed %d: conflicts %v", seed, m.Conflicts)
 		}
-		if got := len(m.Tree.Switches()); len(m.Tree.Nodes()) != n || got > n/perLeaf+len(m.Unknown) {
+		if got := len(m.Tree.Switches()); len(m.Tree.Nodes()) != n || got > n/perLeaf+m.Unknown {
 			t.Errorf("seed %d: %d nodes below %d leaves, want %d below %d and one for each of %d unknown pairs",
-				seed, len(m.Tree.Nodes()), got, n, n/perLeaf, len(m.Unknown))
+				seed, len(m.Tree.Nodes()), got, n, n/perLeaf, m.Unknown)
 		}
 		for _, leaf := range m.Tree.Switches() {
 			for _, name := range leaf {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // treeObject is a JSON object with an order. It holds the alternatives of a selection tree, which MPICH
@@ -40,11 +39,8 @@ func isLeaf(key string) bool {
 // errTreeSyntax is the error for text that is not a selection tree. errors.Is finds it.
 var errTreeSyntax = errors.New("not a selection tree")
 
-// maxTreeDepth is the largest depth of a tree. MPICH's own tree has 15 kB and depth 9.
-const (
-	maxTreeDepth = 64
-	maxTreeBytes = 16 << 20
-)
+// maxTreeDepth is the largest depth of a tree. MPICH's own tree has depth 9.
+const maxTreeDepth = 64
 
 // Get returns the value of a key. It returns false if the object does not have the key.
 func (o treeObject) Get(key string) (treeObject, bool) {
@@ -121,82 +117,34 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTree reads a selection tree. The error matches errTreeSyntax and contains the line and the byte
-// offset.
+// parseTree reads a selection tree. The error matches errTreeSyntax and contains the line.
 //
 // Like MPICH, it removes spaces from keys. If two keys are equal, the last one replaces the first. Unlike
 // MPICH, it rejects text after the tree, comments and single quotes.
 func parseTree(text []byte) (treeObject, error) {
-	p := &treeParser{text: text}
-	if len(text) > maxTreeBytes {
-		return nil, fmt.Errorf("%w: %d bytes: want at most %d", errTreeSyntax, len(text), maxTreeBytes)
+	d := json.NewDecoder(bytes.NewReader(text))
+	o, err := parseObject(d, 0)
+	if _, after := d.Token(); err == nil && !errors.Is(after, io.EOF) {
+		err = errors.New("more text after the tree")
 	}
-	p.skip()
-	o, err := p.object(0)
 	if err != nil {
-		return nil, err
-	}
-	p.skip()
-	if p.at < len(text) {
-		return nil, p.fail("%s after the tree: want nothing", p.next())
+		return nil, fmt.Errorf("%w: line %d: %w", errTreeSyntax, 1+bytes.Count(text[:d.InputOffset()], []byte("\n")), err)
 	}
 	return o, nil
 }
 
-type treeParser struct {
-	text []byte
-	at   int
-}
-
-func (p *treeParser) fail(format string, args ...any) error {
-	p.at = min(p.at, len(p.text))
-	line := 1 + bytes.Count(p.text[:p.at], []byte("\n"))
-	return fmt.Errorf("%w: line %d, offset %d: %s", errTreeSyntax, line, p.at, fmt.Sprintf(format, args...))
-}
-
-// next describes the next character, for use in an error message.
-func (p *treeParser) next() string {
-	if p.at >= len(p.text) {
-		return io.ErrUnexpectedEOF.Error()
-	}
-	r, _ := utf8.DecodeRune(p.text[p.at:])
-	return fmt.Sprintf("%q", r)
-}
-
-func (p *treeParser) skip() {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
-		p.at++
-	}
-}
-
-// accept skips white space. If the given character is next, accept skips it and returns true.
-func (p *treeParser) accept(c byte) bool {
-	p.skip()
-	if p.at < len(p.text) && p.text[p.at] == c {
-		p.at++
-		return true
-	}
-	return false
-}
-
-func (p *treeParser) object(depth int) (treeObject, error) {
-	if depth > maxTreeDepth {
-		return nil, p.fail("more than %d objects deep", maxTreeDepth)
-	}
-	if !p.accept('{') {
-		return nil, p.fail("%s: want { of an object", p.next())
+func parseObject(d *json.Decoder, depth int) (treeObject, error) {
+	if open, err := d.Token(); err != nil || open != json.Delim('{') || depth > maxTreeDepth {
+		return nil, errors.Join(err, fmt.Errorf("want { of an object, at most %d objects deep", maxTreeDepth))
 	}
 	var o treeObject
-	seen := map[string]int{}
-	for first := true; !p.accept('}'); first = false {
-		if !first && !p.accept(',') {
-			return nil, p.fail("%s: want , or }", p.next())
-		}
-		key, err := p.key()
+	seen := map[any]int{}
+	for d.More() {
+		key, err := d.Token()
 		if err != nil {
 			return nil, err
 		}
-		value, err := p.object(depth + 1)
+		value, err := parseObject(d, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -205,37 +153,8 @@ func (p *treeParser) object(depth int) (treeObject, error) {
 			continue
 		}
 		seen[key] = len(o)
-		o = append(o, treeMember{strings.ReplaceAll(key, " ", ""), value})
+		o = append(o, alternative(strings.ReplaceAll(fmt.Sprint(key), " ", ""), value))
 	}
-	return o, nil
-}
-
-// key reads a string and the colon after it.
-func (p *treeParser) key() (string, error) {
-	if !p.accept('"') {
-		return "", p.fail("%s: want \" of a key", p.next())
-	}
-	start := p.at - 1
-	for {
-		if p.at >= len(p.text) {
-			return "", p.fail("%s in a key", p.next())
-		}
-		c := p.text[p.at]
-		p.at++
-		if c == '\\' {
-			p.at++
-		}
-		if c == '"' {
-			break
-		}
-	}
-	var key string
-	if err := json.Unmarshal(p.text[start:min(p.at, len(p.text))], &key); err != nil {
-		p.at = start
-		return "", p.fail("key: %v", err)
-	}
-	if !p.accept(':') {
-		return "", p.fail("%s: want : after a key", p.next())
-	}
-	return key, nil
+	_, err := d.Token()
+	return o, err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"tutti/metrics"
@@ -86,46 +85,27 @@ func landmarks(n int) []int {
 	return some
 }
 
-// profile returns the n·n distances between profiles, which are compared in the given columns. The diagonal
-// of t must be zero. If there are many members, they are compared in single precision. Its rounding errors
-// are far below the noise, the time is half as long, and no second n·n matrix is needed.
-func profile(t logTable, columns []int) []float64 {
-	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
-	for _, c := range columns {
-		p.own[c] = true
-	}
-	out := make([]float64, t.n*t.n)
-	if len(columns) < t.n {
-		p.singlePrecision(out)
-	} else {
-		p.doublePrecision(out)
-	}
-	return out
-}
-
-// profiler computes the distances between profiles, compared in some columns.
-type profiler struct {
-	t       logTable
-	columns []int
-	most    float64 // limit of longer distances
-	own     []bool  // by member: whether it is one of the columns
-	square  []float64
-}
-
 // strip is the number of rows that one matrix multiplication covers.
 const strip = 512
 
-func (p *profiler) doublePrecision(out []float64) {
-	n, r := p.t.n, len(p.columns)
+// profile returns the n·n distances between profiles, which are compared in the given columns. The diagonal
+// of t must be zero.
+func profile(t logTable, columns []int) []float64 {
+	n, r := t.n, len(columns)
+	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(n, t.x), Clip), own: make([]bool, n), square: make([]float64, n)}
+	for _, c := range columns {
+		p.own[c] = true
+	}
 	view := blas64.General{Rows: n, Cols: r, Stride: r, Data: make([]float64, n*r)}
 	for i := range n {
-		row := p.t.row(i)
-		for k, c := range p.columns {
+		row := t.row(i)
+		for k, c := range columns {
 			x := min(row[c], p.most)
 			view.Data[i*r+k] = x
 			p.square[i] += x * x
 		}
 	}
+	out := make([]float64, n*n)
 	for from := 0; from < n; from += strip {
 		rows := min(strip, n-from)
 		a := blas64.General{Rows: rows, Cols: r, Stride: r, Data: view.Data[from*r:]}
@@ -139,44 +119,16 @@ func (p *profiler) doublePrecision(out []float64) {
 		}
 		out[i*n+i] = 0
 	}
+	return out
 }
 
-// singlePrecision works like doublePrecision, but with numbers of single precision. It first subtracts a
-// constant from all distances, since a large common part would cost digits.
-func (p *profiler) singlePrecision(out []float64) {
-	n, r := p.t.n, len(p.columns)
-	middle := p.most / 2
-	view := blas32.General{Rows: n, Cols: r, Stride: r, Data: make([]float32, n*r)}
-	for i := range n {
-		row := p.t.row(i)
-		for k, c := range p.columns {
-			x := float32(min(row[c], p.most) - middle)
-			view.Data[i*r+k] = x
-			p.square[i] += float64(x) * float64(x)
-		}
-	}
-	product := make([]float32, strip*n)
-	for from := 0; from < n; from += strip {
-		rows := min(strip, n-from)
-		a := blas32.General{Rows: rows, Cols: r, Stride: r, Data: view.Data[from*r:]}
-		b := blas32.General{Rows: from + rows, Cols: r, Stride: r, Data: view.Data}
-		c := blas32.General{Rows: rows, Cols: from + rows, Stride: n, Data: product}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c)
-		p.putStrip(out, from, from+rows, product)
-	}
-}
-
-// putStrip sets the distances between the rows of a strip and all rows before them. It proceeds by blocks
-// of columns, so that it writes to few rows of out at a time.
-func (p *profiler) putStrip(out []float64, from, to int, product []float32) {
-	const few = 64
-	for first := 0; first < to; first += few {
-		for i := max(from, first+1); i < to; i++ {
-			for j := first; j < min(first+few, i); j++ {
-				p.put(out, i, j, float64(product[(i-from)*p.t.n+j]))
-			}
-		}
-	}
+// profiler computes the distances between profiles, compared in some columns.
+type profiler struct {
+	t       logTable
+	columns []int
+	most    float64 // limit of longer distances
+	own     []bool  // by member: whether it is one of the columns
+	square  []float64
 }
 
 // put sets the distance between the profiles i and j. The parameter product is the dot product of their
