@@ -22,18 +22,22 @@ func read(t *testing.T, text, name string) topology.Tree {
 	return testutil.Must(files.Read(strings.NewReader(text), name, files.ReadOptions{}))(t)
 }
 
+// write returns what Write writes, with the gaps.
+func write(t *testing.T, tree *topology.Tree, opt files.WriteOptions) (string, []string) {
+	t.Helper()
+	var b bytes.Buffer
+	gaps := testutil.Must(files.Write(&b, tree, opt))(t)
+	return b.String(), gaps
+}
+
 // TestWriteAndRead checks every format that contains node names. A tree that is written and read again must
 // be equal.
 func TestWriteAndRead(t *testing.T) {
 	want := read(t, conf, "topology.conf")
 	for format, name := range map[files.Format]string{files.JSON: "a.json", files.Tree: "a.conf", files.YAML: "A.YML"} {
-		var b bytes.Buffer
-		gaps, err := files.Write(&b, &want, files.WriteOptions{Format: format})
-		if err != nil || gaps != nil {
-			t.Fatalf("%s: %v, %v", format, gaps, err)
-		}
-		if d := cmp.Diff(want, read(t, b.String(), name)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", format, d)
+		text, gaps := write(t, &want, files.WriteOptions{Format: format})
+		if d := cmp.Diff(want, read(t, text, name)); gaps != nil || d != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", format, gaps, d)
 		}
 	}
 }
@@ -45,17 +49,20 @@ func TestWrite(t *testing.T) {
 		files.MPICH:   "# rank: group id, switch id, port number\n0: 2 1 1\n1: 1 0 0\n",
 		files.Runtime: "tutti-topology 1\nn1 top leaf1\nn2 top leaf1\nn3 top leaf2\nn4 top leaf2\n",
 	} {
-		var b bytes.Buffer
-		if _, err := files.Write(&b, &tree, files.WriteOptions{Format: format, Nodes: []string{"n4", "n1"}}); err != nil || b.String() != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, &b, want)
+		if got, _ := write(t, &tree, files.WriteOptions{Format: format, Nodes: []string{"n4", "n1"}}); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", format, got, want)
 		}
 	}
 	if _, err := files.Write(&bytes.Buffer{}, &tree, files.WriteOptions{Format: "dot"}); err == nil {
 		t.Error("dot was written")
 	}
 	node := topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: "n1"}}
-	if _, err := files.Write(&bytes.Buffer{}, &node, files.WriteOptions{Format: files.Tree}); !errors.Is(err, topology.ErrTree) {
-		t.Errorf("a node alone: %v", err)
+	for _, format := range files.Formats()[1:] {
+		for _, tree := range []topology.Tree{{}, node} {
+			if _, err := files.Write(&bytes.Buffer{}, &tree, files.WriteOptions{Format: format}); !errors.Is(err, topology.ErrTree) {
+				t.Errorf("%s of %v: %v", format, tree, err)
+			}
+		}
 	}
 }
 

@@ -8,45 +8,40 @@ import (
 	"tutti/topology"
 )
 
-// Coordinate says where a process is in the network, in the numbers that MPICH uses.
-type Coordinate struct {
-	Group  int // child of the root that contains the switch
-	Switch int // switch of the node, numbered across the machine
-	Port   int // port of the switch
-}
-
-const header = "# rank: group id, switch id, port number"
-
-// WriteMPICH writes the coordinates of all ranks. The parameter `nodes` holds the node of each rank. Ports
-// are numbered in the order of a switch's children. WriteMPICH returns an error if a node is unknown or the
-// tree does not pass Check.
-func WriteMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
-	if err := t.Check(); err != nil {
-		return err
-	}
+// writeMPICH writes the coordinates of all ranks: group, switch and port, in the numbers that MPICH uses. The
+// parameter `nodes` holds the node of each rank. Ports are numbered in the order of a switch's children.
+// writeMPICH returns an error if a node is unknown.
+func writeMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	at := coordinates(t)
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, header)
+	fmt.Fprintln(b, "# rank: group id, switch id, port number")
 	for rank, node := range nodes {
 		c, known := at[node]
 		if !known {
 			return fmt.Errorf("rank %d: no node %q in the tree", rank, node)
 		}
-		fmt.Fprintf(b, "%d: %d %d %d\n", rank, c.Group, c.Switch, c.Port)
+		fmt.Fprintf(b, "%d: %d %d %d\n", rank, c.group, c.number, c.port)
 	}
 	return b.Flush()
 }
 
+// coordinate says where a node is in the network.
+type coordinate struct {
+	group  int // child of the root that contains the switch
+	number int // switch of the node, numbered across the machine
+	port   int // port of the switch
+}
+
 // placer collects the coordinates of all nodes.
 type placer struct {
-	at       map[string]Coordinate
+	at       map[string]coordinate
 	switches int // number of switches with nodes so far
 }
 
 // coordinates returns the coordinates of each node. Switches directly below the root are
 // groups, numbered from 1. All other nodes are in group 0.
-func coordinates(t *topology.Tree) map[string]Coordinate {
-	p := placer{at: map[string]Coordinate{}}
+func coordinates(t *topology.Tree) map[string]coordinate {
+	p := placer{at: map[string]coordinate{}}
 	p.place(t.Root, 0)
 	group := 0
 	for _, c := range t.Root.Children {
@@ -73,7 +68,7 @@ func (p *placer) place(v topology.Vertex, group int) {
 	nodes := false
 	for port, c := range v.Children {
 		if c.Kind == topology.Node {
-			p.at[c.Name] = Coordinate{Group: group, Switch: p.switches, Port: port}
+			p.at[c.Name] = coordinate{group, p.switches, port}
 			nodes = true
 		}
 	}

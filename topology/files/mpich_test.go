@@ -2,13 +2,11 @@ package files_test
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/files"
 )
@@ -28,33 +26,13 @@ func podTree() topology.Tree {
 
 func TestWriteMPICH(t *testing.T) {
 	tree := podTree()
-	var b bytes.Buffer
-	testutil.NoError(t, files.WriteMPICH(&b, &tree, []string{"n1", "n2", "n4", "n6", "login", "n1"}))
+	got, _ := write(t, &tree, files.WriteOptions{Format: files.MPICH, Nodes: []string{"n1", "n2", "n4", "n6", "login", "n1"}})
 	want := "# rank: group id, switch id, port number\n0: 1 1 0\n1: 1 1 1\n2: 1 2 1\n3: 2 3 1\n4: 0 0 1\n5: 1 1 0\n"
-	if d := cmp.Diff(want, b.String()); d != "" {
+	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-}
-
-func TestWriteMPICHRefuses(t *testing.T) {
-	tree := podTree()
-	if err := files.WriteMPICH(&bytes.Buffer{}, &tree, []string{"n1", "n9"}); err == nil || !strings.Contains(err.Error(), `rank 1: no node "n9" in the tree`) {
+	_, err := files.Write(&bytes.Buffer{}, &tree, files.WriteOptions{Format: files.MPICH, Nodes: []string{"n1", "n9"}})
+	if err == nil || !strings.Contains(err.Error(), `rank 1: no node "n9" in the tree`) {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	tree.Root.Children = nil
-	if err := files.WriteMPICH(&bytes.Buffer{}, &tree, nil); err == nil {
-		t.Error("a tree that is none was written")
-	}
-}
-
-func ExampleWriteMPICH() {
-	tree := podTree()
-	if err := files.WriteMPICH(os.Stdout, &tree, []string{"n1", "n1", "n5"}); err != nil {
-		panic(err)
-	}
-	// Output:
-	// # rank: group id, switch id, port number
-	// 0: 1 1 0
-	// 1: 1 1 0
-	// 2: 2 3 0
 }

@@ -96,26 +96,20 @@ func last(v topology.Vertex) string {
 	return v.Name
 }
 
-// WriteSlurmBlocks writes a topology.conf of topology/block. Blocks are the switches directly
-// above nodes, and the base size is that of the smallest block.
+// writeSlurmBlocks writes a topology.conf of topology/block. Blocks are the switches directly
+// above nodes, and the base size is that of the smallest block. The tree must have such a switch.
 //
 // A higher level of switches becomes another block size. All its switches must have the same number of
 // blocks, which is a power of two; the last switch may have fewer. The result `gaps` lists what the format
-// cannot express. The tree must pass Check.
-func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
-	if err := t.Check(); err != nil {
-		return nil, err
-	}
+// cannot express.
+func writeSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
 	blocks, gaps := blocksOf(t)
-	if len(blocks) == 0 {
-		return nil, fmt.Errorf("%w: no nodes to make blocks of", topology.ErrTree)
-	}
 	all, more := blockSizes(t, blocks)
 	var b strings.Builder
 	for _, block := range blocks {
 		fmt.Fprintf(&b, "BlockName=%s Nodes=%s\n", block.name, topology.HostList(block.nodes))
 	}
-	fmt.Fprintf(&b, "BlockSizes=%s\n", strings.Join(decimal(all), ","))
+	fmt.Fprintf(&b, "BlockSizes=%s\n", strings.ReplaceAll(strings.Trim(fmt.Sprint(all), "[]"), " ", ","))
 	_, err = io.WriteString(w, b.String())
 	return append(gaps, more...), err
 }
@@ -142,14 +136,6 @@ func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 		blocks = append(blocks, e)
 	}
 	return blocks, gaps
-}
-
-func decimal(numbers []int) []string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = strconv.Itoa(n)
-	}
-	return out
 }
 
 // blockSizes returns the base size, followed by the sizes of those higher levels that the format can

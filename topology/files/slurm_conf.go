@@ -106,28 +106,33 @@ func (c *conf) add(l confLine) error {
 	if err != nil {
 		return err
 	}
-	switch first {
-	case "switchname":
-		e, err := newEntry(l.number, values, first, "nodes", "switches", "linkspeed")
-		c.switches = append(c.switches, e)
-		return err
-	case "blockname":
-		e, err := newEntry(l.number, values, first, "nodes")
-		c.blocks = append(c.blocks, e)
-		return err
-	case "ringname":
-		e, err := newEntry(l.number, values, first, "nodes")
-		c.rings = append(c.rings, e)
-		return err
-	case "blocksizes":
+	if first == "blocksizes" {
 		if c.sizes != nil || len(values) > 1 {
 			return fmt.Errorf("want one BlockSizes, alone on its line")
 		}
 		c.sizes, err = sizes(strings.Split(values[first], ","))
 		return err
-	default:
+	}
+	list, allowed := c.list(first), []string{"nodes"}
+	if first == "switchname" {
+		allowed = []string{"nodes", "switches", "linkspeed"}
+	}
+	if list == nil {
 		return fmt.Errorf("%s: want a line that begins with SwitchName, BlockName, BlockSizes or RingName", first)
 	}
+	for key := range values {
+		if key != first && !slices.Contains(allowed, key) {
+			return fmt.Errorf("%s: want %s", key, strings.Join(allowed, ", "))
+		}
+	}
+	e, err := fill(l.number, values[first], values["nodes"], values["switches"])
+	*list = append(*list, e)
+	return err
+}
+
+// list returns the entries to which a line with the given first key belongs, or nil for another line.
+func (c *conf) list(first string) *[]entry {
+	return map[string]*[]entry{"switchname": &c.switches, "blockname": &c.blocks, "ringname": &c.rings}[first]
 }
 
 var aroundEqual = regexp.MustCompile(`\s*=\s*`)
@@ -151,15 +156,6 @@ func settings(text string) (values map[string]string, first string, err error) {
 		values[key] = value
 	}
 	return values, first, nil
-}
-
-func newEntry(line int, values map[string]string, first string, others ...string) (entry, error) {
-	for key := range values {
-		if key != first && !slices.Contains(others, key) {
-			return entry{}, fmt.Errorf("%s: want %s", key, strings.Join(others, ", "))
-		}
-	}
-	return fill(line, values[first], values["nodes"], values["switches"])
 }
 
 // fill creates an entry from the values of a line. If a list is empty, the entry has no children of that
@@ -199,7 +195,8 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 		if size := values["blocksize"]; size != "" && !slices.Contains(blockSizes, size) {
 			blockSizes = append(blockSizes, size) // lines with AggregatedBlock have a size, too
 		}
-		if first != "switchname" && first != "blockname" && first != "ringname" {
+		list := c.list(first)
+		if list == nil {
 			continue
 		}
 		nodes := values["nodes"]
@@ -210,14 +207,7 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 		if err != nil {
 			return topology.Tree{}, fault(file, l.number, "%w", err)
 		}
-		switch first {
-		case "switchname":
-			c.switches = append(c.switches, e)
-		case "blockname":
-			c.blocks = append(c.blocks, e)
-		default:
-			c.rings = append(c.rings, e)
-		}
+		*list = append(*list, e)
 	}
 	if len(c.switches)+len(c.blocks)+len(c.rings) == 0 {
 		return topology.Tree{}, nil
@@ -306,12 +296,8 @@ func items(t *topology.Tree) []item {
 	return out
 }
 
-// WriteSlurmConf writes the switches of a tree as a topology.conf of topology/tree. The tree
-// must pass Check.
-func WriteSlurmConf(w io.Writer, t *topology.Tree) error {
-	if err := t.Check(); err != nil {
-		return err
-	}
+// writeSlurmConf writes the switches of a tree as a topology.conf of topology/tree.
+func writeSlurmConf(w io.Writer, t *topology.Tree) error {
 	var b strings.Builder
 	for _, s := range items(t) {
 		if s.nodes != "" {

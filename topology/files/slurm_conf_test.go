@@ -3,7 +3,6 @@ package files_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -121,20 +120,18 @@ func slurmTree() topology.Tree {
 		sw("s2", node("n3"), node("n4"), sw("s3", node("n5"), node("n6"))), sw("s4", node("n7"), node("n8")))}
 }
 
-func TestWriteSlurmConf(t *testing.T) {
+func TestWriteSlurm(t *testing.T) {
 	tree := slurmTree()
-	var b bytes.Buffer
-	testutil.NoError(t, files.WriteSlurmConf(&b, &tree))
-	testutil.CheckGolden(t, "tree.conf", b.Bytes())
-	again, err := files.ReadSlurmConf(&b, "tree.conf")
+	text, _ := write(t, &tree, files.WriteOptions{Format: files.Tree})
+	testutil.CheckGolden(t, "tree.conf", []byte(text))
+	again := read(t, text, "tree.conf")
 	want := "s1(s2(s3(n[5-6]) s2-nodes(n[3-4])) s4(n[7-8]) s1-nodes(n[1-2]))"
-	if got := outline(again.Root); got != want || err != nil {
-		t.Errorf("read back as %s, %v, want %s", got, err, want)
+	if got := outline(again.Root); got != want {
+		t.Errorf("read back as %s, want %s", got, want)
 	}
 
-	b.Reset()
-	gaps := testutil.Must(files.WriteSlurmBlocks(&b, &tree))(t)
-	testutil.CheckGolden(t, "block.conf", b.Bytes())
+	text, gaps := write(t, &tree, files.WriteOptions{Format: files.Blocks})
+	testutil.CheckGolden(t, "block.conf", []byte(text))
 	wantGaps := []string{
 		"the nodes next to the switches below s1 are a block", "the nodes next to the switches below s2 are a block",
 		"the switches 1 above the blocks have not all the same power of two of them: left out",
@@ -143,30 +140,8 @@ func TestWriteSlurmConf(t *testing.T) {
 		t.Errorf("gaps (-want +got):\n%s", d)
 	}
 
-	b.Reset()
-	_, err = files.WriteSlurmYAML(&b, []files.SlurmTopology{
-		{Name: "fabric", Default: true, Plugin: files.TreePlugin, Tree: tree},
-		{Name: "blocks", Plugin: files.BlockPlugin, Tree: again},
-		{Name: "none", Plugin: files.FlatPlugin},
-	})
-	testutil.NoError(t, err)
-	testutil.CheckGolden(t, "topology.yaml", b.Bytes())
-}
-
-func TestWriteSlurmRefuses(t *testing.T) {
-	empty := topology.Tree{}
-	if err := files.WriteSlurmConf(&bytes.Buffer{}, &empty); err == nil {
-		t.Error("an empty tree was written as topology.conf")
-	}
-	if _, err := files.WriteSlurmBlocks(&bytes.Buffer{}, &empty); err == nil {
-		t.Error("an empty tree was written as blocks")
-	}
-	alone := topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: "n1"}}
-	for _, p := range []files.SlurmPlugin{files.BlockPlugin, "torus3d"} {
-		if _, err := files.WriteSlurmYAML(&bytes.Buffer{}, []files.SlurmTopology{{Name: "x", Plugin: p, Tree: alone}}); err == nil {
-			t.Errorf("a node alone was written for plugin %s", p)
-		}
-	}
+	text, _ = write(t, &tree, files.WriteOptions{Format: files.YAML})
+	testutil.CheckGolden(t, "topology.yaml", []byte(text))
 }
 
 // FuzzReadConf checks that a tree that ReadSlurmConf accepts is the same after it is written and read
@@ -178,11 +153,11 @@ func FuzzReadConf(f *testing.F) {
 	f.Add("SwitchName=a Switches=b \\\n\nSwitchName=b Switches=a")
 	f.Fuzz(func(t *testing.T, text string) {
 		tree, err := files.ReadSlurmConf(strings.NewReader(text), "t.conf")
-		if err != nil || tree.Root.Children == nil {
+		if err != nil || len(tree.Switches()) == 0 {
 			return
 		}
 		var b bytes.Buffer
-		if err := files.WriteSlurmConf(&b, &tree); err != nil {
+		if _, err := files.Write(&b, &tree, files.WriteOptions{Format: files.Tree}); err != nil {
 			t.Fatalf("%q was read and cannot be written: %v", text, err)
 		}
 		written := b.String()
@@ -191,34 +166,6 @@ func FuzzReadConf(f *testing.F) {
 			t.Errorf("%q is %s, written %q is %s, %v", text, outline(tree.Root), written, outline(again.Root), err)
 		}
 	})
-}
-
-func ExampleReadSlurmConf() {
-	const text = "SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\nSwitchName=top Switches=leaf[1-2]\n"
-	tree, err := files.ReadSlurmConf(strings.NewReader(text), "topology.conf")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, l := range tree.Levels() {
-		fmt.Println(l)
-	}
-	if err := files.WriteSlurmConf(os.Stdout, &tree); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// 1 switch of 4 nodes
-	// 2 switches of 2 nodes
-	// SwitchName=top Switches=leaf[1-2]
-	// SwitchName=leaf1 Nodes=n[1-2]
-	// SwitchName=leaf2 Nodes=n[3-4]
-}
-
-func ExampleReadSlurmYAML() {
-	const text = "- topology: fabric\n  tree:\n    switches:\n    - switch: s\n      nodes: n[1-3]\n"
-	all, err := files.ReadSlurmYAML(strings.NewReader(text), "topology.yaml")
-	fmt.Println(all[0].Name, all[0].Tree.Nodes(), err)
-	// Output: fabric [n1 n2 n3] <nil>
 }
 
 func ExampleLeafSwitches() {

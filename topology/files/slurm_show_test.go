@@ -70,14 +70,14 @@ func FuzzReadShow(f *testing.F) {
 	})
 }
 
-// TestSlurmLoadsIt checks that Slurm loads what WriteSlurmConf writes, and then shows the same tree.
+// TestSlurmLoadsIt checks that Slurm loads what Write writes, and then shows the same tree.
 func TestSlurmLoadsIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a Slurm")
 	}
 	want := testutil.Must(files.ReadSlurmShow(strings.NewReader(printed), "said.txt"))(t)
 	var b bytes.Buffer
-	testutil.NoError(t, files.WriteSlurmConf(&b, &want))
+	testutil.Must(files.Write(&b, &want, files.WriteOptions{Format: files.Tree}))(t)
 	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4, Topology: b.String()})
 	got, err := files.ReadSlurmShow(strings.NewReader(cluster.Run("scontrol", "show", "topology")), "said.txt")
 	if err != nil || outline(got.Root) != outline(want.Root) {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,23 +13,12 @@ import (
 	"tutti/topology"
 )
 
-// SlurmPlugin is the name of one of Slurm's topology plugins.
-type SlurmPlugin string
-
-// Plugins of topology.yaml.
-const (
-	TreePlugin  SlurmPlugin = "tree"
-	BlockPlugin SlurmPlugin = "block"
-	RingPlugin  SlurmPlugin = "ring"
-	FlatPlugin  SlurmPlugin = "flat"
-)
-
 // SlurmTopology is one of the topologies in a topology.yaml.
 type SlurmTopology struct {
 	Name    string
 	Default bool          // used for partitions that name no topology
-	Plugin  SlurmPlugin   // may be another one, such as torus3d
-	Tree    topology.Tree // without vertices for FlatPlugin and plugins that are not listed above
+	Plugin  string        // tree, block, ring, flat or another one
+	Tree    topology.Tree // without vertices for flat and other plugins
 }
 
 // ReadSlurmYAML reads a topology.yaml. The parameter file is the file's name, for errors. Switches, blocks
@@ -103,17 +93,6 @@ func (y yamlFile) text(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-func (y yamlFile) flag(n *yaml.Node) (bool, error) {
-	if n == nil {
-		return false, nil
-	}
-	var value bool
-	if err := n.Decode(&value); err != nil {
-		return false, fault(y.file, n.Line, "%q: want true or false", n.Value)
-	}
-	return value, nil
-}
-
 func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	if n.Kind != yaml.MappingNode {
 		return SlurmTopology{}, fault(y.file, n.Line, "want topology, cluster_default and a plugin, such as tree or block")
@@ -129,11 +108,11 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	if t.Name == "" || n.Content[0].Value != "topology" {
 		return SlurmTopology{}, fault(y.file, n.Line, "want the key topology with a name first")
 	}
-	if t.Default, err = y.flag(keys["cluster_default"]); err != nil {
-		return SlurmTopology{}, err
+	if at := keys["cluster_default"]; at != nil && at.Decode(&t.Default) != nil {
+		return SlurmTopology{}, fault(y.file, at.Line, "%q: want true or false", at.Value)
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		p := SlurmPlugin(n.Content[i].Value)
+		p := n.Content[i].Value
 		if p == "topology" || p == "cluster_default" {
 			continue
 		}
@@ -145,18 +124,18 @@ func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
 	if t.Plugin == "" {
 		return SlurmTopology{}, fault(y.file, n.Line, "topology %s: want a plugin, such as tree or block", t.Name)
 	}
-	t.Tree, err = y.tree(t, keys[string(t.Plugin)])
+	t.Tree, err = y.tree(t, keys[t.Plugin])
 	return t, err
 }
 
 // tree reads the tree of a topology. The parameter `below` is the YAML node under the key of the plugin.
 func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
-	case TreePlugin:
+	case "tree":
 		return y.entriesTree(treeOf, below, "switches", "switch", "nodes", "children")
-	case RingPlugin:
+	case "ring":
 		return y.entriesTree(ringTree, below, "rings", "ring", "nodes")
-	case BlockPlugin:
+	case "block":
 		return y.blocks(below)
 	default:
 		return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
@@ -234,59 +213,16 @@ func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
 	return out, nil
 }
 
-// WriteSlurmYAML writes a topology.yaml. All trees must pass Check. The result `gaps` lists what the format
-// cannot express, as in WriteSlurmBlocks.
-func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err error) {
-	var b strings.Builder
-	for _, t := range topologies {
-		fmt.Fprintf(&b, "- topology: %q\n  cluster_default: %t\n", t.Name, t.Default)
-		more, err := t.write(&b)
-		if err != nil {
-			return nil, fmt.Errorf("topology %s: %w", t.Name, err)
+// writeSlurmYAML writes the switches of a tree as the only topology of a topology.yaml.
+func writeSlurmYAML(w io.Writer, t *topology.Tree) error {
+	b := bytes.NewBufferString("- topology: \"default\"\n  cluster_default: true\n  tree:\n    switches:\n")
+	for _, s := range items(t) {
+		key, list := "nodes", s.nodes
+		if list == "" {
+			key, list = "children", s.children
 		}
-		gaps = append(gaps, more...)
+		fmt.Fprintf(b, "    - switch: %q\n      %s: %q\n", s.name, key, list)
 	}
-	_, err = io.WriteString(w, b.String())
-	return gaps, err
-}
-
-// write writes the switches or blocks of a topology under the key of its plugin.
-func (t *SlurmTopology) write(b *strings.Builder) (gaps []string, err error) {
-	if t.Plugin == FlatPlugin {
-		b.WriteString("  flat: true\n")
-		return nil, nil
-	}
-	if err := t.Tree.Check(); err != nil {
-		return nil, err
-	}
-	switch t.Plugin {
-	case TreePlugin:
-		b.WriteString("  tree:\n    switches:\n")
-		for _, s := range items(&t.Tree) {
-			fmt.Fprintf(b, "    - switch: %q\n", s.name)
-			if s.nodes != "" {
-				fmt.Fprintf(b, "      nodes: %q\n", s.nodes)
-			} else {
-				fmt.Fprintf(b, "      children: %q\n", s.children)
-			}
-		}
-		return nil, nil
-	case BlockPlugin:
-		blocks, gaps := blocksOf(&t.Tree)
-		if len(blocks) == 0 {
-			return nil, fmt.Errorf("%w: no nodes to make blocks of", topology.ErrTree)
-		}
-		all, more := blockSizes(&t.Tree, blocks)
-		b.WriteString("  block:\n    block_sizes:\n")
-		for _, size := range all {
-			fmt.Fprintf(b, "    - %d\n", size)
-		}
-		b.WriteString("    blocks:\n")
-		for _, block := range blocks {
-			fmt.Fprintf(b, "    - block: %q\n      nodes: %q\n", block.name, topology.HostList(block.nodes))
-		}
-		return append(gaps, more...), nil
-	default:
-		return nil, fmt.Errorf("plugin %q: want %s, %s or %s", t.Plugin, TreePlugin, BlockPlugin, FlatPlugin)
-	}
+	_, err := w.Write(b.Bytes())
+	return err
 }

@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -62,7 +61,7 @@ func TestReadYAML(t *testing.T) {
 	got := testutil.Must(files.ReadSlurmYAML(strings.NewReader(manual), "topology.yaml"))(t)
 	var words []string
 	for _, p := range got {
-		s := p.Name + " " + string(p.Plugin) + " " + outline(p.Tree.Root)
+		s := p.Name + " " + p.Plugin + " " + outline(p.Tree.Root)
 		if p.Default {
 			s += " default"
 		}
@@ -83,27 +82,6 @@ func TestReadYAML(t *testing.T) {
 	}
 	if d := cmp.Diff(want, words); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
-	}
-	for _, p := range got {
-		roundTrip(t, p)
-	}
-}
-
-// roundTrip writes a topology, reads it again and compares both. Only switches and blocks can be written.
-func roundTrip(t *testing.T, p files.SlurmTopology) {
-	t.Helper()
-	if p.Plugin != files.FlatPlugin && p.Tree.Check() != nil || p.Plugin == files.RingPlugin {
-		return
-	}
-	var b bytes.Buffer
-	gaps := testutil.Must(files.WriteSlurmYAML(&b, []files.SlurmTopology{p}))(t)
-	text := b.String()
-	again, err := files.ReadSlurmYAML(&b, "topology.yaml")
-	if err != nil || len(again) != 1 || again[0].Name != p.Name || again[0].Default != p.Default || again[0].Plugin != p.Plugin {
-		t.Fatalf("%q is read back as %+v, %v", text, again, err)
-	}
-	if got, want := outline(again[0].Tree.Root), outline(p.Tree.Root); len(gaps) == 0 && got != want {
-		t.Errorf("%q is read back as %s, want %s", text, got, want)
 	}
 }
 
@@ -147,7 +125,13 @@ func FuzzReadYAML(f *testing.F) {
 			return
 		}
 		for _, p := range got {
-			roundTrip(t, p)
+			if len(p.Tree.Switches()) == 0 {
+				continue
+			}
+			text, _ := write(t, &p.Tree, files.WriteOptions{Format: files.YAML})
+			if got, want := outline(read(t, text, "a.yaml").Root), outline(p.Tree.Root); got != want {
+				t.Errorf("%q is read back as %s, want %s", text, got, want)
+			}
 		}
 	})
 }

@@ -35,8 +35,12 @@ type WriteOptions struct {
 	Nodes  []string // for MPICH: the node of each rank
 }
 
-// Write writes a tree, which must pass Check. The result `gaps` lists what the format cannot express.
+// Write writes a tree. The result `gaps` lists what the format cannot express. Write returns an error if the
+// tree does not pass Check.
 func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
 	if opt.Format != JSON && len(t.Switches()) == 0 {
 		return nil, fmt.Errorf("%w: no switch with nodes to write", topology.ErrTree)
 	}
@@ -44,13 +48,13 @@ func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err 
 	case JSON:
 		return nil, t.Write(w)
 	case Tree:
-		return nil, WriteSlurmConf(w, t)
+		return nil, writeSlurmConf(w, t)
 	case Blocks:
-		return WriteSlurmBlocks(w, t)
+		return writeSlurmBlocks(w, t)
 	case YAML:
-		return WriteSlurmYAML(w, []SlurmTopology{{Name: "default", Default: true, Plugin: TreePlugin, Tree: *t}})
+		return nil, writeSlurmYAML(w, t)
 	case MPICH:
-		return nil, WriteMPICH(w, t, opt.Nodes)
+		return nil, writeMPICH(w, t, opt.Nodes)
 	case Runtime:
 		return nil, writeRuntime(w, t)
 	case Switches:
