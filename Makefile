@@ -2,7 +2,7 @@
 # demo: a whole campaign from recorded measurements; needs the Go toolchain only
 # test: everything needed to trust a change; real MPI, Slurm and Chromium, few cases of each
 # test-all: every case of every test, statistical proofs and simulated machines included
-# test-releases: other releases of MPICH, Open MPI and Slurm in chroots of several Debian suites; as root, an hour
+# test-releases: other releases of MPICH, Open MPI and Slurm in chroots of several Debian suites, in RELEASES; as root, an hour
 # race: the race detector where goroutines share memory
 # bench-method: what strategies cost until the criteria hold, on all recorded data
 # load: many clients of the service at once
@@ -40,8 +40,9 @@ test-all:
 	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh
 	TUTTI_TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
 
+RELEASES ?= /var/tmp/tutti-releases
 test-releases:
-	bash scripts/test-releases.sh $(FOLDER)/releases
+	bash scripts/test-releases.sh $(RELEASES)
 
 race:
 	CGO_ENABLED=1 $(GOTEST) -race -short -skip '^Example' -timeout 20m -p 2 ./surrogate/... ./journal ./service ./service/api ./benchrunner/local ./benchrunner/live ./campaign/assembly

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Tries tutti with the MPI libraries and the Slurm of several Debian suites, each in a chroot of its own. Prints a table of what passes
-# and the versions that it found. As root on Debian; needs debootstrap and a Debian mirror; takes about an hour.
+# Tries tutti with the MPI libraries and the Slurm of several Debian suites, each in a chroot of its own. Prints the versions that it found
+# and, at the end, a table of all steps. Fails if a step failed. As root on Debian; needs debootstrap and a Debian mirror; takes an hour.
 #
 #   scripts/test-releases.sh FOLDER [SUITE...]    chroots and logs in FOLDER are used again; default: bookworm trixie sid
 #
 # STEPS="quick verify" runs some steps only, LIBRARIES=openmpi one library.
 set -euo pipefail
 self=$(readlink -f "$0")
-steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime tests slurm}
+steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime pairs tests slurm}
 libraries=${LIBRARIES:-mpich openmpi}
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev make slurmctld slurmd slurm-client slurmdbd mariadb-server munge hwloc procps util-linux
 	hostname binutils dpkg-dev python3"
@@ -15,7 +15,8 @@ packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev make slurm
 # chroot_of SUITE: makes the chroot or updates it.
 chroot_of() {
 	local dir=$1 suite=$2 mirror script=/usr/share/debootstrap/scripts/$2
-	mirror=${MIRROR:-$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)}
+	mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1)
+	mirror=${MIRROR:-${mirror:-http://deb.debian.org/debian}}
 	[ -e "$script" ] || ln -s sid "$script"
 	if [ ! -e "$dir/.base" ]; then
 		debootstrap --variant=minbase "$suite" "$dir" "$mirror"
@@ -37,11 +38,12 @@ chroot_of() {
 
 # The steps run in the chroot, in /root/tutti, with the library in $lib. Each has its own log.
 settings_of() { sed -n "s/^ *$1: *//p" "q-$lib/quick.yaml" | head -1; }
-launch() { env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_rmaps_base_oversubscribe=1 "mpirun.$lib" "$@"; }
 ended() { "$@" || [ $? = 4 ]; } # 4: a limit was reached before the criteria held
 
 step_doctor() { (bin/tutti doctor || true) | grep -E "ok +$title "; } # without a benchmark doctor's code is 8
 step_build() {
+	"mpicc.$lib" -O1 -o "loop-$lib" internal/testutil/programs/loop.c
+	"mpicc.$lib" -O2 -fPIC -shared -o "yield-$lib.so" internal/testutil/programs/ucx-yield.c
 	bin/tutti build benchmark --mpicc "mpicc.$lib" -o "native-$lib" && bin/tutti build runtime --mpicc "mpicc.$lib" -o "libtutti-$lib.so"
 }
 step_quick() {
@@ -51,19 +53,21 @@ step_quick() {
 }
 step_campaign() {
 	rm -rf "c-$lib"
-	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --set seed=2 --set stop.wall_time=30s --yes
+	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --set seed=2 --set stop.wall_time=1m --set runner.ppn=4 --set grid.ppn=2,4 \
+		--set collectives=barrier,bcast,reduce,allreduce,allgather,alltoall --yes
 	[ -s "c-$lib/$lib.env" ]
 }
 step_loaded() {
 	# shellcheck disable=SC1090
 	. "c-$lib/$lib.env"
-	launch -n 2 "./loop-$lib" 20 | grep '^right'
+	"mpirun.$lib" -n 2 "./loop-$lib" 20 | grep '^right'
 }
-step_verify() { # 9: something was slower on a busy machine, and reverted, or the time was over
+step_verify() { # code 9: something was slower on a busy machine, and reverted, or the time was over
 	bin/tutti verify "c-$lib" --yes --machine-time 4m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
 	grep -q '"ended": true' "verify-$lib.json"
 }
 step_obeyed() {
+	grep -o '"state": "[a-z ]*"' "verify-$lib.json" | sort | uniq -c
 	if grep -q '"state": "ignored"' "verify-$lib.json"; then return 1; fi
 	grep -q '"state": "obeyed"' "verify-$lib.json" || return 78
 }
@@ -73,13 +77,34 @@ step_runtime() {
 	mkdir learned
 	for mode in "--trace trace-$lib.csv" "--table table.0" "--within --table table.0" "--learn learned --table table.0"; do
 		# shellcheck disable=SC2086
-		bin/tutti run --library "./libtutti-$lib.so" $mode -- bash "$0" launch "$lib" -n 2 "./loop-$lib" 200 | grep '^right'
+		bin/tutti run --library "./libtutti-$lib.so" $mode -- "mpirun.$lib" -n 2 "./loop-$lib" 200 | grep '^right'
 	done
 	grep -q allreduce "trace-$lib.csv"
 }
+# Times of collectives with the exported files and without, in turn. Points left to the library must not be slower than the tolerance of verify.
+step_pairs() {
+	"mpicc.$lib" -O1 -o "pairs-$lib" internal/testutil/programs/pairs.c
+	for n in $(seq 24); do
+		for how in $([ $((n % 2)) = 0 ] && echo default files || echo files default); do
+			(
+				# shellcheck disable=SC1090
+				[ $how = default ] || . "c-$lib/$lib.env"
+				"mpirun.$lib" -n 2 "./pairs-$lib" | awk -F, -v n="$n" -v how=$how '{ print n "," how "," $2 "," $1 }'
+			)
+		done
+	done >pairs
+	awk -F, '$3 == 1 && $4 == 2 && $6 != "library_default" { print $2 " " $5 }' "c-$lib/selection.csv" >tuned
+	for kind in tuned left; do
+		awk -F, -v kind=$kind 'NR == FNR { tuned[$0]; next } ($4 in tuned) == (kind == "tuned") { print $1 " " $4 "," $2 "," $3 }' tuned pairs >"pairs-$kind"
+		awk '{ sub(/,.*/, ""); sub(/[0-9]+ /, ""); print }' "pairs-$kind" | sort -u | while read -r point; do
+			grep " $point," "pairs-$kind" | awk -f scripts/paired-ratios.awk | sed "s/^files/$kind: $point/"
+		done
+		awk -f scripts/paired-ratios.awk "pairs-$kind" | sed "s/^files/all points $kind/"
+	done | tee ratios
+	awk '/^all points left/ { sub(/.*\(/, ""); exit $1 > 1.02 }' ratios
+}
 step_tests() {
-	[ "$lib" = mpich ] || return 77
-	SETTINGS=$PWD/c-mpich/mpich.env TESTS='^(bcast|allred|red|allgather|alltoall|gather|scatter)' RANKS=4 bash scripts/mpich-tests.sh mpich-tests
+	MPI=$lib SETTINGS=$PWD/c-$lib/$lib.env TESTS='^(bcast|allred|red|allgather|alltoall|gather|scatter)' RANKS=4 bash scripts/mpich-tests.sh "tests-$lib"
 }
 step_slurm() {
 	export CLUSTER_DIR=/tmp/tutti-releases-slurm CLUSTER_NODES=2 CLUSTER_CPUS=2 CLUSTER_PORT=18900
@@ -126,35 +151,39 @@ step_slurm() {
 	[ -z "$CLUSTER_ACCOUNTING" ] || sacct -X -n -o JobName,State | grep COMPLETED
 }
 
-# inside: runs the steps of a chroot.
-inside() {
-	cd /root/tutti
-	export HOME=/root HYDRA_LAUNCHER=fork OMPI_MCA_mpi_yield_when_idle=1
-	echo "$SUITE: $(dpkg-query -W -f '${Package} ${Version}, ' mpich openmpi-bin slurmd gcc)"
-	for lib in $libraries; do
-		"mpicc.$lib" -O1 -o "loop-$lib" internal/testutil/programs/loop.c
-		"mpicc.$lib" -O2 -fPIC -shared -o "yield-$lib.so" internal/testutil/programs/ucx-yield.c
-		for step in $steps; do
-			code=0
-			timeout -k 10 900 bash "$0" step "$lib" "$step" >"$lib-$step.log" 2>&1 </dev/null || code=$?
-			case $code in 0) said=pass ;; 77) continue ;; 78) said="not observable" ;; *) said="fail ($code): $(tail -1 "$lib-$step.log" | cut -c1-100)" ;; esac
-			printf '%-10s %-10s %-10s %s\n' "$SUITE" "$lib" "$step" "$said"
-		done
-	done
+# run SUITE DIR LIBRARY STEP: runs a step in the chroot, with a log of its own there.
+run() {
+	local log=$2/root/tutti/$3-$4.log code=0 said
+	timeout -k 10 900 chroot "$2" bash /root/tutti/scripts/test-releases.sh step "$3" "$4" >"$log" 2>&1 </dev/null || code=$?
+	case $code in
+	0) said=ok ;;
+	77) said="skipped: $(tail -1 "$log")" ;;
+	78) said="not observable" ;;
+	*) said="failed ($code): $(tail -1 "$log" | cut -c1-100)" ;;
+	esac
+	printf '%s\t%s\t%s\t%s\n' "$1" "$3" "$4" "$said" | tee -a "$results"
+}
+
+# table: the results as a table of libraries and steps.
+table() {
+	awk -F'\t' -v steps="$steps" '
+		{ row = $1 " | " $2; if (!(row in seen)) { seen[row]; rows[++n] = row }; split($4, word, /[: (]/); cell[row, $3] = $4 ~ /^not/ ? $4 : word[1] }
+		END {
+			count = split(steps, step, " "); line = "| suite | library"; rule = "|---|---"
+			for (i = 1; i <= count; i++) { line = line " | " step[i]; rule = rule "|---" }
+			print line " |"; print rule "|"
+			for (r = 1; r <= n; r++) { line = "| " rows[r]; for (i = 1; i <= count; i++) line = line " | " cell[rows[r], step[i]]; print line " |" }
+		}' "$results"
 }
 
 case ${1:-} in
-inside) inside ;;
 step)
 	lib=$2 title="Open MPI"
 	[ "$lib" = openmpi ] || title=MPICH
-	set -e
+	cd /root/tutti
+	export HOME=/root HYDRA_LAUNCHER=fork OMPI_MCA_mpi_yield_when_idle=1
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_rmaps_base_oversubscribe=1
 	"step_$3"
-	;;
-launch)
-	lib=$2
-	shift 2
-	launch "$@"
 	;;
 chroot) chroot_of "$2" "$3" ;;
 *)
@@ -162,15 +191,25 @@ chroot) chroot_of "$2" "$3" ;;
 	shift
 	cd "$(dirname "$self")/.."
 	make -s build
+	results=$folder/results.tsv
+	: >"$results"
 	date -u +%F
 	[ $# -gt 0 ] || set -- bookworm trixie sid
 	for suite; do
 		dir=$folder/$suite
 		mkdir -p "$dir"
-		bash "$self" chroot "$dir" "$suite" >"$folder/$suite.log" 2>&1 || { echo "$suite: no chroot, see $folder/$suite.log"; continue; }
+		if ! bash "$self" chroot "$dir" "$suite" >"$folder/$suite.log" 2>&1; then
+			printf '%s\t\tchroot\tfailed: see %s\n' "$suite" "$folder/$suite.log" | tee -a "$results"
+			continue
+		fi
 		mkdir -p "$dir/root/tutti"
 		tar c bin/tutti scripts csource internal/testutil/programs mpi/libtutti/algorithms.csv | tar x -C "$dir/root/tutti"
-		chroot "$dir" env SUITE="$suite" STEPS="$steps" LIBRARIES="$libraries" bash /root/tutti/scripts/test-releases.sh inside
+		echo "$suite: $(dpkg-query --root="$dir" -W -f '${Package} ${Version}, ' mpich openmpi-bin slurmd gcc)"
+		for lib in $libraries; do
+			for step in $steps; do run "$suite" "$dir" "$lib" "$step"; done
+		done
 	done
+	table
+	! grep -q $'\tfailed' "$results"
 	;;
 esac
