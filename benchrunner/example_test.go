@@ -92,7 +92,7 @@ func ExampleCommand_Executable() {
 
 func ExampleOutput_PlacementError() {
 	out := benchrunner.Output{Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4))}
-	fmt.Println(out.PlacementError(coll.Layout{Nodes: 2, PPN: 2}, false))
+	fmt.Println(out.PlacementError(coll.Layout{Nodes: 2, PPN: 2}))
 	// Output: 4 ranks on n1, want 2 on each of 2 nodes
 }
 

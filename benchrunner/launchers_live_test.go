@@ -95,7 +95,7 @@ func TestLiveLocal(t *testing.T) {
 			}
 			host := testutil.Must(os.Hostname())(t)
 			checkRanks(t, stdout.String(), layout, []string{host})
-			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).PlacementError(layout, false); got != "" {
+			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).PlacementError(layout); got != "" {
 				t.Error(got)
 			}
 		})
@@ -191,7 +191,7 @@ func TestLiveSlurm(t *testing.T) {
 			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, markedCommand(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
-			if got := out.PlacementError(layout, false); got != "" {
+			if got := out.PlacementError(layout); got != "" {
 				t.Error(got)
 			}
 		})
@@ -230,8 +230,8 @@ func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd b
 // of its own, although the exit code is 0.
 func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
-	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout, false) != "" {
-		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.PlacementError(layout, false), out.Stdout, out.Stderr)
+	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout) != "" {
+		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.PlacementError(layout), out.Stdout, out.Stderr)
 	}
 }
 

@@ -52,7 +52,7 @@ func BenchmarkPlacementError(b *testing.B) {
 	out := benchrunner.Output{Stderr: text.Bytes()}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if got := out.PlacementError(layout, false); got != "" {
+		if got := out.PlacementError(layout); got != "" {
 			b.Fatal(got)
 		}
 	}

@@ -97,20 +97,17 @@ func TestRefusal(t *testing.T) {
 
 func TestPlacementError(t *testing.T) {
 	tests := []struct {
-		name    string
-		hosts   string
-		layout  coll.Layout
-		oneHost bool
-		want    string
+		name   string
+		hosts  string
+		layout coll.Layout
+		want   string
 	}{
-		{"as asked", "a a b b", coll.Layout{Nodes: 2, PPN: 2}, false, ""},
-		{"all on one", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, false, "4 ranks on a, want 2 on each of 2 nodes"},
-		{"uneven", "a a a b", coll.Layout{Nodes: 2, PPN: 2}, false, "3 ranks on a, want 2 on each of 2 nodes"},
-		{"too wide", "a b c d", coll.Layout{Nodes: 2, PPN: 2}, false, "1 ranks on a, want 2 on each of 2 nodes"},
-		{"too few", "a b", coll.Layout{Nodes: 2, PPN: 2}, false, "2 ranks started, want 4"},
-		{"none", "", coll.Layout{Nodes: 1, PPN: 1}, false, "0 ranks started, want 1"},
-		{"imagined nodes", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, true, ""},
-		{"imagined nodes, too few", "a a", coll.Layout{Nodes: 2, PPN: 2}, true, "2 ranks started, want 4"},
+		{"as asked", "a a b b", coll.Layout{Nodes: 2, PPN: 2}, ""},
+		{"all on one", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, "4 ranks on a, want 2 on each of 2 nodes"},
+		{"uneven", "a a a b", coll.Layout{Nodes: 2, PPN: 2}, "3 ranks on a, want 2 on each of 2 nodes"},
+		{"too wide", "a b c d", coll.Layout{Nodes: 2, PPN: 2}, "1 ranks on a, want 2 on each of 2 nodes"},
+		{"too few", "a b", coll.Layout{Nodes: 2, PPN: 2}, "2 ranks started, want 4"},
+		{"none", "", coll.Layout{Nodes: 1, PPN: 1}, "0 ranks started, want 1"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -118,7 +115,7 @@ func TestPlacementError(t *testing.T) {
 			for _, h := range strings.Fields(tc.hosts) {
 				text.WriteString("[1,3]<stderr>:tutti: process on host " + h + "\n")
 			}
-			if got := (benchrunner.Output{Stderr: []byte(text.String())}).PlacementError(tc.layout, tc.oneHost); got != tc.want {
+			if got := (benchrunner.Output{Stderr: []byte(text.String())}).PlacementError(tc.layout); got != tc.want {
 				t.Errorf("PlacementError = %q, want %q", got, tc.want)
 			}
 		})
@@ -144,7 +141,7 @@ func TestReportHosts(t *testing.T) {
 	if stdout != "$HOME\na  b\n\n" {
 		t.Errorf("the program got %q", stdout)
 	}
-	if got := (benchrunner.Output{Stderr: []byte(stderr)}).PlacementError(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
+	if got := (benchrunner.Output{Stderr: []byte(stderr)}).PlacementError(coll.Layout{Nodes: 1, PPN: 1}); got != "" {
 		t.Errorf("PlacementError = %q of %q", got, stderr)
 	}
 }

@@ -49,10 +49,8 @@ func (c Command) Executable() string {
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
 // PlacementError returns how the hosts of the ranks differ from the layout, "" if they agree. The command
-// must come from ReportHosts. If ranks are missing, the text contains the launcher's message. If oneHost is
-// true, PlacementError checks only the number of ranks, because all nodes of a layout are simulated on one
-// host.
-func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
+// must come from ReportHosts. If ranks are missing, the text contains the launcher's message.
+func (o Output) PlacementError(l coll.Layout) string {
 	perHost, total := map[string]int{}, 0
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them
 		for _, m := range placementForm.FindAllSubmatch(stream, -1) {
@@ -66,9 +64,6 @@ func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 			text += ": " + words
 		}
 		return text
-	}
-	if oneHost {
-		return ""
 	}
 	hosts := make([]string, 0, len(perHost))
 	for host := range perHost {

@@ -39,18 +39,10 @@ func New(opt Options) (*Program, error) {
 	switch {
 	case !path.IsAbs(opt.Path):
 		return nil, fmt.Errorf("native: program %q: want an absolute path", opt.Path)
-	case opt.Warmup < 0 || opt.Warmup > math.MaxInt32:
-		return nil, fmt.Errorf("native: %d calls of warm-up: want none or more", opt.Warmup)
-	case opt.MinSamples < 1 || opt.MaxSamples < opt.MinSamples || opt.MaxSamples > math.MaxInt32:
-		return nil, fmt.Errorf("native: %d to %d samples: want 1 or more, and no fewer at most than at least", opt.MinSamples, opt.MaxSamples)
-	case !(opt.Precision >= 1e-6 && opt.Precision <= 1):
-		return nil, fmt.Errorf("native: precision %g: want a share from 0.000001 to 1", opt.Precision)
 	case opt.Slice < time.Millisecond || opt.Slice > 24*time.Hour:
-		return nil, fmt.Errorf("native: slice %v: want 1ms to 24h", opt.Slice)
-	case !(opt.NoiseLimit >= 0):
-		return nil, fmt.Errorf("native: noise limit %g: want a share, or 0 for none", opt.NoiseLimit)
+		return nil, fmt.Errorf("native: benchmark.slice %v: want 1ms to 24h", opt.Slice)
 	case opt.AbortFactor != 0 && !(opt.AbortFactor > 1 && opt.AbortFactor < 1e9):
-		return nil, fmt.Errorf("native: abort factor %g: want a factor above 1, or 0 for never", opt.AbortFactor)
+		return nil, fmt.Errorf("native: benchmark.abort_factor %g: want a factor above 1, or 0 for never", opt.AbortFactor)
 	}
 	return &Program{opt: opt}, nil
 }

@@ -20,7 +20,6 @@ import (
 type IMBOptions struct {
 	Path       string // absolute path of IMB-MPI1 on the nodes
 	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
-	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
 // IMB is the program IMB-MPI1 of the Intel MPI Benchmarks. It implements benchrunner.Program.
@@ -31,9 +30,6 @@ type IMB struct{ opt IMBOptions }
 func NewIMB(opt IMBOptions) (*IMB, error) {
 	if !path.IsAbs(opt.Path) {
 		return nil, fmt.Errorf("imb: path %q of IMB-MPI1: want an absolute path", opt.Path)
-	}
-	if opt.Iterations < 0 {
-		return nil, fmt.Errorf("imb: %d iterations: want no negative number", opt.Iterations)
 	}
 	return &IMB{opt: opt}, nil
 }
@@ -126,7 +122,7 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 			ranks = section.ranks
 		}
 	}
-	if phase, text := checkWorld(s, out, p.opt.OneHost, l.worlds, ranks, nil); text != "" {
+	if phase, text := checkWorld(s, out, l.worlds, ranks, nil); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	reading := benchrunner.Reading{Warnings: damagedLines("imb", l.damaged)}

@@ -81,7 +81,7 @@ func TestIMBReadParts(t *testing.T) {
            16         1000         1.00         3.00         2.00
 `
 	s := launchOf(coll.ReduceScatterBlock, 1, 4, "pairwise", 64)
-	r := imb(t, IMBOptions{OneHost: true}).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
+	r := imb(t, IMBOptions{}).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds != 3e-6 || o.Samples != 1000 {
 		t.Errorf("outcome %+v, want 3 us", o)
 	}

@@ -22,71 +22,30 @@ type OSUOptions struct {
 	Version    string // such as 7.4; empty when unknown, then options of newer releases are not used
 	Iterations int    // timed calls of each size; OSU: 1000 up to 8 KiB, 100 above
 	Warmup     int    // warm-up calls of each size; OSU: 200 up to 8 KiB, 10 above
-	MemLimit   int64  // memory limit of one rank in bytes, which excludes larger sizes; OSU: 512 MiB
-	Tail       bool   // print the median of the calls, from 7.3 on
-	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
 // OSU is the OSU Micro-Benchmarks. It implements benchrunner.Program.
-type OSU struct {
-	opt     OSUOptions
-	release osuRelease
-}
+type OSU struct{ opt OSUOptions }
 
-// osuRelease is the release of the OSU Micro-Benchmarks: major and minor version, zero if unknown.
-type osuRelease struct{ major, minor int }
-
-// from reports whether the release is known and not older than the given one.
-func (r osuRelease) from(major, minor int) bool {
-	return r.major > major || r.major == major && r.minor >= minor
-}
-
-// The first releases of OSU that have a feature.
+// The first releases of OSU that have a feature. An unknown release is older than all of them.
 var (
-	anySizeSince = osuRelease{5, 6} // sizes that are not powers of two; older releases round them up
-	typesSince   = osuRelease{7, 1} // -T
-	tailSince    = osuRelease{7, 3} // -z
+	anySizeSince = []int{5, 6} // sizes that are not powers of two; older releases round them up
+	typesSince   = []int{7, 1} // -T
+	tailSince    = []int{7, 3} // -z
 )
 
 // NewOSU checks the options and returns the programs. It does not look for the executables, which may exist
 // on other machines only.
 func NewOSU(opt OSUOptions) (*OSU, error) {
-	if !path.IsAbs(opt.Dir) {
+	switch {
+	case !path.IsAbs(opt.Dir):
 		return nil, fmt.Errorf("osu: folder %q of the programs: want an absolute path", opt.Dir)
+	case opt.Version != "" && len(mpi.ReleaseNumbers(opt.Version)) < 2:
+		return nil, fmt.Errorf("osu: version %q: want a version as 7.4 or 5.6.2", opt.Version)
+	case opt.Version != "" && !mpi.AtLeast(opt.Version, 5, 0):
+		return nil, fmt.Errorf("osu: version %s: want 5.0 or newer", opt.Version)
 	}
-	if opt.Iterations < 0 || opt.Warmup < 0 || opt.MemLimit < 0 {
-		return nil, fmt.Errorf("osu: iterations %d, warm-up %d, memory limit %d: want no negative number", opt.Iterations, opt.Warmup, opt.MemLimit)
-	}
-	p := &OSU{opt: opt}
-	if opt.Version != "" {
-		r, err := parseOSURelease(opt.Version)
-		if err != nil {
-			return nil, err
-		}
-		if !r.from(5, 0) {
-			return nil, fmt.Errorf("osu: version %s: want 5.0 or newer", opt.Version)
-		}
-		p.release = r
-	}
-	if opt.Tail && !p.release.from(tailSince.major, tailSince.minor) {
-		return nil, fmt.Errorf("osu: version %q has no tail latencies: want 7.3 or newer", opt.Version)
-	}
-	return p, nil
-}
-
-// OSUHasTail reports whether a release of OSU can print the median over the calls. It returns false for an
-// unknown release.
-func OSUHasTail(version string) bool {
-	r, err := parseOSURelease(version)
-	return err == nil && r.from(tailSince.major, tailSince.minor)
-}
-
-func parseOSURelease(s string) (osuRelease, error) {
-	n := mpi.ReleaseNumbers(s)
-	if len(n) < 2 {
-		return osuRelease{}, fmt.Errorf("osu: version %q: want a version as 7.4 or 5.6.2", s)
-	}
-	return osuRelease{n[0], n[1]}, nil
+	return &OSU{opt}, nil
 }
 
 // Name returns osu.
@@ -150,15 +109,12 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}
 	if first.Collective.Sized() {
 		args = append(args, "-m", fmt.Sprintf("%d:%d", first.MsgBytes, last.MsgBytes))
-		if p.opt.MemLimit > 0 {
-			args = append(args, "-M", strconv.FormatInt(p.opt.MemLimit, 10))
-		}
 	}
-	if first.Collective.Reduces() && p.release.from(typesSince.major, typesSince.minor) {
+	if first.Collective.Reduces() && mpi.AtLeast(p.opt.Version, typesSince...) {
 		args = append(args, "-T", "mpi_float") // otherwise these releases reduce characters
 	}
-	if p.opt.Tail {
-		args = append(args, "-z")
+	if mpi.AtLeast(p.opt.Version, tailSince...) {
+		args = append(args, "-z") // also prints the median of the calls
 	}
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
@@ -177,7 +133,7 @@ func (p *OSU) check(c benchrunner.Case) error {
 		return fmt.Errorf("OSU begins at %d bytes", element)
 	case c.MsgBytes%element != 0:
 		return fmt.Errorf("OSU measures whole elements of %d bytes", element)
-	case p.release != osuRelease{} && !p.release.from(anySizeSince.major, anySizeSince.minor) && c.MsgBytes&(c.MsgBytes-1) != 0:
+	case p.opt.Version != "" && !mpi.AtLeast(p.opt.Version, anySizeSince...) && c.MsgBytes&(c.MsgBytes-1) != 0:
 		return fmt.Errorf("OSU %s measures powers of two only", p.opt.Version)
 	}
 	return nil
@@ -189,7 +145,7 @@ const osuOneRank = "This test requires at least two processes"
 // Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
-	phase, text := checkWorld(s, out, p.opt.OneHost, l.headers, 0, err)
+	phase, text := checkWorld(s, out, l.headers, 0, err)
 	if phase != benchrunner.PhaseRun && strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank) {
 		phase, text = benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/benchrunner"
 	"tutti/metrics"
 )
@@ -21,7 +23,6 @@ type OwnOptions struct {
 	Args       string // its arguments, separated by blanks; placeholders are replaced
 	Pattern    string // regular expression that matches the output lines with a time; see NewOwn
 	Iterations int    // value of {iterations}; 1000 when zero
-	OneHost    bool   // all nodes of a layout are simulated on one host
 }
 
 // placeholders are the texts in arguments that are replaced by properties of the measured case.
@@ -123,7 +124,7 @@ func (p *Own) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 func (p *Own) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	var reading benchrunner.Reading
 	seconds, ranks, damaged := p.parse(s.Cases[0], out.Lines())
-	if phase, text := checkWorld(s, out, p.opt.OneHost, min(len(seconds), 1), ranks, nil); text != "" {
+	if phase, text := checkWorld(s, out, min(len(seconds), 1), ranks, nil); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	reading.Outcomes = benchrunner.Outcomes(s, out, len(seconds) > 0, func(benchrunner.Case) (benchrunner.Outcome, bool) {
@@ -166,6 +167,9 @@ func (p *Own) parse(c benchrunner.Case, lines []string) (seconds []float64, rank
 
 func (p *Own) has(group string) bool { return p.pattern.SubexpIndex(group) > 0 }
 
+// medianConfidence is the confidence level of the interval that bounds the median.
+const medianConfidence = 0.95
+
 // medianOutcome returns the outcome of a case whose calls took the given times, at least one.
 func medianOutcome(seconds []float64) benchrunner.Outcome {
 	median, interval, err := metrics.MedianInterval(seconds, medianConfidence)
@@ -177,6 +181,6 @@ func medianOutcome(seconds []float64) benchrunner.Outcome {
 	}
 	return benchrunner.Outcome{
 		State: benchrunner.OutcomeDone, Seconds: median, Low: interval.Low, High: interval.High,
-		Samples: len(seconds), CostSeconds: sumSeconds(seconds),
+		Samples: len(seconds), CostSeconds: floats.Sum(seconds),
 	}
 }

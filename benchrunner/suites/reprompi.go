@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -17,8 +18,6 @@ import (
 type ReproMPIOptions struct {
 	Path        string // absolute path of mpibenchmark on the nodes
 	Repetitions int    // timed calls of each size; 100 when zero
-	Summary     bool   // print medians only, without an interval
-	OneHost     bool   // all nodes of a layout are simulated on one host
 }
 
 // ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
@@ -30,12 +29,7 @@ func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
 	if !path.IsAbs(opt.Path) {
 		return nil, fmt.Errorf("reprompi: path %q of mpibenchmark: want an absolute path", opt.Path)
 	}
-	if opt.Repetitions < 0 {
-		return nil, fmt.Errorf("reprompi: %d repetitions: want no negative number", opt.Repetitions)
-	}
-	if opt.Repetitions == 0 {
-		opt.Repetitions = 100
-	}
+	opt.Repetitions = cmp.Or(opt.Repetitions, 100)
 	return &ReproMPI{opt: opt}, nil
 }
 
@@ -79,9 +73,6 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if first.Collective.Reduces() {
 		args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
 	}
-	if p.opt.Summary {
-		args = append(args, "--summary=median")
-	}
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
@@ -109,10 +100,10 @@ func reproSize(c benchrunner.Case) (int64, error) {
 	return size, nil
 }
 
-// Read implements benchrunner.Program. It reads ReproMPI's raw, verbose and summary formats.
+// Read implements benchrunner.Program. It reads ReproMPI's raw format.
 func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseReproMPI(out.Lines())
-	if phase, text := checkWorld(s, out, p.opt.OneHost, l.worlds, l.ranks, err); text != "" {
+	if phase, text := checkWorld(s, out, l.worlds, l.ranks, err); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	var reading benchrunner.Reading
@@ -125,7 +116,10 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.opt.Repetitions {
 			return benchrunner.Outcome{}, false // the output ends among the calls of the case
 		}
-		o := reproOutcome(r)
+		if len(r.seconds) == 0 {
+			return benchrunner.Failed(benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid)), true
+		}
+		o := medianOutcome(r.seconds)
 		reading.MeasureSeconds += o.CostSeconds
 		if o.State == benchrunner.OutcomeDone && r.invalid > 0 {
 			reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: %d of %d calls were not synchronised", c.Candidate, r.invalid, r.invalid+o.Samples))
@@ -150,29 +144,6 @@ func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	return nil
 }
 
-// medianConfidence is the confidence level of the interval that bounds the median.
-const medianConfidence = 0.95
-
-func reproOutcome(r *reproResult) benchrunner.Outcome {
-	switch {
-	case len(r.seconds) > 0:
-		return medianOutcome(r.seconds)
-	case r.valid == 0:
-		return benchrunner.Failed(benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid))
-	case !(r.median > 0):
-		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", r.median))
-	}
-	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.median, Samples: r.valid, CostSeconds: r.median * float64(r.valid)}
-}
-
-func sumSeconds(values []float64) float64 {
-	total := 0.0
-	for _, v := range values {
-		total += v
-	}
-	return total
-}
-
 // reproKey identifies a result: by ReproMPI's name of the collective and by the value in the column
 // "count".
 type reproKey struct {
@@ -182,9 +153,7 @@ type reproKey struct {
 
 // reproResult contains the results for one reproKey.
 type reproResult struct {
-	seconds []float64 // time of each valid call on the rank that took longest; in raw listings
-	median  float64   // in summaries
-	valid   int       // number of valid calls; in summaries
+	seconds []float64 // time of each valid call on the rank that took longest
 	invalid int       // number of calls that the synchronisation found invalid
 }
 
@@ -206,7 +175,6 @@ const maxDamaged = 10
 // separated by white space.
 func parseReproMPI(lines []string) (reproListing, error) {
 	l := reproListing{typeBytes: 1, results: map[reproKey]*reproResult{}}
-	spans := map[reproCall]*reproSpan{}
 	var columns []string
 	for _, line := range lines {
 		fields := strings.Fields(line)
@@ -218,19 +186,18 @@ func parseReproMPI(lines []string) (reproListing, error) {
 			}
 		case strings.HasPrefix(line, "#"):
 		case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
-			if slices.Contains(fields, "pred_method") {
-				return reproListing{}, fmt.Errorf("a listing of mpibenchPredNreps: want one of mpibenchmark")
+			if !slices.Contains(fields, "runtime_sec") {
+				return reproListing{}, fmt.Errorf("columns %s: want runtime_sec among them, as mpibenchmark prints without --verbose and --summary", strings.Join(fields, ", "))
 			}
 			columns = fields
 			l.worlds = max(l.worlds, 1) // even without "nprocs"
 			l.columns, l.inBytes = true, slices.Contains(fields, "msize_bytes")
 		case columns != nil && hasCallName(fields):
-			if !l.row(columns, fields, spans) && len(l.damaged) < maxDamaged {
+			if !l.row(columns, fields) && len(l.damaged) < maxDamaged {
 				l.damaged = append(l.damaged, line)
 			}
 		}
 	}
-	l.join(spans)
 	return l, nil
 }
 
@@ -267,90 +234,42 @@ func (l *reproListing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// reproCall identifies one call of a verbose output. reproSpan contains the times of its ranks.
-type reproCall struct {
-	reproKey
-	nrep int
-}
-type reproSpan struct {
-	longest float64
-	ranks   int
-}
-
 // row parses one row of results. It returns false if the number of fields is wrong or a field is not a
 // number.
-func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproSpan) bool {
+func (l *reproListing) row(columns, fields []string) bool {
 	if len(fields) != len(columns) {
 		return false
 	}
-	values := map[string]float64{}
 	var k reproKey
+	var seconds, errorCode float64
 	for i, name := range columns {
-		if name == "test" {
+		var err error
+		switch name {
+		case "test":
 			k.call = fields[i]
-			continue
+		case "count", "msize_bytes":
+			k.count, err = strconv.ParseInt(fields[i], 10, 64)
+		case "runtime_sec":
+			seconds, err = strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // the user's locale may use a comma
+		case "errorcode":
+			errorCode, err = strconv.ParseFloat(fields[i], 64)
 		}
-		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // the user's locale may use a comma
-		if err != nil || math.IsInf(v, 0) || !(v >= 0) {
+		if err != nil {
 			return false
 		}
-		values[name] = v
-		if name == "count" || name == "msize_bytes" {
-			if k.count, err = strconv.ParseInt(fields[i], 10, 64); err != nil {
-				return false
-			}
-		}
+	}
+	if math.IsInf(seconds, 0) || !(seconds >= 0) {
+		return false
 	}
 	r := l.results[k]
 	if r == nil {
 		r = &reproResult{}
 		l.results[k] = r
 	}
-	if median, ok := values["median_sec"]; ok {
-		r.median = median
-		r.valid = int(values["valid_nrep"])
-		r.invalid = int(values["total_nrep"]) - r.valid
-		return true
-	}
-	if seconds, ok := values["runtime_sec"]; ok {
-		if values["errorcode"] != 0 {
-			r.invalid++
-			return true
-		}
+	if errorCode != 0 {
+		r.invalid++
+	} else {
 		r.seconds = append(r.seconds, seconds)
-		return true
 	}
-	return addSpan(k, values, spans)
-}
-
-// addSpan adds the time that one rank spent in a call, measured by the rank's own clock.
-func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSpan) bool {
-	begin, ok1 := values["loc_tstart_sec"]
-	end, ok2 := values["loc_tend_sec"]
-	if !ok1 || !ok2 || end < begin {
-		return false
-	}
-	sk := reproCall{k, int(values["nrep"])}
-	s := spans[sk]
-	if s == nil {
-		s = &reproSpan{}
-		spans[sk] = s
-	}
-	s.longest = max(s.longest, end-begin)
-	s.ranks++
 	return true
-}
-
-// join computes the time of each call of a verbose output from the times of its ranks.
-func (l *reproListing) join(spans map[reproCall]*reproSpan) {
-	keys := make([]reproCall, 0, len(spans))
-	for k := range spans {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b reproCall) int { return a.nrep - b.nrep })
-	for _, k := range keys {
-		if s := spans[k]; l.ranks == 0 || s.ranks == l.ranks {
-			l.results[k.reproKey].seconds = append(l.results[k.reproKey].seconds, s.longest)
-		}
-	}
 }

@@ -13,7 +13,7 @@
 // One launch serves one collective and algorithm over message sizes that double, which is
 // all the programs can sweep. Seconds is the column Max Latency of the full listing: the
 // mean over all timed calls of the rank whose mean is largest. OSU prints no median of the
-// latest rank. With Tail, releases from 7.3 also print the median over the calls of the
+// latest rank. Releases from 7.3 also print the median over the calls of the
 // mean over the ranks; a warning reports a mean of more than twice that median, because
 // then few calls were much slower than the others.
 //
@@ -37,9 +37,8 @@
 //
 // One launch of mpibenchmark serves one collective and algorithm over any message sizes.
 // ReproMPI prints the time of every call of the rank that took longest. Seconds is the
-// median; Low and High bound the median with 95 % confidence by order statistics. With
-// Summary it prints only its own medians, without an interval. Calls that the window
-// synchronisation found invalid are left out. There is no warm-up; the median ignores slow
+// median; Low and High bound the median with 95 % confidence by order statistics. Calls
+// that the window synchronisation found invalid are left out. There is no warm-up; the median ignores slow
 // first calls. CostSeconds is the sum of the times of the calls, without their
 // synchronisation. ReproMPI counts the bytes of reduce_scatter and reduce_scatter_block for
 // each rank, tutti counts the whole vector.
@@ -59,31 +58,13 @@ import (
 	"tutti/coll"
 )
 
-// mpiNames maps collectives to the names of their MPI functions without the prefix MPI_.
-var mpiNames = map[coll.Collective]string{
-	coll.Allgather:          "Allgather",
-	coll.Allgatherv:         "Allgatherv",
-	coll.Allreduce:          "Allreduce",
-	coll.Alltoall:           "Alltoall",
-	coll.Alltoallv:          "Alltoallv",
-	coll.Barrier:            "Barrier",
-	coll.Bcast:              "Bcast",
-	coll.Exscan:             "Exscan",
-	coll.Gather:             "Gather",
-	coll.Reduce:             "Reduce",
-	coll.ReduceScatter:      "Reduce_scatter",
-	coll.ReduceScatterBlock: "Reduce_scatter_block",
-	coll.Scan:               "Scan",
-	coll.Scatter:            "Scatter",
-}
-
-// mpiName returns the MPI name of a collective, "" if a suite cannot measure it. missing lists the
-// collectives that the suite does not support.
+// mpiName returns the MPI name of a collective without the prefix MPI_, "" if a suite cannot measure it. missing
+// lists the collectives that the suite does not support.
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	if slices.Contains(missing, c) {
 		return ""
 	}
-	return mpiNames[c]
+	return strings.ToUpper(string(c[:1])) + string(c[1:])
 }
 
 // sumAllowance returns the allowance of a launch. It is the sum of timeOf over the cases, at least
@@ -116,7 +97,7 @@ func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Ca
 // checkWorld returns why all results of a launch are unusable, and the phase that failed. text is empty if
 // the results are usable. worlds is the number of MPI worlds that printed a header. ranks is the number of
 // ranks in the header, 0 if the suite prints none. err is the error of the parser.
-func checkWorld(s benchrunner.Launch, out benchrunner.Output, oneHost bool, worlds, ranks int, err error) (phase, text string) {
+func checkWorld(s benchrunner.Launch, out benchrunner.Output, worlds, ranks int, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	switch {
 	case refusal != "":
@@ -132,7 +113,7 @@ func checkWorld(s benchrunner.Launch, out benchrunner.Output, oneHost bool, worl
 	case ranks != 0 && ranks != want:
 		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", ranks, want)
 	}
-	if misplaced := out.PlacementError(s.Layout, oneHost); misplaced != "" {
+	if misplaced := out.PlacementError(s.Layout); misplaced != "" {
 		return benchrunner.PhaseLaunch, misplaced
 	}
 	return "", ""

@@ -171,7 +171,7 @@ func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error)
 func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
-		opt := suites.OSUOptions{Dir: path, Version: m.Version, Tail: suites.OSUHasTail(m.Version), Iterations: m.Iterations}
+		opt := suites.OSUOptions{Dir: path, Version: m.Version, Iterations: m.Iterations}
 		if m.Iterations > 0 { // OSU chooses the warm-up if it chooses the number of iterations
 			opt.Warmup = m.Warmup
 		}
