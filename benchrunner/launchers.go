@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/mpi"
 )
 
 // The launchers of parallel programs.
@@ -45,15 +44,13 @@ type LauncherOptions struct {
 	Order coll.Order // of the ranks over the nodes; block when empty
 }
 
-// launcher implements Placer.
+// launcher implements Launcher.
 type launcher struct {
 	name, path string
 	siteArgs   []string
 	layoutArgs func(l coll.Layout, cmd Command) []string
 	kind       launcherKind
 }
-
-var _ Placer = (*launcher)(nil)
 
 // launcherKind describes the command line of one kind of launcher.
 type launcherKind struct {
@@ -78,8 +75,7 @@ var launcherKinds = map[string]launcherKind{
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
-// NewLauncher returns the launcher with the given name, which also implements Placer. The error lists the
-// allowed names or options.
+// NewLauncher returns the launcher with the given name. The error lists the allowed names or options.
 func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	k, ok := launcherKinds[name]
 	if !ok {
@@ -91,15 +87,9 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {
 		return nil, err
 	}
-	path := o.Path
-	if path == "" {
-		path = k.path
-	}
+	path := cmp.Or(o.Path, k.path)
 	if strings.HasPrefix(path, "-") {
 		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, path)
-	}
-	if _, err := coll.ParseOrder(string(cmp.Or(o.Order, coll.Block))); err != nil {
-		return nil, fmt.Errorf("launcher %s: %w", name, err)
 	}
 	return &launcher{name: name, path: path, siteArgs: slices.Clone(o.Args), layoutArgs: k.layoutArgs(o), kind: k}, nil
 }
@@ -159,7 +149,7 @@ func (l *launcher) Args(layout coll.Layout, cmd Command) []string {
 	return slices.Concat([]string{l.path}, l.siteArgs, l.layoutArgs(layout, cmd), cmd.Args)
 }
 
-// On implements Placer.
+// On implements Launcher.
 func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []string, suffix string, err error) {
 	for _, a := range l.siteArgs {
 		option, _, _ := strings.Cut(a, "=")
@@ -169,9 +159,6 @@ func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []stri
 	}
 	return slices.Concat([]string{l.path}, l.siteArgs, l.kind.hostFile(file), l.layoutArgs(layout, cmd), cmd.Args), l.kind.hostSuffix(layout.PPN), nil
 }
-
-// Env implements Launcher. These launchers need no variables.
-func (l *launcher) Env() []mpi.Var { return nil }
 
 // srunArgs sets every option explicitly. Otherwise variables of the job, such as SLURM_NTASKS_PER_NODE,
 // SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.

@@ -220,7 +220,7 @@ func TestLiveSlurm(t *testing.T) {
 func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
-	args, suffix, err := l.(benchrunner.Placer).On(file, layout, cmd)
+	args, suffix, err := l.On(file, layout, cmd)
 	testutil.NoError(t, err)
 	testutil.NoError(t, os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666))
 	return args

@@ -39,9 +39,6 @@ func TestArgs(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			l := testutil.Must(benchrunner.NewLauncher(tc.launcher, tc.opt))(t)
-			if l.Name() != tc.launcher || len(l.Env()) != 0 {
-				t.Errorf("Name = %q, Env = %v", l.Name(), l.Env())
-			}
 			for range 2 { // the result must not change
 				if got := strings.Join(l.Args(tc.layout, command("./a", "-x")), " "); got != tc.want {
 					t.Errorf("Args\n got %s\nwant %s", got, tc.want)
@@ -63,7 +60,7 @@ func TestOn(t *testing.T) {
 	} {
 		l := testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: []string{"-v"}}))(t)
 		layout := coll.Layout{Nodes: 2, PPN: 4}
-		args, suffix, err := l.(benchrunner.Placer).On("/job/3/hosts", layout, command("./a", "-x"))
+		args, suffix, err := l.On("/job/3/hosts", layout, command("./a", "-x"))
 		if got := strings.Join(args, " "); err != nil || !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
 			t.Errorf("On = %q, %q, %v; want %q…, %q", got, suffix, err, tc.want, tc.suffix)
 		}
@@ -71,7 +68,7 @@ func TestOn(t *testing.T) {
 			t.Errorf("%s: On says less than Args: %q", tc.launcher, args)
 		}
 		l = testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken}))(t)
-		if _, _, err := l.(benchrunner.Placer).On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
+		if _, _, err := l.On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
 			t.Errorf("%s %v: error %v, want it to name the argument", tc.launcher, tc.taken, err)
 		}
 	}
@@ -116,9 +113,4 @@ func ExampleNewLauncher() {
 	}
 	fmt.Println(l.Args(coll.Layout{Nodes: 2, PPN: 4}, benchrunner.Command{Args: []string{"./program", "--fast"}}))
 	// Output: [mpiexec.hydra -genvall -n 8 -ppn 4 ./program --fast]
-}
-
-func ExampleLauncherNames() {
-	fmt.Println(benchrunner.LauncherNames())
-	// Output: [srun hydra mpirun]
 }

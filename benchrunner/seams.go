@@ -91,13 +91,6 @@ type Launcher interface {
 	// the job. The launcher's environment contains the variables of cmd.Env. Args must pass
 	// them to the ranks if the launcher does not do so by itself.
 	Args(l coll.Layout, cmd Command) []string
-	// Env returns the variables that the launcher itself needs.
-	Env() []mpi.Var
-}
-
-// Placer is a Launcher that can run a launch on given nodes of its job.
-type Placer interface {
-	Launcher
 	// On returns the arguments for a launch on given nodes. file is the path of a file with one line for
 	// each node of the layout: the node's name followed by suffix. If an argument of the site also selects
 	// nodes, the error names it.
@@ -157,6 +150,8 @@ type Capacity struct {
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)
+	// Switches returns the names of the nodes of each leaf switch, nil if they are unknown.
+	Switches(ctx context.Context) ([][]string, error)
 	// Submit submits the job and returns its ID. If it is unknown whether an attempt reached the scheduler,
 	// Submit looks for a job called s.Name before it tries again. The error matches ErrRejected if the
 	// scheduler can never accept the job.
@@ -171,11 +166,4 @@ type Scheduler interface {
 	Cancel(ctx context.Context, id string, s Submission) error
 	// Show returns the command that Submit would run, as text for people. It is quoted for a shell.
 	Show(s Submission) string
-}
-
-// Mapper is a Scheduler that knows the switches of its nodes.
-type Mapper interface {
-	Scheduler
-	// Switches returns the names of the nodes of each leaf switch, nil if they are unknown.
-	Switches(ctx context.Context) ([][]string, error)
 }

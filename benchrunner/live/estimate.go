@@ -28,39 +28,26 @@ type Refused struct {
 	Reason   string
 }
 
-// Estimate describes the jobs that a batch would need.
-type Estimate struct {
-	Jobs    []Planned // in the order of submission
-	Refused []Refused // sorted by their first request
-}
-
-// Plan returns the jobs that Run would submit first, in the order of submission, and writes nothing.
-// Requests that cannot be measured belong to no job; Run would log failed trials for them. Plan leaves out
-// jobs that an earlier run began.
-func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
-	o, err := m.Estimate(ctx, batch)
-	return o.Jobs, err
-}
-
-// Estimate returns the jobs that Plan returns, and the requests that cannot be measured.
-func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estimate, error) {
+// Plan returns the jobs that Run would submit first, in the order of submission, and the requests that cannot be
+// measured. Run would log failed trials for those. Plan writes nothing, and leaves out jobs that an earlier run
+// began.
+func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) (jobs []Planned, refused []Refused, err error) {
 	r := m.newRun(batch, nil)
 	planJobs, rejected, err := r.planJobs(ctx, r.openRequests())
 	if err == nil && len(planJobs) == 0 {
 		err = r.later
 	}
 	if err != nil {
-		return Estimate{}, err
+		return nil, nil, err
 	}
-	o := Estimate{Refused: r.grouped(rejected)}
 	for i, d := range planJobs {
 		p, err := m.planned(d, fmt.Sprintf("%s%d", r.prefix, r.number+i+1))
 		if err != nil {
-			return Estimate{}, err
+			return nil, nil, err
 		}
-		o.Jobs = append(o.Jobs, p)
+		jobs = append(jobs, p)
 	}
-	return o, nil
+	return jobs, r.grouped(rejected), nil
 }
 
 // planned returns a planned job under the given name, with its script and its costs.
@@ -87,7 +74,7 @@ func expected(l coll.Layout, allowance time.Duration) float64 {
 	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
 }
 
-// grouped groups rejections by reason. If the reason contains the name of the rejected candidate, grouped
+// grouped groups rejections by reason, sorted by their first request. If the reason contains the name of the rejected candidate, grouped
 // removes this name.
 func (r *run) grouped(rejected []rejection) []Refused {
 	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })

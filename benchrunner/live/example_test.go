@@ -18,12 +18,6 @@ func ExampleNew() {
 	// Output: campaign "night run": want letters, digits and ._-
 }
 
-func ExampleParseParallel() {
-	_, err := live.ParseParallel("often")
-	fmt.Println(err)
-	// Output: parallel "often": want one of never, switch, always
-}
-
 func ExampleMachine_Plan() {
 	s := localScheduler(nil)
 	m, err := live.New(live.Options{
@@ -35,7 +29,7 @@ func ExampleMachine_Plan() {
 		fmt.Println(err)
 		return
 	}
-	planned, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
+	planned, _, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -142,8 +142,10 @@ func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 type fakeLauncher struct{}
 
 func (fakeLauncher) Name() string                                         { return "fake" }
-func (fakeLauncher) Env() []mpi.Var                                       { return []mpi.Var{{Name: "FAKE_LAUNCHER", Value: "1"}} }
 func (fakeLauncher) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
+func (fakeLauncher) On(file string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
+	return append([]string{"env", "HOSTS=" + file}, cmd.Args...), " slots=1", nil
+}
 
 var errUnknown = errors.New("the library does not have it")
 

@@ -14,7 +14,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/mpi"
 )
 
 // naps is a program whose launches end long before their time limits.
@@ -30,7 +29,6 @@ func (naps) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 type placing struct{}
 
 func (placing) Name() string                                         { return "placing" }
-func (placing) Env() []mpi.Var                                       { return nil }
 func (placing) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
 func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
 	return cmd.Args, "", nil

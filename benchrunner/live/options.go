@@ -87,19 +87,11 @@ func (o Options) validate() error {
 	fault(!word.MatchString(o.Campaign), "campaign %q: want letters, digits and ._-", o.Campaign)
 	fault(!filepath.IsAbs(o.Dir), "folder %q: want an absolute path", o.Dir)
 	fault(strings.ContainsAny(o.Dir, "\x00\n"), "folder %q: want one line without zero bytes", o.Dir)
-	fault(o.Scheduler == nil || o.Launcher == nil || o.Program == nil || o.Force == nil, "want a scheduler, a launcher, a program and Force")
-	for _, d := range []struct {
-		name string
-		time time.Duration
-	}{{"launch time", o.LaunchTime}, {"launch time of a rank", o.RankTime}, {"settle", o.Settle}, {"job time", o.JobTime}, {"shortest poll", o.Poll.Min}, {"longest poll", o.Poll.Max}} {
-		fault(d.time < 0, "%s %v: want zero or more", d.name, d.time)
-	}
 	fault(o.Poll.Min > o.Poll.Max, "poll: the shortest, %v, is over the longest, %v", o.Poll.Min, o.Poll.Max)
 	for _, m := range o.Modules {
 		fault(m == "" || strings.ContainsAny(m, "\x00\n"), "module %q: want one line without zero bytes", m)
 	}
-	_, err := coll.ParseOrder(string(o.Order))
-	faults = append(faults, err, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches(), o.checkParallel())
+	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches(), o.checkParallel())
 	return errors.Join(faults...)
 }
 
@@ -119,20 +111,10 @@ func (o Options) checkSwitches() error {
 
 // checkParallel checks that the launcher can place concurrent launches.
 func (o Options) checkParallel() error {
-	if _, err := ParseParallel(string(o.Parallel)); err != nil || o.Parallel == ParallelNever {
-		return err
+	if o.Parallel == ParallelNever {
+		return nil
 	}
-	if o.ParallelNodes < 0 {
-		return fmt.Errorf("parallel: %d nodes: want none or more", o.ParallelNodes)
-	}
-	if o.Launcher == nil {
-		return nil // reported already
-	}
-	placer, ok := o.Launcher.(benchrunner.Placer)
-	if !ok {
-		return fmt.Errorf("parallel %s: launcher %s cannot place launches on given nodes", o.Parallel, o.Launcher.Name())
-	}
-	_, _, err := placer.On("/hosts", coll.Layout{Nodes: 1, PPN: 1}, benchrunner.Command{Args: []string{"true"}})
+	_, _, err := o.Launcher.On("/hosts", coll.Layout{Nodes: 1, PPN: 1}, benchrunner.Command{Args: []string{"true"}})
 	return err
 }
 

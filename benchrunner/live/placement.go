@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/topology"
 )
@@ -51,8 +50,7 @@ func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placem
 // switches returns the names of the nodes of each switch. They come from the options or else from the
 // scheduler; nil if neither knows them.
 func (m *Machine) switches(ctx context.Context) ([][]string, error) {
-	mapper, ok := m.opt.Scheduler.(benchrunner.Mapper)
-	if len(m.opt.Switches) > 0 || !ok {
+	if len(m.opt.Switches) > 0 {
 		return m.opt.Switches, nil
 	}
 	m.wired.Lock()
@@ -60,7 +58,7 @@ func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	if m.wired.known {
 		return m.wired.switches, nil
 	}
-	switches, err := mapper.Switches(ctx)
+	switches, err := m.opt.Scheduler.Switches(ctx)
 	if err == nil {
 		m.wired.switches, m.wired.known = switches, true
 	}

@@ -162,18 +162,17 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 		}
 		files[filepath.Join(folder, name)] = content
 	}
-	launcher := withFiles(m.opt.Launcher.Env(), s.Dir, folder, files)
 	cmd.Env = withFiles(slices.Concat(m.opt.Env, cmd.Env), s.Dir, folder, files)
-	if err := checkVars(slices.Concat(launcher, cmd.Env)); err != nil {
+	if err := checkVars(cmd.Env); err != nil {
 		return launchCommand{}, err
 	}
 	c := launchCommand{args: []string{"env"}, binary: cmd.Executable()}
-	for _, v := range slices.Concat(launcher, cmd.Env) {
+	for _, v := range cmd.Env {
 		c.args = append(c.args, v.Name+"="+v.Value)
 	}
 	args := m.opt.Launcher.Args(s.Layout, cmd)
 	if concurrent {
-		args, c.suffix, err = m.opt.Launcher.(benchrunner.Placer).On(filepath.Join(s.Dir, "hosts"), s.Layout, cmd)
+		args, c.suffix, err = m.opt.Launcher.On(filepath.Join(s.Dir, "hosts"), s.Layout, cmd)
 		if err != nil {
 			return launchCommand{}, err
 		}

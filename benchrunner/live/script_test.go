@@ -46,7 +46,7 @@ func nastyWord(rng *rand.Rand) string {
 // planOne plans a batch of one request and returns its only job.
 func planOne(t *testing.T, o live.Options) live.Planned {
 	t.Helper()
-	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
+	planned, _, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
 	if err != nil || len(planned) != 1 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}
@@ -95,7 +95,7 @@ func TestScriptKeepsWords(t *testing.T) {
 		dir := "/tmp/" + strings.ReplaceAll(nastyWord(rng), "\n", "") + "x"
 		p := planOne(t, wordOptions(t, dir, modules, value, args))
 		f := parse(t, p.Script)
-		want := append([]string{"1", "20.500", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, benchrunner.AfterVariables(args)...)
+		want := append([]string{"1", "20.500", "env", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, benchrunner.AfterVariables(args)...)
 		if diff := cmp.Diff([][]string{want}, calls(t, f, "tutti_start")); diff != "" {
 			t.Fatalf("start (-want +got):\n%s", diff)
 		}
@@ -141,7 +141,7 @@ func TestScriptGolden(t *testing.T) {
 	o.Dir, o.LaunchTime = "/scratch/night run", 10*time.Second
 	o.Modules, o.Setup = []string{"mpich/4.0.2", "it's"}, []string{"ulimit -s unlimited"}
 	o.Env = []mpi.Var{{Name: "UCX_TLS", Value: "self,sm,tcp"}}
-	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
+	planned, _, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
 	if err != nil || len(planned) != 2 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}
@@ -202,14 +202,7 @@ func TestNewRejects(t *testing.T) {
 		{func(o *live.Options) { o.Modules = []string{"a\nb"} }, `module "a\nb"`},
 		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A-B"}} }, `variable "A-B"`},
 		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A", Value: "\x00"}} }, `variable A: its value "\x00"`},
-		{func(o *live.Options) { o.Launcher = nil }, "want a scheduler, a launcher"},
-		{func(o *live.Options) { o.Settle = -1 }, "settle -1ns"},
 		{func(o *live.Options) { o.Poll = live.Poll{Min: time.Minute, Max: time.Second} }, "the shortest, 1m0s, is over the longest, 1s"},
-		{func(o *live.Options) { o.Parallel = "often" }, "want one of never, switch, always"},
-		{func(o *live.Options) { o.Parallel = live.ParallelAlways }, "launcher fake cannot place launches on given nodes"},
-		{func(o *live.Options) {
-			o.Launcher, o.Parallel, o.ParallelNodes = placingLauncher{}, live.ParallelAlways, -1
-		}, "parallel: -1 nodes"},
 		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
 	} {
 		o := options(t, t.TempDir(), localScheduler(t))

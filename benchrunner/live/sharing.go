@@ -20,18 +20,6 @@ const (
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// ParseParallel returns the mode with the name s. The error lists the valid names.
-func ParseParallel(s string) (Parallel, error) {
-	var names []string
-	for _, p := range []Parallel{ParallelNever, ParallelSwitch, ParallelAlways} {
-		if string(p) == s {
-			return p, nil
-		}
-		names = append(names, string(p))
-	}
-	return "", fmt.Errorf("parallel %q: want one of %s", s, strings.Join(names, ", "))
-}
-
 // leastBusy is the least utilisation that a job with concurrent launches must have if all launches use
 // their whole time limits. Below it, launches go to separate jobs. It does not apply to an allocation,
 // whose nodes cost the same when idle.

@@ -27,18 +27,11 @@ func (s apartNodes) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, err
 }
 
-// placingLauncher is a fakeLauncher that implements Placer, so it can get a hosts file.
-type placingLauncher struct{ fakeLauncher }
-
-func (placingLauncher) On(file string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
-	return append([]string{"env", "HOSTS=" + file}, cmd.Args...), " slots=1", nil
-}
-
 func concurrentOptions(t *testing.T, nodes string) live.Options {
 	o := options(t, t.TempDir(), apartNodes{localScheduler(t)})
 	p := o.Program.(fakeProgram)
 	p.most, p.allowance = 1, 5*time.Second
-	o.Program, o.Launcher, o.Parallel = p, placingLauncher{}, live.ParallelAlways
+	o.Program, o.Parallel = p, live.ParallelAlways
 	o.Setup = []string{"scontrol() { printf '%s\\n' " + nodes + "; }; SLURM_JOB_NODELIST=some"}
 	return o
 }
@@ -157,7 +150,7 @@ func TestConcurrentScriptGolden(t *testing.T) {
 	o.Dir, o.Setup = "/scratch/tuning", nil
 	o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"n1", "n2"}, {"n3", "n4"}}
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: []string{"/bin/program", "x y"}}}
-	planned, err := machine(t, o).Plan(t.Context(), batchOf(at(2, 1, "a"), at(2, 2, "b")))
+	planned, _, err := machine(t, o).Plan(t.Context(), batchOf(at(2, 1, "a"), at(2, 2, "b")))
 	if err != nil || len(planned) != 1 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}

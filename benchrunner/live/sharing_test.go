@@ -83,14 +83,3 @@ func TestSharingFor(t *testing.T) {
 		t.Errorf("error %v, want the scheduler's", err)
 	}
 }
-
-func TestParseParallel(t *testing.T) {
-	for _, p := range []Parallel{ParallelNever, ParallelSwitch, ParallelAlways} {
-		if got, err := ParseParallel(string(p)); got != p || err != nil {
-			t.Errorf("ParseParallel(%q) = %q, %v", p, got, err)
-		}
-	}
-	if _, err := ParseParallel("yes"); err == nil || !strings.Contains(err.Error(), "never, switch, always") {
-		t.Errorf("error %v, want it to name what is allowed", err)
-	}
-}

@@ -36,7 +36,7 @@ type Options struct {
 	Notice func(error)
 }
 
-// Scheduler submits jobs to Slurm. It implements benchrunner.Scheduler and benchrunner.Mapper.
+// Scheduler submits jobs to Slurm. It implements benchrunner.Scheduler.
 type Scheduler struct {
 	options Options
 	block   time.Duration // longest time for a call of sbatch

@@ -82,7 +82,7 @@ func (c *Campaign) firstRound(ctx context.Context) (jobs []PlannedJob, nodeHours
 		if err != nil {
 			return nil, 0, err
 		}
-		planned, err := c.machineOf(i).Plan(ctx, batch)
+		planned, _, err := c.machineOf(i).Plan(ctx, batch)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", p.Problem, err)
 		}
@@ -138,15 +138,15 @@ func (c *Campaign) hours(ctx context.Context, first float64) (Hours, error) {
 		for _, cand := range p.Space.Candidates() {
 			batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: cand, Attempt: 1})
 		}
-		o, err := c.machineOf(i).Estimate(ctx, batch)
+		jobs, refused, err := c.machineOf(i).Plan(ctx, batch)
 		if err != nil {
 			return Hours{}, fmt.Errorf("%s: %w", p.Problem, err)
 		}
-		for _, j := range o.Jobs {
+		for _, j := range jobs {
 			h.Most += j.NodeSeconds / 3600
 			h.Expected += measuredShare * j.Expected / 3600
 		}
-		for _, r := range o.Refused {
+		for _, r := range refused {
 			h.LeftOut = append(h.LeftOut, LeftOut{p.Problem.String(), len(r.Requests), len(batch.Requests), r.Reason})
 		}
 	}

@@ -95,8 +95,8 @@ cd -- '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2' || exit 1
 export LC_ALL=C
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
-tutti_start 1 30.000 env FAKE_LAUNCHER=1 UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 1:a:498 2:b:436
-tutti_start 2 30.000 env FAKE_LAUNCHER=1 UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 3:a:384
+tutti_start 1 30.000 env UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 1:a:498 2:b:436
+tutti_start 2 30.000 env UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 3:a:384
 
 tutti_clock
 tutti_write end "begin $tutti_began" "end $tutti_now" "run $tutti_run"

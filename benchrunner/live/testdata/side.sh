@@ -147,9 +147,9 @@ tutti_hosts() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8; }
 mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # largest groups first
 # For each launch: its number of nodes, its groups (first:number), the suffix of each node in
 # its hosts file, the launches before it, and its process: this script until it begins.
-tutti_start_1() { tutti_start 1 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
+tutti_start_1() { tutti_start 1 20.500 env env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
 tutti_nodes[1]=2 tutti_slices[1]=0:1 tutti_suffix[1]=' slots=1' tutti_after[1]='' tutti_process[1]=$$
-tutti_start_2() { tutti_start 2 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
+tutti_start_2() { tutti_start 2 20.500 env env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
 tutti_nodes[2]=2 tutti_slices[2]=1:1 tutti_suffix[2]=' slots=1' tutti_after[2]='' tutti_process[2]=$$
 tutti_side 1 2
 
