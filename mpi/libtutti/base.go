@@ -27,26 +27,34 @@ var bases = map[string]base{
 }
 
 // WithLibraries returns the library libtutti with an additional release for each MPI library, such as
-// 1+mpich-4.0.2. The catalogue of such a release has the algorithms of libtutti and of the MPI library.
+// 1+mpich-4.0.2. The catalogue of such a release has the algorithms of libtutti and of the MPI library. The
+// first call that needs the releases reads the catalogues.
 func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
-	l := &library{bases: map[string]base{}}
-	own := releases()[0]
-	all := []*mpi.Catalogue{own}
-	for _, lib := range libs {
-		f := lib.Facts()
-		b, ok := bases[f.Name]
-		at := slices.IndexFunc(lib.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })
-		if !ok || at < 0 {
-			panic("libtutti: " + f.Name + ": no release is known whose algorithms can be selected")
+	return &library{read: sync.OnceValues(func() ([]*mpi.Catalogue, map[string]base) {
+		own := releases()[0]
+		all, above := []*mpi.Catalogue{own}, map[string]base{}
+		for _, lib := range libs {
+			f := lib.Facts()
+			b, ok := bases[f.Name]
+			at := slices.IndexFunc(lib.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })
+			if !ok || at < 0 {
+				panic("libtutti: " + f.Name + ": no release is known whose algorithms can be selected")
+			}
+			cat := lib.Releases()[at]
+			b.Measurable, b.banner = lib, fmt.Sprintf(b.banner, cat.Version)
+			version := own.Version + "+" + f.Name + "-" + cat.Version
+			above[version] = b
+			all = append(all, own.Above(cat, version, func(c coll.Collective, e mpi.Entry) bool { return b.switchable(cat, c, e) }))
 		}
-		cat := lib.Releases()[at]
-		b.Measurable, b.banner = lib, fmt.Sprintf(b.banner, cat.Version)
-		version := own.Version + "+" + f.Name + "-" + cat.Version
-		l.bases[version] = b
-		all = append(all, own.Above(cat, version, func(c coll.Collective, e mpi.Entry) bool { return b.switchable(cat, c, e) }))
-	}
-	l.releases = sync.OnceValue(func() []*mpi.Catalogue { return all })
-	return l
+		return all, above
+	})}
+}
+
+// base returns the MPI library whose algorithms a release has, and false if it has none.
+func (l *library) base(release string) (base, bool) {
+	_, above := l.read()
+	b, ok := above[release]
+	return b, ok
 }
 
 // guarded lists the requirements that libtutti checks before each call. Tables list requirements in the

@@ -80,7 +80,7 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 // table converts trees into rules. It omits rules for the default. It also returns the settings that the
 // selected algorithms of the MPI library need.
 func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
-	t := Table{For: b.bases[b.cat.Version].banner}
+	t := Table{For: b.Banner()}
 	var settings []selection.Setting
 	for _, tree := range trees {
 		for _, c := range tree.Comms {
@@ -111,7 +111,7 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 // activation returns the control variables with which the MPI library runs an algorithm. For an algorithm
 // of libtutti it returns nil.
 func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
-	if below, ok := b.bases[b.cat.Version]; ok {
+	if below, ok := b.base(b.cat.Version); ok {
 		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {
 			return a, wants, err
 		}

@@ -25,7 +25,7 @@ func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 
 func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	var f mpi.Forcing
-	b, above := l.bases[cat.Version]
+	b, above := l.base(cat.Version)
 	if above {
 		inner, below := mpi.Below(b.Facts().Name, c.Algorithm)
 		if below {
@@ -63,5 +63,5 @@ func (l *library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 	if b.File == "" {
 		return mpi.Inspection{}
 	}
-	return mpi.Inspection{Catalogue: l.releases()[0], Build: []string{fmt.Sprintf("%s is preloaded into applications", b.File)}}
+	return mpi.Inspection{Catalogue: l.Releases()[0], Build: []string{fmt.Sprintf("%s is preloaded into applications", b.File)}}
 }

@@ -22,7 +22,10 @@ type Learner interface {
 }
 
 // Banner implements Learner.
-func (b build) Banner() string { return b.bases[b.cat.Version].banner }
+func (b build) Banner() string {
+	below, _ := b.base(b.cat.Version)
+	return below.banner
+}
 
 // ExportLearned implements Learner.
 func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {

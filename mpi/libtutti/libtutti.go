@@ -11,8 +11,7 @@ import (
 var Library = WithLibraries()
 
 type library struct {
-	bases    map[string]base // by release
-	releases func() []*mpi.Catalogue
+	read func() ([]*mpi.Catalogue, map[string]base) // the releases, and the MPI library of each that has one
 }
 
 // Facts implements mpi.Library.
@@ -30,7 +29,10 @@ func (*library) Facts() mpi.Facts {
 
 // Releases implements mpi.Library. The name of a release is the version of the table format. It also names
 // the MPI library, if that library's algorithms are candidates, too.
-func (l *library) Releases() []*mpi.Catalogue { return l.releases() }
+func (l *library) Releases() []*mpi.Catalogue {
+	all, _ := l.read()
+	return all
+}
 
 // Recognise implements mpi.Library. It returns nil, because libtutti is not recognised by the file of an
 // MPI library.
