@@ -87,7 +87,7 @@ func TestPredictedStop(t *testing.T) {
 		r := auditing(t)
 		r.ledger = measuredTwice(t, tc.points)
 		tc.e.Source = Predicted
-		if got := r.Observe(tc.e); got != tc.want {
+		if got := r.Observe(tc.e, true); got != tc.want {
 			t.Errorf("%s: converged %t, want %t", tc.name, got, tc.want)
 		}
 		if got := r.Ended(0, 0); got != tc.ended {

@@ -17,7 +17,6 @@ import (
 // a single point is measured or each point has only one algorithm.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
-	defer func() { r.evaluated = ok }()
 	e = Evaluation{
 		Round:          round,
 		Trials:         l.Trials(),

@@ -230,6 +230,12 @@ func (l *Ledger) IsDone(c coll.Candidate) bool {
 	return ok && l.status[at] == done
 }
 
+// IsMeasured reports whether a candidate has a measurement.
+func (l *Ledger) IsMeasured(c coll.Candidate) bool {
+	_, at, ok := l.find(c)
+	return ok && (l.status[at] == done || l.status[at] == repeating)
+}
+
 // Abandon marks a pending candidate as given up.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
 

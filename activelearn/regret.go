@@ -31,12 +31,12 @@ import (
 // measurements are repeated first. This shows whether the others are still valid.
 type regret struct {
 	opt       Options
-	points    []coll.Point            // of the space
-	rows      [][]float64             // of every point
-	index     map[coll.Algorithm]int  // in the space
-	launching map[coll.Candidate]bool // whether a candidate paid for a launch
-	reasons   map[coll.Candidate]Reason
-	posterior *learner.Posterior // of the last Ask
+	points    []coll.Point              // of the space
+	rows      [][]float64               // of every point
+	index     map[coll.Algorithm]int    // in the space
+	launching map[coll.Candidate]bool   // candidates whose machine time includes a launch
+	reasons   map[coll.Candidate]Reason // of the last Ask
+	posterior *learner.Posterior        // of the last Ask
 }
 
 const (
@@ -52,14 +52,20 @@ const (
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	r.start(s.Ledger)
 	if len(s.Ledger.Measurements()) == 0 {
-		return r.recordLaunches(r.initialDesign(s)), nil
+		batch := r.initialDesign(s)
+		r.recordLaunches(batch)
+		return batch, nil
 	}
 	batch, err := r.ask(s)
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
-	return r.recordLaunches(batch), nil
+	r.recordLaunches(batch)
+	return batch, nil
 }
+
+// Restore implements Restorer.
+func (r *regret) Restore(_ State, batch []coll.Candidate) { r.recordLaunches(batch) }
 
 // ask selects the batch of a round that follows the initial design.
 func (r *regret) ask(s State) ([]coll.Candidate, error) {
@@ -117,15 +123,16 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	return out
 }
 
-// Reason returns why a candidate was selected; it implements Explainer.
+// Reason implements Explainer.
 func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
 
-// start computes the features of the space when it has new points, and the indices of its algorithms at the
-// first call of Ask.
+// start removes the reasons of the call before. It computes the features of the space when it has new points,
+// and the indices of its algorithms at the first call of Ask.
 func (r *regret) start(l *Ledger) {
+	r.reasons = map[coll.Candidate]Reason{}
 	if points := l.Space().Points(); len(points) > len(r.points) {
 		r.points, r.rows = points, preprocess.SurrogateRows(points)
 	}
@@ -136,20 +143,18 @@ func (r *regret) start(l *Ledger) {
 	for a, alg := range l.Space().Algorithms() {
 		r.index[alg] = a
 	}
-	r.launching = map[coll.Candidate]bool{}
-	r.reasons = map[coll.Candidate]Reason{}
 }
 
-// recordLaunches records which candidate of a batch is the first of its launch. The machine time of such a
-// candidate includes the launch.
-func (r *regret) recordLaunches(batch []coll.Candidate) []coll.Candidate {
+// recordLaunches records which candidates of a batch are the first of their launch. The machine time of such
+// a candidate includes the launch.
+func (r *regret) recordLaunches(batch []coll.Candidate) {
 	seen := map[any]bool{}
 	for _, c := range batch {
 		k := r.opt.launch(c)
-		r.launching[c] = !seen[k]
-		seen[k] = true
+		if !seen[k] {
+			r.launching[c], seen[k] = true, true
+		}
 	}
-	return batch
 }
 
 // complete adds random free candidates to a batch that has too few. A batch may have too few because the

@@ -45,6 +45,14 @@ func (r *StopRule) FindOutliers(round int) error {
 	return nil
 }
 
+// RestoreOutliers has the effect of FindOutliers for a round whose outliers are known from the journal.
+func (r *StopRule) RestoreOutliers(round int, outliers []coll.Candidate) {
+	for _, c := range outliers {
+		r.rounds[c] = round
+	}
+	r.outliers, r.examined = outliers, len(r.ledger.Measurements())
+}
+
 // Outliers returns the outliers that the next round measures again.
 func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
@@ -102,20 +110,23 @@ func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	return seconds
 }
 
-// Reasons returns the reason for each candidate of a round. It returns nil if the strategy gives no
-// reasons.
+// Reasons returns the reason for each candidate of a round: retries and replicates have none. It returns nil
+// if no candidate has a reason.
 func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 	known, out := false, make([]Reason, len(batch))
 	for i, c := range batch {
-		var ok bool
-		out[i], ok = r.opt.Reason(c)
-		known = known || ok
+		has := true
 		switch {
 		case r.rounds[c] == round:
 			out[i] = Reason{Outlier: true, Seconds: r.ledger.Measured(c).CostSeconds}
 		case slices.ContainsFunc(r.audits, func(a audit) bool { return a.point == c.Point }):
-			out[i], known = Reason{Audit: true}, true
+			out[i] = Reason{Audit: true}
+		case r.ledger.IsFree(c):
+			out[i], has = r.opt.Reason(c)
+		default:
+			has = false
 		}
+		known = known || has
 	}
 	if !known {
 		return nil

@@ -77,11 +77,15 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round. It reports whether the campaign has converged: the criteria
-// hold, algorithms were compared, and no outlier is pending. If the source is Predicted, PConverged must be
-// high enough and no audit may be left. Otherwise enough successive rounds must meet the criteria.
-func (r *StopRule) Observe(e Evaluation) (converged bool) {
-	r.evaluations, r.evaluated = append(r.evaluations, e), true
+// Observe records the evaluation of a round; ok is false if there is none. It reports whether the campaign has
+// converged: the criteria hold, algorithms were compared, and no outlier is pending. If the source is
+// Predicted, PConverged must be high enough and no audit may be left. Otherwise enough successive rounds must
+// meet the criteria.
+func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
+	if r.evaluated = ok; !ok {
+		return false
+	}
+	r.evaluations = append(r.evaluations, e)
 	r.audited, r.auditing = e.Audited, e.Audits > 0
 	figures := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	switch {

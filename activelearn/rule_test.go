@@ -15,9 +15,10 @@ func TestUnknownRound(t *testing.T) {
 	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)
 	r := NewStopRule(RuleOptions{Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 1}, Source: CrossValidated}, l, NewModels(l, nil, learner.Options{}))
-	r.Observe(Evaluation{Slowdown: 1.01})
+	r.Observe(Evaluation{Slowdown: 1.01}, true)
 	before := r.averagesMeetCriteria()
-	if _, ok, err := r.Evaluate(2, 1); ok || err != nil || !before || r.averagesMeetCriteria() {
+	e, ok, err := r.Evaluate(2, 1)
+	if r.Observe(e, ok); ok || err != nil || !before || r.averagesMeetCriteria() {
 		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.averagesMeetCriteria(), ok, err)
 	}
 }

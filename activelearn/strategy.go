@@ -32,14 +32,20 @@ func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, erro
 type Strategy interface {
 	// Ask returns distinct free candidates of the ledger. It returns at least Want candidates, unless fewer
 	// are free. The strategy regret may return fewer, but at least one. It does so if Want candidates would
-	// cost more than half of the machine time used so far. The result depends only on the options and the
-	// states so far, so a resumed campaign asks for the same candidates.
+	// cost more than half of the machine time used so far. The result depends only on the options, the state
+	// and the batches so far, so a resumed campaign asks for the same candidates.
 	Ask(s State) ([]coll.Candidate, error)
+}
+
+// Restorer is a strategy whose result also depends on earlier calls of Ask.
+type Restorer interface {
+	// Restore has the effect of a call of Ask that returned the given batch, but fits no model.
+	Restore(s State, batch []coll.Candidate)
 }
 
 // Explainer is a strategy that gives reasons for its candidates.
 type Explainer interface {
-	// Reason returns why the strategy last asked for a candidate. It returns false for candidates of the
+	// Reason returns why the last call of Ask returned a candidate. It returns false for candidates of the
 	// initial design and for randomly drawn ones.
 	Reason(c coll.Candidate) (Reason, bool)
 }
@@ -100,7 +106,7 @@ func New(name string, opt Options) (Strategy, error) {
 	case "uncertainty":
 		return &uncertainty{opt: opt}, nil
 	case "regret":
-		return &regret{opt: opt}, nil
+		return &regret{opt: opt, launching: map[coll.Candidate]bool{}}, nil
 	}
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }

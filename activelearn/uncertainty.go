@@ -15,12 +15,12 @@ import (
 // observed.
 type uncertainty struct {
 	opt      Options
-	params   gp.Params
+	params   *gp.Params         // nil before they are learned from the first points of fastest
 	rows     [][]float64        // features of every point of the space
 	fastest  []coll.Measurement // at each measured point, by the first Ask that saw it
 	observed map[coll.Point]bool
 	read     int // measurements of the ledger that were read
-	learned  int // points that params were learned from
+	learned  int // number of points from which params are learned
 }
 
 // Ask returns all free candidates at the points with the greatest variance.
@@ -52,7 +52,11 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// observe adds the points that were measured since the last call of Ask.
+// Restore implements Restorer.
+func (u *uncertainty) Restore(s State, _ []coll.Candidate) { u.observe(s.Ledger) }
+
+// observe adds the points that were measured since the last call of Ask. The hyperparameters are learned again
+// if there are many more.
 func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
 		u.rows = preprocess.SurrogateRows(l.Space().Points())
@@ -69,21 +73,26 @@ func (u *uncertainty) observe(l *Ledger) {
 		}
 	}
 	u.read = len(l.Measurements())
+	if n := len(u.fastest); n > 0 && (u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax) {
+		u.params, u.learned = nil, n
+	}
 }
 
 // posterior returns the posterior of the fastest time at every point of the space. Pending points count as
 // observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
-	obs := learner.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
-	if n := len(u.fastest); u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax {
-		var err error
-		if u.params, err = gp.Learn(obs, learner.DefaultPrior().Options()); err != nil {
+	observations := func(n int) gp.Observations {
+		return learner.Observations(u.fastest[:n], map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+	}
+	if u.params == nil {
+		params, err := gp.Learn(observations(u.learned), learner.DefaultPrior().Options())
+		if err != nil {
 			return nil, err
 		}
-		u.params.Steps, u.params.Split = 0, 0 // the smooth model, as in learner.Posterior.Smooth
-		u.learned = n
+		params.Steps, params.Split = 0, 0 // the smooth model, as in learner.Posterior.Smooth
+		u.params = &params
 	}
-	model, err := gp.New(u.params, obs)
+	model, err := gp.New(*u.params, observations(len(u.fastest)))
 	if err != nil {
 		return nil, err
 	}

@@ -184,12 +184,15 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round: retries, new candidates of an audit or of the strategy, outliers and replicates. If
-// the log has a batch of the round, ask returns that one, because its jobs may be running. It asks the
-// strategy anyway, so that the strategy of a resumed campaign has the same state.
+// ask returns the batch of a round: retries, new candidates of an audit or of the strategy, outliers and
+// replicates. If the log has a batch of the round, ask returns that one.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
+	if logged, known := r.past.Round(round); known {
+		r.restoreStrategy(s, logged.Batch)
+		return logged.Batch, pend(ledger, logged.Batch)
+	}
 	if activelearn.UsesPosterior(r.spec.Strategy) && len(ledger.Measurements()) > 0 {
 		var err error
 		if s.Posterior, err = r.models.Posterior(); err != nil {
@@ -205,20 +208,27 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	}
 	outliers := r.rule.Outliers()
 	batch := slices.Concat(retry, fresh, outliers, r.rule.Replicate(retry, fresh, outliers))
-	logged, known := r.past.Round(round)
-	switch {
-	case !known:
-		rec := journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.rule.Reasons(round, batch)}
-		if err := r.recorder.append(rec); err != nil {
-			return nil, err
-		}
-	case r.rule.Auditing():
-		batch = logged.Batch
-	case !slices.Equal(batch, logged.Batch):
-		r.warn("round %d asks for another batch than the log has; the batch of the log is used", round)
-		batch = logged.Batch
+	rec := journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.rule.Reasons(round, batch)}
+	if err := r.recorder.append(rec); err != nil {
+		return nil, err
 	}
 	return batch, pend(ledger, batch)
+}
+
+// restoreStrategy gives the strategy the state that it has after it was asked for a batch in the log. The
+// strategy has returned those candidates of the batch that are free.
+func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
+	strategy, ok := r.strategy.(activelearn.Restorer)
+	if !ok || r.rule.Auditing() {
+		return
+	}
+	var fresh []coll.Candidate
+	for _, c := range batch {
+		if s.Ledger.IsFree(c) {
+			fresh = append(fresh, c)
+		}
+	}
+	strategy.Restore(s, fresh)
 }
 
 // pend marks the candidates of a batch as pending. Retries are pending already.
@@ -262,14 +272,16 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 		Requests: make([]benchrunner.Request, len(candidates)),
 	}
 	for i, c := range candidates {
-		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.trials.attempts[c] + 1, Ended: ended[c]}
+		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.trials.count(r.result.Ledger, c) + 1, Ended: ended[c]}
 	}
 	return b
 }
 
 // evaluate evaluates a round and reports whether the campaign has converged.
 func (r *run) evaluate(round int) (converged bool, err error) {
-	if err := r.rule.FindOutliers(round + 1); err != nil {
+	if next, known := r.past.Round(round + 1); known {
+		r.rule.RestoreOutliers(round+1, outliersOf(next))
+	} else if err := r.rule.FindOutliers(round + 1); err != nil {
 		return false, err
 	}
 	eval, ok, err := r.evaluation(round)
@@ -277,27 +289,38 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 		return false, err
 	}
 	r.recorder.evaluation = eval
-	if !ok {
-		r.report(PhaseMeasure)
-		return false, nil
-	}
-	converged = r.rule.Observe(eval)
+	converged = r.rule.Observe(eval, ok)
 	r.result.Evaluations = r.rule.Evaluations()
 	r.report(PhaseMeasure)
-	if r.problem.Observer != nil {
+	if ok && r.problem.Observer != nil {
 		return r.problem.Observer.Evaluated(eval, converged, r.rule.Selected)
 	}
 	return converged, nil
 }
 
-// evaluation returns the evaluation of a round. If the log does not have it, the round is evaluated. It
-// returns false as long as there are too few measurements.
-func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
-	if logged := r.evaluated(round); logged != nil {
-		if r.evaluated(round+1) == nil {
-			err = r.rule.Refit(*logged)
+// outliersOf returns the outliers that a round of the log measures again.
+func outliersOf(round *journal.Round) (out []coll.Candidate) {
+	for i, why := range round.Reasons {
+		if why.Outlier {
+			out = append(out, round.Batch[i])
 		}
-		return *logged, true, err
+	}
+	return out
+}
+
+// evaluation returns the evaluation of a round. If the log does not have it, the round is evaluated. It
+// returns false as long as there are too few measurements. Models are fitted only if the next round, which is
+// compared with their predictions, is not evaluated yet.
+func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
+	logged := r.evaluated(round)
+	_, past := r.past.Round(round + 2)
+	switch fitted := past || r.evaluated(round+1) != nil; {
+	case logged != nil && !fitted:
+		return *logged, true, r.rule.Refit(*logged)
+	case logged != nil:
+		return *logged, true, nil
+	case fitted:
+		return eval, false, nil
 	}
 	if eval, ok, err = r.rule.Evaluate(round, len(r.trials.retry)); err != nil || !ok {
 		return eval, false, err

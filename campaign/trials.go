@@ -10,19 +10,29 @@ import (
 
 // trials counts the attempts at candidates and collects retries for the next round.
 type trials struct {
-	most     int // failed attempts after which a candidate is given up
-	attempts map[coll.Candidate]int
-	retry    []coll.Candidate // pending candidates that failed or are new in the space
+	most     int                    // failed attempts after which a candidate is given up
+	attempts map[coll.Candidate]int // without candidates whose only attempt succeeded
+	retry    []coll.Candidate       // pending candidates that failed or are new in the space
 }
 
 // record adds a trial to a result and schedules a retry if necessary.
 func (t *trials) record(res *Result, trial coll.Trial) error {
-	t.attempts[trial.Candidate]++
+	if n := t.count(res.Ledger, trial.Candidate); n > 0 || trial.State != coll.TrialDone {
+		t.attempts[trial.Candidate] = n + 1
+	}
 	retry, err := addTrial(res, trial, t.most)
 	if retry {
 		t.retry = append(t.retry, trial.Candidate)
 	}
 	return err
+}
+
+// count returns the number of attempts at a candidate so far.
+func (t *trials) count(l *activelearn.Ledger, c coll.Candidate) int {
+	if n, counted := t.attempts[c]; counted || !l.IsMeasured(c) {
+		return n
+	}
+	return 1
 }
 
 // takeRetries returns the retries and clears their list.
