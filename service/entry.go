@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -182,7 +183,7 @@ func (q *queue) loadSpending() {
 		if !e.measures() || !e.begun() || e.State.Over() && dayOf(e.Ended) < today {
 			continue
 		}
-		if err := q.viewLocked(e).update(); err != nil {
+		if err := q.viewLocked(e).update(context.Background()); err != nil {
 			q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
 		}
 	}
@@ -251,9 +252,9 @@ func (q *queue) viewLocked(e *entry) *journalView {
 	return e.view
 }
 
-// view returns the view of a campaign's journal. If the campaign has no process, view reads the journal.
-// Otherwise the view shows the journal at the time of the last poll.
-func (q *queue) view(id string) (*journalView, error) {
+// view returns the view of a campaign's journal. If the campaign has no process, view reads the journal until
+// ctx is cancelled. Otherwise the view shows the journal at the time of the last poll.
+func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 	q.mu.Lock()
 	e, err := q.entryLocked(id)
 	if err != nil {
@@ -266,7 +267,7 @@ func (q *queue) view(id string) (*journalView, error) {
 	if polled {
 		return v, nil
 	}
-	return v, v.update()
+	return v, v.update(ctx)
 }
 
 // resultsOf returns the results folder of a campaign.

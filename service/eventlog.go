@@ -3,6 +3,7 @@ package service
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,9 +138,9 @@ func (l *eventLog) wakeLocked() {
 }
 
 // update reads the complete lines that were appended to the file since the last call. It calls the function
-// each for every event. If each returns an error, the next call begins with the same line. A missing file has
-// no lines. A line longer than journal.MaxLine and a file that has shrunk are errors.
-func (l *eventLog) update(each func(Event) error) error {
+// each for every event. If each returns an error, or when ctx is cancelled, the next call begins with the same
+// line. A missing file has no lines. A line longer than journal.MaxLine and a file that has shrunk are errors.
+func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	f, err := os.Open(l.path)
@@ -168,6 +169,9 @@ func (l *eventLog) update(each func(Event) error) error {
 	}()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, l.size, added), int(min(added, 64<<10)))
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		line, err := journal.ReadLine(lines, nil)
 		if errors.Is(err, io.EOF) {
 			return nil // the last line is incomplete
@@ -309,7 +313,7 @@ type serviceLog struct {
 // openServiceLog reads the file of the service's events. It removes an incomplete last line from the file.
 func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 	l := &serviceLog{log: newEventLog(path), clock: clock, state: map[string]State{}}
-	err := l.log.update(func(e Event) error {
+	err := l.log.update(context.Background(), func(e Event) error {
 		var c Campaign
 		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
 			l.state[c.ID] = c.State
@@ -367,7 +371,7 @@ func (l *serviceLog) publish(kind string, data any) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", l.file.Name(), err), l.truncate())
 	}
-	return l.log.update(nil)
+	return l.log.update(context.Background(), nil)
 }
 
 func (l *serviceLog) close() error {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		testutil.NoError(b, newJournalView(path, clockwork.NewRealClock()).update())
+		testutil.NoError(b, newJournalView(path, clockwork.NewRealClock()).update(context.Background()))
 	}
 }
 
@@ -49,7 +50,7 @@ func BenchmarkAfter(b *testing.B) {
 	const trials, page = 10_000, 256
 	path := journalOf(b, trials)
 	r := newEventLog(path)
-	testutil.NoError(b, r.update(nil))
+	testutil.NoError(b, r.update(context.Background(), nil))
 	for name, seq := range map[string]int64{"memory": trials - page, "file": 1000} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -99,7 +100,7 @@ func fanOut(b *testing.B, readers int) {
 		if _, err := f.WriteString(`{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"); err != nil {
 			b.Fatal(err)
 		}
-		testutil.NoError(b, r.update(nil))
+		testutil.NoError(b, r.update(context.Background(), nil))
 		seen.Wait()
 	}
 	r.setEnded(true)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func TestEventLogBoundsLines(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := newEventLog(path)
-	if err := r.update(nil); !errors.Is(err, journal.ErrCorrupt) {
+	if err := r.update(context.Background(), nil); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("advance = %v, want %v", err, journal.ErrCorrupt)
 	}
 	if got := (fileSection{line: 1, to: huge}).read(path, 0, 10); len(got) != 1 {
@@ -53,7 +54,7 @@ func TestEventLogBoundsPages(t *testing.T) {
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
 	testutil.NoError(t, os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600))
 	r := newEventLog(path)
-	testutil.NoError(t, r.update(nil))
+	testutil.NoError(t, r.update(context.Background(), nil))
 	for seq := int64(0); seq < 8; {
 		events, _ := r.After(seq, 0)
 		if len(events) < 1 || len(events) > 3 || events[0].Seq != seq+1 {

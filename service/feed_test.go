@@ -60,7 +60,7 @@ func TestFeed(t *testing.T) {
 	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
-	feed := testutil.Must(s.Feed(id))(t)
+	feed := testutil.Must(s.Feed(t.Context(), id))(t)
 	var readers sync.WaitGroup
 	seen := make([][]service.Event, 10)
 	for i := range seen {
@@ -78,7 +78,7 @@ func TestFeed(t *testing.T) {
 	checkEvents(t, follow(feed, 0, 0), 0, string(content))
 	stop()
 	s, _ = running(t, options(t, state, b))
-	feed = testutil.Must(s.Feed(id))(t)
+	feed = testutil.Must(s.Feed(t.Context(), id))(t)
 	checkEvents(t, follow(feed, 0, 0), 0, string(content))
 	checkEvents(t, follow(feed, 4300, 10), 4300, string(content))
 	if events, _ := feed.After(1e9, 0); len(events) != 0 {

@@ -32,16 +32,19 @@ func newJournalView(path string, clock clockwork.Clock) *journalView {
 	return &journalView{log: newEventLog(path), summary: newSummary(clock)}
 }
 
-// update reads the lines that were appended since the last call. After an error the next call begins with
-// the same line.
-func (v *journalView) update() error {
+// update reads the lines that were appended since the last call, until ctx is cancelled. After an error the
+// next call begins with the same line.
+func (v *journalView) update(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.err = v.log.update(v.summary.add)
-	return v.err
+	err := v.log.update(ctx, v.summary.add)
+	if ctx.Err() == nil {
+		v.err = err
+	}
+	return err
 }
 
-// failure returns the error of the last update.
+// failure returns the error of the last update that was not cancelled.
 func (v *journalView) failure() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,7 +91,7 @@ func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
 		return Measurement{}, false, nil
 	}
 	var r journal.Record
-	if err := json.Unmarshal(e.Data, &r); err != nil {
+	if err := jsonv2.Unmarshal(e.Data, &r); err != nil {
 		return Measurement{}, false, err
 	}
 	if r.Trial == nil || r.Trial.State != coll.TrialDone {

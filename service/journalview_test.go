@@ -1,8 +1,13 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +82,31 @@ func TestSummary(t *testing.T) {
 	}
 	if err := d.add(Event{Seq: 99, Type: "trial", Data: json.RawMessage(`{"trial":7}`)}); err == nil {
 		t.Error("a line that is no record is taken")
+	}
+}
+
+// TestCancelledUpdate checks that reading a journal stops when its context ends, and later continues there. A
+// cancelled reading does not make the journal unreadable.
+func TestCancelledUpdate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), journal.FileName)
+	text := strings.Repeat(`{"kind":"resume","time":"2026-03-01T00:00:00Z"}`+"\n", 100)
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	v := newJournalView(path, clockwork.NewRealClock())
+	ctx, cancel := context.WithCancel(t.Context())
+	err := v.log.update(ctx, func(e Event) error {
+		if e.Seq == 10 {
+			cancel()
+		}
+		return v.summary.add(e)
+	})
+	if !errors.Is(err, context.Canceled) || v.log.Last() != 10 {
+		t.Errorf("%d lines read, error %v: want 10 lines and a cancelled context", v.log.Last(), err)
+	}
+	if err := v.update(ctx); !errors.Is(err, context.Canceled) || v.log.Last() != 10 || v.failure() != nil {
+		t.Errorf("%d lines read, error %v, failure %v: want nothing read and no failure", v.log.Last(), err, v.failure())
+	}
+	if err := v.update(t.Context()); err != nil || v.summary.Progress().Records != 100 {
+		t.Errorf("%d records, error %v: want all 100", v.summary.Progress().Records, err)
 	}
 }
 

@@ -125,8 +125,8 @@ type Learned struct {
 }
 
 // Feed returns the lines of a campaign's journal as events.
-func (s *Service) Feed(id string) (Feed, error) {
-	v, err := s.queue.view(id)
+func (s *Service) Feed(ctx context.Context, id string) (Feed, error) {
+	v, err := s.queue.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (s *Service) Feed(id string) (Feed, error) {
 }
 
 // fromSummary returns a list that the function list reads from the summary of a campaign's journal.
-func fromSummary[T any](s *Service, id string, list func(*summary) []T) ([]T, error) {
-	v, err := s.queue.view(id)
+func fromSummary[T any](ctx context.Context, s *Service, id string, list func(*summary) []T) ([]T, error) {
+	v, err := s.queue.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +143,15 @@ func fromSummary[T any](s *Service, id string, list func(*summary) []T) ([]T, er
 }
 
 // Rounds returns the rounds of all problems in the order in which they started.
-func (s *Service) Rounds(id string) ([]Round, error) {
-	return fromSummary(s, id, (*summary).Rounds)
+func (s *Service) Rounds(ctx context.Context, id string) ([]Round, error) {
+	return fromSummary(ctx, s, id, (*summary).Rounds)
 }
 
 // Measurements returns the measurements that follow a line of the journal. It returns at most limit of
 // them, or all if limit is 0. It reads the file from that line on, so its time grows with the number of
 // lines. It stops when ctx is cancelled.
 func (s *Service) Measurements(ctx context.Context, id string, after int64, limit int) ([]Measurement, error) {
-	v, err := s.queue.view(id)
+	v, err := s.queue.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -159,19 +159,19 @@ func (s *Service) Measurements(ctx context.Context, id string, after int64, limi
 }
 
 // Curve returns the evaluations of all problems in the order of the journal.
-func (s *Service) Curve(id string) ([]CurvePoint, error) {
-	return fromSummary(s, id, (*summary).Curve)
+func (s *Service) Curve(ctx context.Context, id string) ([]CurvePoint, error) {
+	return fromSummary(ctx, s, id, (*summary).Curve)
 }
 
 // Jobs returns the jobs of a campaign in the order of submission.
-func (s *Service) Jobs(id string) ([]Job, error) {
-	return fromSummary(s, id, (*summary).Jobs)
+func (s *Service) Jobs(ctx context.Context, id string) ([]Job, error) {
+	return fromSummary(ctx, s, id, (*summary).Jobs)
 }
 
 // Problems returns the problems of a campaign, sorted by name. Before the campaign has begun, it returns
 // none.
-func (s *Service) Problems(id string) ([]journal.Problem, error) {
-	return fromSummary(s, id, (*summary).Problems)
+func (s *Service) Problems(ctx context.Context, id string) ([]journal.Problem, error) {
+	return fromSummary(ctx, s, id, (*summary).Problems)
 }
 
 // Selection returns the selection for one problem of a campaign, as of the last evaluation. While newer
@@ -190,7 +190,7 @@ func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem)
 }
 
 func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Learned, error) {
-	v, err := s.queue.view(id)
+	v, err := s.queue.view(ctx, id)
 	if err != nil {
 		return Learned{}, err
 	}
@@ -212,11 +212,11 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 // problem, the error matches ErrNotYet.
 func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) {
 	c := Comparison{A: a, B: b, Problems: []ComparedChoices{}}
-	ofA, err := s.Problems(a)
+	ofA, err := s.Problems(ctx, a)
 	if err != nil {
 		return Comparison{}, err
 	}
-	ofB, err := s.Problems(b)
+	ofB, err := s.Problems(ctx, b)
 	if err != nil {
 		return Comparison{}, err
 	}

@@ -191,7 +191,7 @@ func TestProgressStays(t *testing.T) {
 	}
 	check()
 	for _, id := range ids { // each call of Feed drops another view
-		if _, err := s.Feed(id); err != nil {
+		if _, err := s.Feed(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		check()
@@ -571,18 +571,18 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 func TestResults(t *testing.T) {
 	s, _ := running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
 	id := runToEnd(t, s, service.Request{Base: "b"})
-	rounds, err := s.Rounds(id)
+	rounds, err := s.Rounds(t.Context(), id)
 	if err != nil || len(rounds) != 7 {
 		t.Fatalf("Rounds = %+v, %v, want 7", rounds, err)
 	}
 	if last := rounds[6]; last.Done != 1 || last.Evaluation == nil || len(last.Batch) != 1 {
 		t.Errorf("the last round is %+v", last)
 	}
-	curve, err := s.Curve(id)
+	curve, err := s.Curve(t.Context(), id)
 	if err != nil || len(curve) != 7 || curve[3].Round != 4 || curve[3].Slowdown != 1.5 {
 		t.Errorf("Curve = %+v, %v", curve, err)
 	}
-	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
+	if jobs, err := s.Jobs(t.Context(), id); err != nil || len(jobs) != 0 {
 		t.Errorf("Jobs = %v, %v, want none", jobs, err)
 	}
 	page, err := s.Measurements(t.Context(), id, 0, 3)
@@ -593,7 +593,7 @@ func TestResults(t *testing.T) {
 	if err != nil || len(remaining) != 4 || remaining[0].MsgBytes != 4 || remaining[0].Library != "mpich" {
 		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, remaining, err)
 	}
-	problems, err := s.Problems(id)
+	problems, err := s.Problems(t.Context(), id)
 	want := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	if err != nil || !slices.Equal(problems, []journal.Problem{want}) {
 		t.Errorf("Problems = %v, %v, want %v", problems, err, want)

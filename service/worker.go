@@ -139,7 +139,7 @@ func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 // campaign that has exceeded its budget. Only the first of several failures to read the journal is logged.
 func (q *queue) poll(e *entry, v *journalView) {
 	before := v.failure()
-	switch err := v.update(); {
+	switch err := v.update(context.Background()); {
 	case err != nil && before == nil:
 		q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
 	case err == nil && before != nil:

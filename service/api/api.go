@@ -28,7 +28,8 @@ const root = "/api/v1"
 const maxRequest = 64 << 10
 
 // Backend is the service that the HTTP handlers call. Its methods are safe for concurrent use. If an error
-// matches none of package service's errors, it is logged and the client gets an internal error.
+// matches none of package service's errors, it is logged and the client gets an internal error. The methods with
+// a context stop to read journals when it is cancelled.
 type Backend interface {
 	// Campaigns returns all campaigns, newest first.
 	Campaigns() []service.Campaign
@@ -42,7 +43,7 @@ type Backend interface {
 
 	// Feed returns the lines of a campaign's journal as events. Events returns the events of the service
 	// itself.
-	Feed(id string) (service.Feed, error)
+	Feed(ctx context.Context, id string) (service.Feed, error)
 	Events() service.Feed
 
 	Bases() []config.Base
@@ -51,15 +52,14 @@ type Backend interface {
 	// Samples returns the status of the watched folders of samples.
 	Samples() []service.SampleStatus
 
-	Rounds(id string) ([]service.Round, error)
-	// Measurements returns the measurements that follow a line of the journal, at most limit of them. It
-	// stops when ctx is cancelled.
+	Rounds(ctx context.Context, id string) ([]service.Round, error)
+	// Measurements returns the measurements that follow a line of the journal, at most limit of them.
 	Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error)
-	Curve(id string) ([]service.CurvePoint, error)
-	Jobs(id string) ([]service.Job, error)
+	Curve(ctx context.Context, id string) ([]service.CurvePoint, error)
+	Jobs(ctx context.Context, id string) ([]service.Job, error)
 
 	// Selection and Predictions return service.ErrNotYet before the first evaluation.
-	Problems(id string) ([]journal.Problem, error)
+	Problems(ctx context.Context, id string) ([]journal.Problem, error)
 	Selection(ctx context.Context, id string, p journal.Problem) (service.Selection, error)
 	Predictions(ctx context.Context, id string, p journal.Problem) ([]service.Prediction, error)
 	Compare(ctx context.Context, a, b string) (service.Comparison, error)

@@ -133,7 +133,7 @@ func (f *fake) Cancel(id string) (service.Campaign, error) {
 	return f.setState(id, service.Running, service.Cancelled)
 }
 
-func (f *fake) Feed(id string) (service.Feed, error) {
+func (f *fake) Feed(_ context.Context, id string) (service.Feed, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one, ok := f.feeds[id]; ok {
@@ -166,7 +166,7 @@ func (f *fake) NodeHours() service.NodeHours {
 	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Reserved: 12, Remaining: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
 }
 
-func (f *fake) Rounds(id string) ([]service.Round, error) {
+func (f *fake) Rounds(_ context.Context, id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
 	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.BatchItem{{Candidate: candidate(1), Reason: &activelearn.Reason{Uncertainty: 0.1}}}}}, err
 }
@@ -205,17 +205,17 @@ func (f *fake) measure(n int) {
 	}
 }
 
-func (f *fake) Curve(id string) ([]service.CurvePoint, error) {
+func (f *fake) Curve(_ context.Context, id string) ([]service.CurvePoint, error) {
 	_, err := f.Campaign(id)
 	return []service.CurvePoint{{Problem: bcast, Evaluation: activelearn.Evaluation{Round: 1, Slowdown: 1.2}}}, err
 }
 
-func (f *fake) Jobs(id string) ([]service.Job, error) {
+func (f *fake) Jobs(_ context.Context, id string) ([]service.Job, error) {
 	_, err := f.Campaign(id)
 	return slices.Clone(f.jobs), err
 }
 
-func (f *fake) Problems(id string) ([]journal.Problem, error) {
+func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error) {
 	_, err := f.Campaign(id)
 	return []journal.Problem{bcast, {Library: "openmpi", Collective: "bcast"}}, err
 }

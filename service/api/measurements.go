@@ -61,7 +61,7 @@ func (a *API) measurementRoutes() {
 }
 
 func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.StreamResponse, error) {
-	problems, err := a.backend.Problems(in.ID)
+	problems, err := a.backend.Problems(ctx, in.ID)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}

@@ -117,13 +117,13 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 // getList registers a list that grows with the journal of a campaign. Answer is an object whose only field
 // has this name. Items are written one by one, so the memory does not grow with the length of the list. The
 // role read sees the results of redact; nil hides nothing.
-func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error), redact func(T) T) {
+func getList[Answer, T any](a *API, name, summary string, read func(ctx context.Context, id string) ([]T, error), redact func(T) T) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
 	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Answer](), true, "")
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}}
 	huma.Register(a.huma, op, func(ctx context.Context, in *campaignID) (*huma.StreamResponse, error) {
-		items, err := read(in.ID)
+		items, err := read(ctx, in.ID)
 		if err != nil {
 			return nil, a.problemOf(err)
 		}
@@ -179,7 +179,7 @@ func reply[T any](a *API, v T, err error) (*body[T], error) {
 // selection returns the selections of the requested problems. It leaves out problems without an evaluation.
 // If no problem has an evaluation, the error is service.ErrNotYet.
 func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionList], error) {
-	problems, err := a.backend.Problems(in.ID)
+	problems, err := a.backend.Problems(ctx, in.ID)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}

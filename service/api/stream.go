@@ -49,7 +49,7 @@ func (a *API) streamRoutes() {
 		"The lines of a campaign's journal. The number of an event is that of its line, event is the kind of the record, data the line. "+
 			"The role read does not see values of variables, lines of shell and output of programs."),
 		func(ctx context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
-			feed, err := a.backend.Feed(in.ID)
+			feed, err := a.backend.Feed(ctx, in.ID)
 			if err != nil {
 				return nil, a.problemOf(err)
 			}

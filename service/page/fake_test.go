@@ -205,7 +205,7 @@ func (f *fake) Cancel(id string) (service.Campaign, error) {
 	return f.setState(id, service.Cancelled)
 }
 
-func (f *fake) Feed(id string) (service.Feed, error) {
+func (f *fake) Feed(_ context.Context, id string) (service.Feed, error) {
 	p, err := f.find(id)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (f *fake) NodeHours() service.NodeHours {
 	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Reserved: 26.2, Remaining: 10, Until: startTime.Add(14 * time.Hour)}
 }
 
-func (f *fake) Problems(string) ([]journal.Problem, error) { return problems, nil }
+func (f *fake) Problems(context.Context, string) ([]journal.Problem, error) { return problems, nil }
 
 func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (service.Selection, error) {
 	if f.failures.Add(-1) >= 0 {
