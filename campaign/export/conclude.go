@@ -17,16 +17,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"tutti/campaign"
 	"tutti/campaign/assembly"
-	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/mpi/libraries"
+	"tutti/selection"
 	"tutti/verify"
 )
 
@@ -37,14 +37,12 @@ type Models struct {
 	trained  []*campaign.Trained // by problem; nil without measurements
 }
 
-// Conclusions contains the campaign's problems with their selections, in order. Problems without
-// measurements are left out.
+// Conclusions contains the selections of a campaign.
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
-	builds   map[string]build // of the libraries, by name
-	warnings []string
-	Problems []Concluded
+	Targets  []*Target   // of the campaign's libraries, in order
+	Problems []Concluded // of all libraries, in order; problems without measurements are left out
 }
 
 // Concluded is a problem with its result and its selection.
@@ -99,94 +97,67 @@ func nothingMeasured(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude makes the selections of the named libraries, or of all libraries if none is named. Where a
-// verification in the journal found a selection slower, it selects the default.
-func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
-	c := &Conclusions{campaign: m.campaign, state: state, builds: map[string]build{}}
-	for i, p := range m.campaign.Problems {
-		switch {
-		case len(libraries) > 0 && !slices.Contains(libraries, p.Library):
-		case m.trained[i] == nil:
-			c.warnings = append(c.warnings, p.Problem.String()+": nothing was measured, so the library decides")
-		default:
-			if err := c.add(m, i); err != nil {
-				return nil, err
-			}
+// Conclude makes the selections of all libraries. Where a verification in the journal found a selection slower,
+// it selects the default.
+func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
+	c := &Conclusions{campaign: m.campaign, state: state}
+	for _, lib := range m.campaign.Config.Libraries {
+		t, err := m.Library(state, lib)
+		if err != nil {
+			return nil, err
 		}
+		c.Targets, c.Problems = append(c.Targets, t), append(c.Problems, t.problems...)
 	}
 	return c, nil
 }
 
-// add adds the conclusion of problem i. If the library's files cannot contain the selection, the library's
-// default remains for the collective.
-func (c *Conclusions) add(m *Models, i int) error {
-	p := m.campaign.Problems[i]
-	entries, err := verify.Entries(c.state.Verification(p.Library))
+// Library makes the selections of one library, for the release that was measured. If the files of the library
+// cannot contain the selection of a collective, the library's default remains for it.
+func (m *Models) Library(state *journal.State, lib config.Library) (*Target, error) {
+	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rejected := verify.RejectedBy(entries, p.Collective)
-	conclusion, err := m.trained[i].Conclude(rejected)
+	t := newTarget(m.campaign, Release{lib, lib, port, cat})
+	entries, err := verify.Entries(state.Verification(lib.Name))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !conclusion.AllDefault {
-		b, err := c.build(c.campaign.LibraryOf(p))
-		if err != nil {
-			return err
+	verified, err := verify.Restore(lib.Name, entries)
+	if err != nil {
+		return nil, err
+	}
+	t.verified = verified.Ended && len(verified.Unforced())+len(verified.Untrusted()) == 0
+	conclude := func(i int, rejected selection.Rejected) (Concluded, error) {
+		conclusion, err := m.trained[i].Conclude(rejected)
+		return Concluded{m.campaign.Problems[i], conclusion, m.results[i]}, err
+	}
+	var trained []int // index of each problem in the campaign
+	for i, p := range m.campaign.Problems {
+		switch {
+		case p.Library != lib.Name:
+			continue
+		case m.trained[i] == nil:
+			t.warnings = append(t.warnings, p.Problem.String()+": nothing was measured, so the library decides")
+			continue
 		}
-		if _, _, fault := b.files(string(filepath.Separator), conclusion.Rows); b.err == nil && fault != nil {
-			c.warnings = append(c.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem, fault))
-			rejected.All = true
-			if conclusion, err = m.trained[i].Conclude(rejected); err != nil {
-				return err
+		one, err := conclude(i, verify.RejectedBy(entries, p.Collective))
+		if err != nil {
+			return nil, err
+		}
+		t.problems, trained = append(t.problems, one), append(trained, i)
+	}
+	if t.fit(); t.openErr != nil || t.fault == nil {
+		return t, nil
+	}
+	for k, p := range t.problems {
+		if _, fault := t.selectionOf(rowsOf(p)); fault != nil {
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem, fault))
+			if t.problems[k], err = conclude(trained[k], selection.Rejected{All: true}); err != nil {
+				return nil, err
 			}
 		}
 	}
-	c.Problems = append(c.Problems, Concluded{p, conclusion, m.results[i]})
-	return nil
-}
-
-// build returns the build of a library. It opens the library once.
-func (c *Conclusions) build(lib config.Library) (build, error) {
-	b, ok := c.builds[lib.Name]
-	if !ok {
-		var err error
-		if b, err = newBuild(lib, c.campaign.Config.Export); err != nil {
-			return build{}, err
-		}
-		c.builds[lib.Name] = b
-	}
-	return b, nil
-}
-
-// placements returns the placements of the ranks in all measurements of a library.
-func (c *Conclusions) placements(library string) coll.Placements {
-	var all []coll.Measurement
-	for _, p := range c.Problems {
-		if p.Library == library {
-			all = append(all, p.Result.Ledger.Measurements()...)
-		}
-	}
-	return coll.PlacementsOf(all)
-}
-
-// verified reports whether a verification of the library has ended.
-func (c *Conclusions) verified(library string) (bool, error) {
-	entries, err := verify.Entries(c.state.Verification(library))
-	if err != nil {
-		return false, err
-	}
-	result, err := verify.Restore(library, entries)
-	return result.Ended && len(result.Unforced())+len(result.Untrusted()) == 0, err
-}
-
-// Choices returns, for each collective, the function that selects the algorithm. All conclusions must
-// belong to the same library.
-func (c *Conclusions) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
-	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
-	for _, p := range c.Problems {
-		out[p.Problem.Collective] = p.Selection.Choose
-	}
-	return out
+	t.fit()
+	return t, nil
 }

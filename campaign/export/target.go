@@ -1,79 +1,125 @@
 package export
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/internal/config"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
+	"tutti/report"
 	"tutti/selection"
 )
 
-// Target is a release of a library with the selections that are exported for it.
+// Target is a release of a library with the selection that its files contain.
 type Target struct {
-	build
-	measured     config.Library
-	collectives  []collectiveSelection
-	defaultCount int // number of points whose fast algorithm the release does not have
+	Release
+	campaign *assembly.Campaign
+	opened   mpi.Build
+	openErr  error // why the library cannot be opened
+
+	problems     []Concluded
+	rows         [][]selection.Row // of each problem, with algorithms that the release has
+	defaultCount int               // number of points whose fast algorithm the release does not have
+	selected     selection.Selection
+	fault        error // why there is no selection
+	verified     bool  // a verification has compared the files of the measured release with the library's default
+	placement    coll.Placements
+	warnings     []string
 }
 
-// collectiveSelection is the selection of one collective for a release.
-type collectiveSelection struct {
-	Concluded
-	rows []selection.Row // with algorithms that the release has
-	sel  selection.Selection
-}
-
-// For makes the selections for a release. They contain only algorithms that the release has.
-func (c *Conclusions) For(r Release) (*Target, error) {
-	t := &Target{build: buildOf(r.library, c.campaign.Config.Export, r.port, r.cat), measured: r.measured}
-	verified, err := c.verified(r.library.Name)
-	if err != nil {
-		return nil, err
+// newTarget returns a release without a selection.
+func newTarget(c *assembly.Campaign, r Release) *Target {
+	t := &Target{Release: r, campaign: c}
+	if t.opened, t.openErr = r.port.Open(r.cat, r.library.Path); t.openErr == nil {
+		t.cat = t.opened.Catalogue()
 	}
-	t.unverified = !verified || r.library.Version != r.measured.Version
-	t.placement = c.placements(r.measured.Name)
-	for _, p := range c.Problems {
-		if p.Library != r.library.Name {
-			continue
-		}
-		one := collectiveSelection{Concluded: p}
-		var left int
-		one.rows, left = t.cat.Portable(p.Rows, t.measured.Version, t.export.MaxLoss)
-		t.defaultCount += left
-		if !p.AllDefault {
-			var err error
-			if one.sel, err = t.fit(one.rows); err != nil {
-				return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, err)
-			}
-		}
-		t.collectives = append(t.collectives, one)
+	return t
+}
+
+// For returns the selections for a release. They contain only algorithms that the release has.
+func (c *Conclusions) For(r Release) (*Target, error) {
+	at := slices.IndexFunc(c.Targets, func(t *Target) bool { return t.library.Name == r.library.Name })
+	t := c.Targets[at]
+	if r.library.Version != t.library.Version || r.library.Path != t.library.Path {
+		verified, problems := t.verified, t.problems
+		t = newTarget(c.campaign, r)
+		t.verified, t.problems = verified, problems
+		t.fit()
+	}
+	if t.fault != nil {
+		return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, t.fault)
 	}
 	return t, nil
 }
 
+// fit makes the selection of the release from the rows of the problems.
+func (t *Target) fit() {
+	var measured []coll.Measurement
+	var all []selection.Row
+	t.rows, t.defaultCount = nil, 0
+	for _, p := range t.problems {
+		measured = append(measured, p.Result.Ledger.Measurements()...)
+		rows, left := t.cat.Portable(p.Rows, t.measured.Version, t.campaign.Config.Export.MaxLoss)
+		t.rows, t.defaultCount = append(t.rows, rows), t.defaultCount+left
+		if !p.AllDefault {
+			all = append(all, rows...)
+		}
+	}
+	t.placement = coll.PlacementsOf(measured)
+	t.selected, t.fault = t.selectionOf(all)
+}
+
+// selectionOf returns the selection for rows, which uses only rules that the library can express. It checks that
+// files with this selection select the right algorithm at every row.
+func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) {
+	if t.openErr != nil {
+		return selection.Selection{}, t.openErr
+	}
+	sel, err := mpi.Fit(t.opened, rows, mpi.FitOptions{MaxLoss: t.campaign.Config.Export.MaxLoss, OpSafe: t.campaign.Config.Export.OpSafe})
+	if err != nil {
+		return sel, err
+	}
+	x, err := t.opened.Export(sel, string(filepath.Separator))
+	if err != nil {
+		return sel, err
+	}
+	return sel, t.opened.Replay(x, sel, rows)
+}
+
+// rowsOf returns the rows that the files of the measured release contain for a problem.
+func rowsOf(p Concluded) []selection.Row {
+	if p.AllDefault {
+		return nil
+	}
+	return p.Rows
+}
+
+// Choices returns, for each collective, the function that selects the algorithm.
+func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
+	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
+	for _, p := range t.problems {
+		out[p.Problem.Collective] = p.Selection.Choose
+	}
+	return out
+}
+
 // Selecting returns a copy of the conclusions in which the selections are those of the releases.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
-	out := &Conclusions{campaign: c.campaign, state: c.state, builds: c.builds, warnings: c.warnings}
+	out := &Conclusions{campaign: c.campaign, state: c.state, Targets: releases}
 	for _, t := range releases {
-		for _, p := range t.collectives {
-			concluded := p.Concluded
+		for _, p := range t.problems {
 			if t.library.Version != t.measured.Version {
-				concluded.Selection.Choose = func(point coll.Point) coll.Algorithm {
-					alg, _ := p.sel.Select(point)
+				p.Selection.Choose = func(point coll.Point) coll.Algorithm {
+					alg, _ := t.selected.Select(point)
 					return alg
 				}
 			}
-			out.Problems = append(out.Problems, concluded)
+			out.Problems = append(out.Problems, p)
 		}
 	}
 	return out
@@ -90,9 +136,9 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 		if t.placement.Known() {
 			lib.Placement = &t.placement
 		}
-		for _, p := range t.collectives {
-			if len(p.rows) > 0 {
-				lib.Collectives = append(lib.Collectives, selection.NewCollectiveDocument(p.Rows, p.sel, t.port.Size))
+		for i, p := range t.problems {
+			if len(t.rows[i]) > 0 {
+				lib.Collectives = append(lib.Collectives, selection.NewCollectiveDocument(p.Rows, t.selected, t.port.Size))
 			}
 		}
 		doc.Libraries = append(doc.Libraries, lib)
@@ -100,18 +146,115 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	return doc
 }
 
-// Write writes the selection files into a folder. origin says where the list of algorithms comes from.
-func (t *Target) Write(dir string) (x mpi.Export, origin string, err error) {
-	var rows []selection.Row
-	for _, p := range t.collectives {
-		if !p.AllDefault {
-			rows = append(rows, p.rows...)
+// Written describes the files that were written for a release.
+type Written struct {
+	mpi.Export
+	Module   string // path of the environment module with the settings; "" for none
+	NoModule error  // why a module cannot contain the settings
+}
+
+// Write writes the selection files into a folder. On the machine of a connected campaign, it first runs a
+// program that loads the files. It also writes the library's settings as an environment module if a module can
+// contain them.
+func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("selection files of %s %s: %w", t.library.Name, t.library.Version, err)
 		}
+	}()
+	if t.fault != nil {
+		return w, t.fault
 	}
-	if x, err = t.write(dir, rows); err != nil {
-		err = fmt.Errorf("selection files of %s %s: %w", t.library.Name, t.library.Version, err)
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return w, err
 	}
-	return x, t.origin(), err
+	if w.Export, err = t.opened.Export(t.selected, absolute); err != nil {
+		return w, err
+	}
+	if err := t.tryLoading(ctx, absolute); err != nil {
+		return w, err
+	}
+	module := w.Setup
+	if !t.tried() && len(module.Remarks) == 0 { // libraries whose settings say so themselves have a remark
+		module.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
+	}
+	w.Setup.Remarks, module.Remarks = slices.Concat(w.Setup.Remarks, t.remarks()), slices.Concat(module.Remarks, t.remarks())
+	w.Setup.Order, module.Order = t.placement.Order, t.placement.Order
+	if err := w.Export.Write(absolute); err != nil {
+		return w, err
+	}
+	w.Module, err = t.writeModule(dir, module)
+	if errors.Is(err, selection.ErrSetup) {
+		w.NoModule, err = err, nil
+	}
+	return w, err
+}
+
+// tryLoading loads the files once from a temporary folder below dir, on the machine of a connected campaign.
+func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
+	if !t.campaign.Config.Runner.Live() || t.library.Version != t.measured.Version {
+		return nil
+	}
+	temporary, err := os.MkdirTemp(dir, "files-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	x, err := t.opened.Export(t.selected, temporary)
+	if err != nil {
+		return err
+	}
+	if err := x.Write(temporary); err != nil {
+		return err
+	}
+	return t.campaign.CheckLoads(ctx, t.library, x.Setup)
+}
+
+// remarks returns the remarks that tutti writes into the settings.
+func (t *Target) remarks() []string {
+	var out []string
+	if t.placement.Known() {
+		out = append(out, fmt.Sprintf("Measured with %v: the best algorithms of other placements may differ.", t.placement))
+	}
+	if !t.verified || t.library.Version != t.measured.Version {
+		out = append(out, "Not verified: tutti verify has not compared these settings with the library's default on the machine.")
+	}
+	if !t.cat.KnownSeries() {
+		out = append(out, "No release of this series is known to tutti: the algorithms are those that the library lists.")
+	}
+	return out
+}
+
+// moduleDir is the folder of environment modules, which users pass to the command "module use".
+const moduleDir = "modulefiles"
+
+// writeModule writes settings as an environment module below the folder dir. It returns the path of the module.
+// The error matches selection.ErrSetup if a module cannot contain these settings.
+func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) {
+	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, t.campaign.Config.Name))
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, moduleDir, "tutti-"+t.library.Name, t.library.Version)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return "", err
+	}
+	return path, selection.WriteFile(path, module)
+}
+
+// facts returns the facts of the files for the report.
+func (t *Target) facts(w Written) report.LibraryFacts {
+	f := report.LibraryFacts{
+		Library: t.library.Name, Version: t.library.Version, Origin: t.origin(), Files: w.Names(), Verified: t.verified,
+	}
+	for _, p := range t.problems {
+		f.Replayed += len(rowsOf(p))
+	}
+	if t.placement.Known() {
+		f.Placement = &t.placement
+	}
+	return f
 }
 
 // Summary says which files were exported for one release of a library, and what they cover.
@@ -119,132 +262,31 @@ type Summary struct {
 	Library  string `json:"library"`
 	Version  string `json:"version"`
 	Measured string `json:"measured_version"`
-	Origin   string `json:"origin,omitempty"` // source of the list of algorithms
+	Origin   string `json:"origin"` // source of the list of algorithms
 	Points   int    `json:"points"`
 	Left     int    `json:"left"`  // points with the library's default because the release does not have the fast algorithm
 	Tried    bool   `json:"tried"` // tutti's tests load files into this release
 }
 
-// Summary returns the summary of the export for the release. Its field Origin is empty.
+// Summary returns the summary of the export for the release.
 func (t *Target) Summary() Summary {
-	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.defaultCount, Tried: t.tried()}
-	for _, p := range t.collectives {
-		out.Points += len(p.rows)
+	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Origin: t.origin(), Left: t.defaultCount, Tried: t.tried()}
+	for _, rows := range t.rows {
+		out.Points += len(rows)
 	}
 	return out
+}
+
+// origin returns a text that says where the list of algorithms comes from.
+func (t *Target) origin() string {
+	if t.port.Facts().FromFile && t.library.Path != "" {
+		return "installed library " + t.library.Path
+	}
+	return fmt.Sprintf("catalogue of %s %s", t.library.Name, t.library.Version)
 }
 
 // tried reports whether tutti's own tests load selection files into this release of the library.
-func (b build) tried() bool {
-	f := b.port.Facts()
-	return f.Tried == b.library.Version || slices.Contains(f.AlsoTried, b.library.Version)
-}
-
-// moduleDir is the folder of environment modules, which users pass to the command "module use".
-const moduleDir = "modulefiles"
-
-// WriteModule writes the settings of an export as an environment module below the folder dir. It returns
-// the path of the module. The error matches selection.ErrSetup if a module cannot contain these settings.
-func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
-	onlyOwn := len(setup.Remarks) == len(b.remarks()) // the library adds no remarks
-	if !b.tried() && onlyOwn {
-		untried := fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", b.library.Name, b.library.Version)
-		setup.Remarks = slices.Insert(slices.Clone(setup.Remarks), 0, untried)
-	}
-	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", b.library.Name, b.library.Version, campaign))
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, moduleDir, "tutti-"+b.library.Name, b.library.Version)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return "", err
-	}
-	return path, selection.WriteFile(path, module)
-}
-
-// Release is a release of a library for which selection files are written. It may differ from the
-// measured release.
-type Release struct {
-	library  config.Library // for which files are written
-	measured config.Library // library of the campaign
-	port     mpi.Library
-	cat      *mpi.Catalogue
-}
-
-var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
-
-// Releases parses releases of the form LIBRARY[=VERSION[:PATH]]. Each library may occur once. If given is
-// empty, it returns the releases that the campaign measured.
-func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
-	var out []Release
-	if len(given) == 0 {
-		for _, lib := range c.Config.Libraries {
-			given = append(given, lib.Name)
-		}
-	}
-	for _, text := range given {
-		r, err := release(c, text)
-		if err != nil {
-			return nil, fmt.Errorf("--for %s: %w", text, err)
-		}
-		if slices.ContainsFunc(out, func(o Release) bool { return o.library.Name == r.library.Name }) {
-			return nil, fmt.Errorf("--for %s: %s is given twice: want one release of a library in a folder", text, r.library.Name)
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func release(c *assembly.Campaign, text string) (Release, error) {
-	name, rest, given := strings.Cut(text, "=")
-	version, path, withPath := strings.Cut(rest, ":")
-	at := slices.IndexFunc(c.Config.Libraries, func(l config.Library) bool { return l.Name == name })
-	switch {
-	case at < 0:
-		var known []string
-		for _, lib := range c.Config.Libraries {
-			known = append(known, lib.Name)
-		}
-		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
-	case given && !versionForm.MatchString(version):
-		return Release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
-	case withPath && !slices.Contains(fromFiles(), name):
-		return Release{}, fmt.Errorf("a path is for %s alone, whose files are made from the library's own tree", strings.Join(fromFiles(), ", "))
-	case withPath && path == "":
-		return Release{}, errors.New("the path is empty")
-	}
-	measured := c.Config.Libraries[at]
-	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path, Users: measured.Users}
-	if lib.Version == measured.Version {
-		lib.Path = cmp.Or(path, measured.Path)
-	}
-	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
-	if err != nil {
-		return Release{}, err
-	}
-	if lib.Path == "" {
-		_, err := port.Open(cat, "")
-		if err != nil && port.Facts().FromFile {
-			err = fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
-		}
-		if err != nil {
-			return Release{}, err
-		}
-	}
-	return Release{lib, measured, port, cat}, nil
-}
-
-// Measured returns the name of the library that the campaign measured.
-func (r Release) Measured() string { return r.measured.Name }
-
-// fromFiles returns the names of the libraries whose selection files need a library file, such as the
-// installed libmpich.
-func fromFiles() []string {
-	var out []string
-	for _, l := range libraries.All() {
-		if f := l.Facts(); f.FromFile {
-			out = append(out, f.Name)
-		}
-	}
-	return out
+func (t *Target) tried() bool {
+	f := t.port.Facts()
+	return f.Tried == t.library.Version || slices.Contains(f.AlsoTried, t.library.Version)
 }

@@ -57,14 +57,14 @@ func TestOtherReleases(t *testing.T) {
 		t.Run(tc.release, func(t *testing.T) {
 			conclusions, all := targets(t, dir, tc.release)
 			target, out := all[0], t.TempDir()
-			x, origin, err := target.Write(out)
+			x, err := target.Write(t.Context(), out)
 			testutil.NoError(t, err)
 			summary := target.Summary()
 			if summary.Measured != "4.1.4" || summary.Tried != tc.tried || summary.Points != len(conclusions.Problems[1].Rows) || (summary.Left > 0) != tc.missing {
 				t.Errorf("summary %+v of %d rows", summary, len(conclusions.Problems[1].Rows))
 			}
-			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, summary.Version) {
-				t.Errorf("files %q from the %s, want %s", x.Names(), origin, tc.file)
+			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(summary.Origin, summary.Version) {
+				t.Errorf("files %q from the %s, want %s", x.Names(), summary.Origin, tc.file)
 			}
 			env := string(campaigntest.Read(t, filepath.Join(out, "openmpi.env")))
 			if strings.Contains(env, "not tried on a real Open MPI "+summary.Version) == tc.tried {
@@ -110,18 +110,16 @@ func TestSettingsSelect(t *testing.T) {
 		t.Run(tc.Library, func(t *testing.T) {
 			conclusions, all := targets(t, runMade(t, tc.Made))
 			out := t.TempDir()
-			x, _, err := all[0].Write(out)
-			testutil.NoError(t, err)
+			x := testutil.Must(all[0].Write(t.Context(), out))(t)
 			snippet := filepath.Join(out, tc.file)
 			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
 			checkSettings(t, tc.Made, campaigntest.Selected(t, csvOf(t, conclusions), tc.Library), snippet)
-			module, err := all[0].WriteModule(out, x.Setup, "made")
-			if err != nil || module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
-				t.Fatalf("module %s, %v", module, err)
+			if x.Module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
+				t.Fatalf("module %s, %v", x.Module, x.NoModule)
 			}
-			if text := string(campaigntest.Read(t, module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
+			if text := string(campaigntest.Read(t, x.Module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
 				t.Errorf("module:\n%s", text)
 			}
 		})
@@ -206,8 +204,8 @@ func TestNoModule(t *testing.T) {
 	_, all := targets(t, small(t), "openmpi")
 	dir := filepath.Join(t.TempDir(), "josé")
 	x := writeTo(t, all[0], dir)
-	if _, err := all[0].WriteModule(dir, x.Setup, "small"); !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
-		t.Errorf("WriteModule: %v, want %v", err, selection.ErrSetup)
+	if err := x.NoModule; !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
+		t.Errorf("module: %v, want %v", err, selection.ErrSetup)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "modulefiles")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of modules exists: %v", err)
@@ -215,12 +213,10 @@ func TestNoModule(t *testing.T) {
 }
 
 // writeTo writes the files of a release into a folder, which it creates.
-func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
+func writeTo(t *testing.T, of *export.Target, dir string) export.Written {
 	t.Helper()
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
-	x, _, err := of.Write(dir)
-	testutil.NoError(t, err)
-	return x
+	return testutil.Must(of.Write(t.Context(), dir))(t)
 }
 
 // TestPlacementIsExported checks that the settings, the module, the report and the document state the
@@ -233,9 +229,7 @@ func TestPlacementIsExported(t *testing.T) {
 		}
 		conclusions, all := targets(t, dir, "openmpi")
 		out := t.TempDir()
-		x, _, err := all[0].Write(out)
-		testutil.NoError(t, err)
-		module := testutil.Must(all[0].WriteModule(out, x.Setup, "c"))(t)
+		module := testutil.Must(all[0].Write(t.Context(), out))(t).Module
 		facts := written(t, dir, dir)
 		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {
 			if strings.Contains(string(campaigntest.Read(t, path)), "Measured with ranks in cyclic order") != known {

@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"tutti/internal/config"
-	"tutti/mpi"
 	"tutti/report"
 	"tutti/selection"
 )
@@ -36,40 +34,6 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// WriteLibrary checks and writes the selection files of one library. On the machine of a connected campaign,
-// it first runs a program that loads the files. It also writes the library's settings as an environment
-// module if a module can contain them.
-func (c *Conclusions) WriteLibrary(ctx context.Context, lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
-	b, err := c.build(lib)
-	if err != nil {
-		return mpi.Export{}, report.LibraryFacts{}, err
-	}
-	verified, err := c.verified(lib.Name)
-	if err != nil {
-		return mpi.Export{}, report.LibraryFacts{}, err
-	}
-	b.unverified, b.placement = !verified, c.placements(lib.Name)
-	b.load = func(s selection.Setup) error { return c.campaign.CheckLoads(ctx, lib, s) }
-	var rows []selection.Row
-	for _, p := range c.Problems {
-		if p.Library == lib.Name && !p.AllDefault {
-			rows = append(rows, p.Rows...)
-		}
-	}
-	x, err := b.write(dir, rows)
-	if err != nil {
-		return x, report.LibraryFacts{}, fmt.Errorf("selection files of %s %s: %w", lib.Name, lib.Version, err)
-	}
-	if _, err := b.WriteModule(dir, x.Setup, c.campaign.Config.Name); err != nil && !errors.Is(err, selection.ErrSetup) {
-		return x, report.LibraryFacts{}, err
-	}
-	facts := report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Replayed: len(rows), Verified: verified}
-	if b.placement.Known() {
-		facts.Placement = &b.placement
-	}
-	return x, facts, nil
-}
-
 // facts returns the content of the report as facts.
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
@@ -82,7 +46,10 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 		},
 		Libraries: libraries,
 		Versions:  by.Versions,
-		Warnings:  append(append([]string{}, c.campaign.Warnings...), c.warnings...),
+		Warnings:  append([]string{}, c.campaign.Warnings...),
+	}
+	for _, t := range c.Targets {
+		f.Warnings = append(f.Warnings, t.warnings...)
 	}
 	var err error
 	if f.Problems, err = c.problemFacts(); err != nil {
@@ -129,12 +96,12 @@ func (c *Conclusions) Write(ctx context.Context, dir string, by Program) (report
 		return report.Facts{}, err
 	}
 	var libraries []report.LibraryFacts
-	for _, lib := range c.campaign.Config.Libraries {
-		_, facts, err := c.WriteLibrary(ctx, lib, dir)
+	for _, t := range c.Targets {
+		w, err := t.Write(ctx, dir)
 		if err != nil {
 			return report.Facts{}, err
 		}
-		libraries = append(libraries, facts)
+		libraries = append(libraries, t.facts(w))
 	}
 	f, err := c.facts(libraries, by)
 	if err != nil {

@@ -33,11 +33,11 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	conclusions, err := v.models.Conclude(v.log.state, lib.Name)
+	target, err := v.models.Library(v.log.state, lib)
 	if err != nil {
 		return Estimate{}, err
 	}
-	problems, err := s.problems(conclusions.Choices())
+	problems, err := s.problems(target.Choices())
 	if err != nil {
 		return Estimate{}, err
 	}

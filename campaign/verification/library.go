@@ -32,15 +32,15 @@ type subject struct {
 
 // write writes the files of the library. They do not contain selections that were found slower.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
-	conclusions, err := s.models.Conclude(s.log.state, s.lib.Name)
+	target, err := s.models.Library(s.log.state, s.lib)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	x, _, err := conclusions.WriteLibrary(ctx, s.lib, s.campaign.Config.Output)
+	w, err := target.Write(ctx, s.campaign.Config.Output)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	s.setup, s.choose = x.Setup, conclusions.Choices()
+	s.setup, s.choose = w.Setup, target.Choices()
 	var files verify.Files
 	if files.Problems, err = s.problems(s.choose); err != nil {
 		return verify.Files{}, err

@@ -221,7 +221,7 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 		return nil
 	}
 	for i, t := range targets {
-		if err := e.writeRules(t, &e.done.Libraries[i]); err != nil {
+		if err := e.writeRules(ctx, t, e.done.Libraries[i].Library); err != nil {
 			return err
 		}
 	}
@@ -244,25 +244,19 @@ func writeDocument(w io.Writer, doc selection.Document) error {
 
 // writeRules writes the selection files of one library, and the library's settings as an environment
 // module.
-func (e *exporter) writeRules(t *export.Target, summary *export.Summary) error {
-	written, origin, err := t.Write(e.dir)
+func (e *exporter) writeRules(ctx context.Context, t *export.Target, library string) error {
+	written, err := t.Write(ctx, e.dir)
 	if err != nil {
 		return withOutputCode(err)
 	}
-	summary.Origin = origin
 	for _, name := range written.Names() {
-		e.note(filepath.Join(e.dir, name), exportRules, summary.Library)
-		if name != written.Snippet {
-			continue
-		}
-		path, err := t.WriteModule(e.dir, written.Setup, e.campaign.Config.Name)
+		e.note(filepath.Join(e.dir, name), exportRules, library)
 		switch {
-		case errors.Is(err, selection.ErrSetup):
-			e.warn(fmt.Sprintf("no module for %s: %v", summary.Library, err))
-		case err != nil:
-			return withOutputCode(err)
+		case name != written.Snippet:
+		case written.NoModule != nil:
+			e.warn(fmt.Sprintf("no module for %s: %v", library, written.NoModule))
 		default:
-			e.note(path, exportRules, summary.Library)
+			e.note(written.Module, exportRules, library)
 		}
 	}
 	return nil
