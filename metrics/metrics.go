@@ -62,12 +62,12 @@ func Slowdown(chosen, best float64) (float64, error) {
 
 // Summary describes the slowdowns of a selection over several points.
 type Summary struct {
-	Points   int
-	Slowdown float64 // mean
-	Accuracy float64 // proportion within the tie tolerance of the best
-	Mistakes float64 // proportion above the mistake threshold
-	P95      float64 // 95th percentile, empirical
-	Worst    float64
+	Points   int     `json:"points"`
+	Slowdown float64 `json:"slowdown"`     // mean
+	Accuracy float64 `json:"accuracy"`     // proportion within the tie tolerance of the best
+	Mistakes float64 `json:"mistakes"`     // proportion above the mistake threshold
+	P95      float64 `json:"p95_slowdown"` // 95th percentile, empirical
+	Worst    float64 `json:"worst_slowdown"`
 }
 
 // Summarize summarizes slowdowns, one for each point. The error matches ErrEmpty if there are no slowdowns

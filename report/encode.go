@@ -7,9 +7,10 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
+
+	"tutti/activelearn"
 )
 
 // WriteJSON writes f as indented JSON ending in a newline. The same facts give the same bytes: fields are
@@ -30,62 +31,29 @@ func WriteJSON(w io.Writer, f Facts) error {
 }
 
 // withoutNil returns a copy of f in which nil slices are replaced by empty ones, except in fields with
-// omitempty. It does not change f.
+// omitempty.
 func withoutNil(f Facts) Facts {
-	f.Libraries = copied(f.Libraries)
-	for i := range f.Libraries {
-		f.Libraries[i].Files = orEmpty(f.Libraries[i].Files)
-	}
-	f.Problems = copied(f.Problems)
-	for i, p := range f.Problems {
-		f.Problems[i] = p.withoutNil()
-	}
-	f.Versions, f.Warnings = orEmpty(f.Versions), orEmpty(f.Warnings)
-	f.Verification = slices.Clone(f.Verification) // a nil slice stays absent
-	for i := range f.Verification {
-		v := &f.Verification[i]
-		v.Points, v.Reverted, v.Slower, v.Obedience = orEmpty(v.Points), orEmpty(v.Reverted), orEmpty(v.Slower), orEmpty(v.Obedience)
-		v.Collectives = copied(v.Collectives)
-		for j := range v.Collectives {
-			v.Collectives[j].Obedience = orEmpty(v.Collectives[j].Obedience)
-		}
-	}
-	f.Environments = slices.Clone(f.Environments)
-	for i := range f.Environments {
-		f.Environments[i].Nodes = orEmpty(f.Environments[i].Nodes)
-	}
+	fillSlices(reflect.ValueOf(&f).Elem())
 	return f
 }
 
-func (p ProblemFacts) withoutNil() ProblemFacts {
-	p.Curve, p.Scores, p.Cells = orEmpty(p.Curve), orEmpty(p.Scores), orEmpty(p.Cells)
-	p.Forest, p.Warnings = orEmpty(p.Forest), orEmpty(p.Warnings)
-	p.Algorithms = copied(p.Algorithms)
-	for i := range p.Algorithms {
-		p.Algorithms[i].Parity = orEmpty(p.Algorithms[i].Parity)
+// fillSlices copies the slices in v, and replaces nil slices by empty ones. It does not follow pointers.
+func fillSlices(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		filled := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(filled, v)
+		v.Set(filled)
+		for i := range v.Len() {
+			fillSlices(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if omitted := strings.Contains(v.Type().Field(i).Tag.Get("json"), ",omitempty"); !omitted || !v.Field(i).IsZero() {
+				fillSlices(v.Field(i))
+			}
+		}
 	}
-	p.Reasons = slices.Clone(p.Reasons) // a nil slice stays absent
-	for i := range p.Reasons {
-		p.Reasons[i].Top = orEmpty(p.Reasons[i].Top)
-	}
-	p.Compared = slices.Clone(p.Compared)
-	for i := range p.Compared {
-		p.Compared[i].Algorithms, p.Compared[i].Sizes = orEmpty(p.Compared[i].Algorithms), orEmpty(p.Compared[i].Sizes)
-	}
-	p.HPO = copied(p.HPO)
-	for i := range p.HPO {
-		p.HPO[i].Params = orEmpty(p.HPO[i].Params)
-	}
-	return p
-}
-
-func copied[T any](s []T) []T { return orEmpty(slices.Clone(s)) }
-
-func orEmpty[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }
 
 // WriteCurve writes all evaluations of all problems as CSV: a header with the names of the columns, then
@@ -105,8 +73,8 @@ func WriteCurve(w io.Writer, f Facts) error {
 		for _, c := range p.Curve {
 			rows = append(rows, []string{
 				p.Library, p.Collective, strconv.Itoa(c.Round), strconv.Itoa(c.Trials), strconv.Itoa(c.Points),
-				exact(c.PointShare), exact(c.MachineSeconds), c.Source,
-				exact(c.Slowdown), exact(c.Accuracy), exact(c.Mistakes), exact(c.P95), exact(c.Worst), exact(c.R2),
+				exact(c.PointShare), exact(c.MachineSeconds), string(c.Source),
+				exact(c.Slowdown), exact(c.Accuracy), exact(c.Mistakes), exact(c.P95Slowdown), exact(c.WorstSlowdown), exact(c.R2),
 				upperEnd(c, c.SlowdownUpper), upperEnd(c, c.MistakesUpper),
 			})
 		}
@@ -118,7 +86,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 }
 
 // upperEnd formats x, which is an upper bound that was predicted. It returns "" if nothing was predicted.
-func upperEnd(c CurvePoint, x float64) string {
+func upperEnd(c activelearn.Evaluation, x float64) string {
 	if c.SlowdownUpper == 0 {
 		return ""
 	}
@@ -160,7 +128,7 @@ func checkFields(path string, v reflect.Value) error {
 	}
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if err := checkValue(path+name, v.Field(i)); err != nil {
+		if err := checkValue(strings.TrimSuffix(path+name, "."), v.Field(i)); err != nil { // an embedded struct has no name
 			return err
 		}
 	}

@@ -5,7 +5,11 @@ import (
 	"os"
 	"strings"
 
+	"tutti/activelearn"
+	"tutti/coll"
+	"tutti/metrics"
 	"tutti/report"
+	"tutti/verify"
 )
 
 func facts() report.Facts {
@@ -14,11 +18,11 @@ func facts() report.Facts {
 		Criteria: report.Criteria{Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		Problems: []report.ProblemFacts{{
 			Library: "mpich", Collective: "bcast", Stop: "converged", Points: 100, PointsMeasured: 12, Candidates: 300, Trials: 36, MachineSeconds: 754,
-			Curve: []report.CurvePoint{{
+			Curve: []activelearn.Evaluation{{
 				Round: 4, Trials: 36, Points: 12, PointShare: 0.12, MachineSeconds: 754, Source: "cross-validated",
-				R2: 0.94, Slowdown: 1.018, Accuracy: 0.82, Mistakes: 0.03, P95: 1.08, Worst: 1.3,
+				R2: 0.94, Slowdown: 1.018, Accuracy: 0.82, Mistakes: 0.03, P95Slowdown: 1.08, WorstSlowdown: 1.3,
 			}},
-			Scores: []report.Score{{Name: "tuned", Source: "measured", Points: 100, Slowdown: 1.021, Mistakes: 0.04}},
+			Scores: []report.Score{{Name: "tuned", Source: "measured", Summary: metrics.Summary{Points: 100, Slowdown: 1.021, Mistakes: 0.04}}},
 		}},
 	}
 }
@@ -94,10 +98,15 @@ func ExampleWriteMachineTime() {
 
 func ExampleWriteVerification() {
 	f := facts()
-	f.Verification = []report.VerificationFacts{{Library: "mpich", Ended: true, Collectives: []report.VerifiedCollective{{
-		Collective: "bcast", Points: 30, Changed: 21, Reverted: 1, Obedience: []string{"obeyed"},
-		Speedup: &report.Range{Value: 1.21, Low: 1.15, High: 1.28}, Unchanged: &report.Range{Value: 1.001, Low: 0.99, High: 1.01},
-	}}}}
+	bcast := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 8}
+	f.Verification = []report.VerificationFacts{{Result: verify.Result{
+		Library: "mpich", Ended: true,
+		Collectives: []verify.CollectiveResult{{
+			Collective: coll.Bcast, Points: 30, ChangedPoints: 21, Reverted: 1,
+			Speedup: verify.Interval{Value: 1.21, Low: 1.15, High: 1.28}, ControlSpeedup: verify.Interval{Value: 1.001, Low: 0.99, High: 1.01},
+		}},
+		ForcingChecks: []verify.ForcingCheck{{TestPoint: verify.TestPoint{Point: bcast}, State: verify.Obeyed}},
+	}}}
 	if err := report.WriteVerification(os.Stdout, f); err != nil {
 		fmt.Println(err)
 	}

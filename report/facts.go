@@ -3,7 +3,10 @@ package report
 import (
 	"strings"
 
+	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/metrics"
+	"tutti/verify"
 )
 
 // Facts contains all values of a report. It has no wall-clock time, so that interrupted and
@@ -97,15 +100,15 @@ type ProblemFacts struct {
 	NodeSeconds       float64 `json:"node_seconds"`
 	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // machine time of measuring everything; zero when unknown
 
-	Curve      []CurvePoint     `json:"curve"`
-	Scores     []Score          `json:"scores"` // of the tuned selection, then of the library's default
-	Algorithms []AlgorithmFacts `json:"algorithms"`
-	Cells      []Cell           `json:"cells"`
-	HPO        []HPOTrial       `json:"hpo"`
-	Forest     []Param          `json:"forest"` // hyperparameters of the forests
-	Leaves     int              `json:"leaves"` // of the selection tree
-	TreeLoss   float64          `json:"tree_loss"`
-	Warnings   []string         `json:"warnings"`
+	Curve      []activelearn.Evaluation `json:"curve"`  // by round
+	Scores     []Score                  `json:"scores"` // of the tuned selection, then of the library's default
+	Algorithms []AlgorithmFacts         `json:"algorithms"`
+	Cells      []Cell                   `json:"cells"`
+	HPO        []HPOTrial               `json:"hpo"`
+	Forest     []Param                  `json:"forest"` // hyperparameters of the forests
+	Leaves     int                      `json:"leaves"` // of the selection tree
+	TreeLoss   float64                  `json:"tree_loss"`
+	Warnings   []string                 `json:"warnings"`
 
 	// These fields are missing for a problem to which they do not apply.
 	Model       string          `json:"model,omitempty"`        // kind of the final model
@@ -153,18 +156,10 @@ type RoundReasons struct {
 	Top        []Reason `json:"top"`
 }
 
-// Reason says why a candidate was chosen; see activelearn.Reason.
+// Reason says why a candidate was chosen.
 type Reason struct {
-	Nodes        int     `json:"nodes"`
-	PPN          int     `json:"ppn"`
-	MsgBytes     int64   `json:"msg_bytes"`
-	Algorithm    string  `json:"algorithm"`
-	Rival        string  `json:"rival,omitempty"`
-	ExpectedLoss float64 `json:"expected_loss"` // of the best choice at the point before the measurement
-	Gain         float64 `json:"gain"`
-	Seconds      float64 `json:"seconds"`
-	Audit        bool    `json:"audit,omitempty"`   // part of an audit, drawn at random
-	Outlier      bool    `json:"outlier,omitempty"` // measured again
+	coll.Candidate
+	activelearn.Reason
 }
 
 // ComparedFacts compares new measurements with those of an earlier campaign.
@@ -180,47 +175,22 @@ type ComparedFacts struct {
 
 // ChangeFacts compares new times with the predictions that the earlier campaign made.
 type ChangeFacts struct {
-	Name     string `json:"name"`
-	Measured int    `json:"measured"` // number of new measurements
-	Factor   *Range `json:"factor"`   // 2: twice as slow now; null without measurements
-	Changed  bool   `json:"changed"`  // the interval lies outside 1 ± Noise
-}
-
-// CurvePoint is the evaluation of the selection after one round.
-type CurvePoint struct {
-	Round          int     `json:"round"`
-	Trials         int     `json:"trials"`
-	Points         int     `json:"points"`
-	PointShare     float64 `json:"point_share"`
-	CandidateShare float64 `json:"candidate_share"`
-	MachineSeconds float64 `json:"machine_seconds"`
-	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
-	R2             float64 `json:"r2"`
-	Slowdown       float64 `json:"slowdown"`
-	Accuracy       float64 `json:"accuracy"`
-	Mistakes       float64 `json:"mistakes"`
-	P95            float64 `json:"p95_slowdown"`
-	Worst          float64 `json:"worst_slowdown"`
-	// Upper bounds that must stay below the criteria. They are zero if nothing is predicted.
-	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
-	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
+	Name     string          `json:"name"`
+	Measured int             `json:"measured"` // number of new measurements
+	Factor   verify.Interval `json:"factor"`   // 2: twice as slow now; null without measurements
+	Changed  bool            `json:"changed"`  // the interval lies outside 1 ± Noise
 }
 
 // Score is the quality of the tuned selection or of the default, at the same points. The choices are compared
 // with the fastest algorithm of those that the campaign may select.
 type Score struct {
-	Name         string   `json:"name"`   // "tuned" or "default"
-	Source       string   `json:"source"` // see SourceText
-	Points       int      `json:"points"`
-	Slowdown     float64  `json:"slowdown"`
+	Name   string `json:"name"`   // "tuned" or "default"
+	Source string `json:"source"` // see SourceText
+	metrics.Summary
 	SlowdownLow  float64  `json:"slowdown_low,omitzero"` // 95 % interval; the high ends are zero when unknown
 	SlowdownHigh float64  `json:"slowdown_high,omitzero"`
-	Accuracy     float64  `json:"accuracy"`
-	Mistakes     float64  `json:"mistakes"`
 	MistakesLow  float64  `json:"mistakes_low,omitzero"`
 	MistakesHigh float64  `json:"mistakes_high,omitzero"`
-	P95          float64  `json:"p95_slowdown"`
-	Worst        float64  `json:"worst_slowdown"`
 	Slower       *int     `json:"slower_than_default,omitempty"` // points where the choice is slower than the default beyond noise; null when unknown
 	SlowerWorst  *float64 `json:"slower_than_default_worst,omitempty"`
 }
@@ -274,86 +244,14 @@ type Param struct {
 }
 
 // VerificationFacts is the result of a verification, which compares a library that uses its selection files
-// with the library as shipped. A ratio is the tuned time divided by the default's time. Intervals are at 95
-// %.
+// with the library as shipped.
 type VerificationFacts struct {
-	Library        string               `json:"library"`
-	Ended          bool                 `json:"ended"`     // false while it runs or after it was cut short
-	Tolerance      float64              `json:"tolerance"` // a point is slower if its ratio exceeds 1 + Tolerance
-	Alpha          float64              `json:"alpha"`     // probability of one false alarm or more
-	Passes         int                  `json:"passes"`
-	Trials         int                  `json:"trials"`
-	Failed         int                  `json:"failed"`
-	MachineSeconds float64              `json:"machine_seconds"`
-	Collectives    []VerifiedCollective `json:"collectives"`
-	Points         []VerifiedPoint      `json:"points"`    // by point
-	Reverted       []SlowerPoint        `json:"reverted"`  // found slower and reverted to the default
-	Slower         []SlowerPoint        `json:"slower"`    // still slower, although the default is used
-	Obedience      []ObedienceFacts     `json:"obedience"` // empty when it was not checked
+	verify.Result
 
 	// OtherPlacements describes, by number of nodes, where ranks were placed differently than in the
 	// campaign. For these numbers of nodes, the verification says nothing about the placement for which the
 	// selection was tuned.
 	OtherPlacements []string `json:"other_placements,omitempty"`
-}
-
-// VerifiedCollective is the result of the verification for one collective.
-type VerifiedCollective struct {
-	Collective  string   `json:"collective"`
-	Points      int      `json:"points"`
-	Changed     int      `json:"changed"`   // points where the file selects an algorithm
-	Speedup     *Range   `json:"speedup"`   // time of the default over the tuned time, geometric mean over the changed points; null for none
-	Unchanged   *Range   `json:"unchanged"` // the same over points where the default stays; null for none
-	Reverted    int      `json:"reverted"`
-	AllReverted bool     `json:"all_reverted"` // all points are reverted to the default
-	Slower      int      `json:"slower"`
-	Obedience   []string `json:"obedience"` // distinct states of ObedienceFacts
-}
-
-// Range is a value together with its confidence interval.
-type Range struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
-// VerifiedPoint is a verified point with its last measurements.
-type VerifiedPoint struct {
-	Collective string `json:"collective"`
-	Nodes      int    `json:"nodes"`
-	PPN        int    `json:"ppn"`
-	MsgBytes   int64  `json:"msg_bytes"`
-	Choice     string `json:"choice"` // of the file
-	Why        string `json:"why"`    // grid, control, switch, between or again
-	Blocks     int    `json:"blocks"` // with both times
-	Failed     int    `json:"failed"` // blocks without both times
-	Ratio      *Range `json:"ratio"`  // null without blocks
-	Reverted   bool   `json:"reverted"`
-}
-
-// SlowerPoint is a point at which the library is slower with its selection file than without it.
-type SlowerPoint struct {
-	Collective string  `json:"collective"`
-	Nodes      int     `json:"nodes"`
-	PPN        int     `json:"ppn"`
-	MsgBytes   int64   `json:"msg_bytes"`
-	Choice     string  `json:"choice"` // of the file at that time
-	Reason     string  `json:"reason"` // slower or fails
-	Ratio      *Range  `json:"ratio"`  // null where it failed
-	P          float64 `json:"p"`      // p-value of the deciding measurements, uncorrected
-	Blocks     int     `json:"blocks"`
-	Error      string  `json:"error,omitempty"`
-}
-
-// ObedienceFacts says whether the library ran the algorithm that was selected at a point.
-type ObedienceFacts struct {
-	Collective string `json:"collective"`
-	Nodes      int    `json:"nodes"`
-	PPN        int    `json:"ppn"`
-	MsgBytes   int64  `json:"msg_bytes"`
-	Choice     string `json:"choice"`
-	State      string `json:"state"`
-	Note       string `json:"note,omitempty"` // what ran instead, or why it is unknown
 }
 
 // MachineTimeFacts is the time that the jobs of one problem spent in each phase. Queue is in seconds. The
@@ -374,15 +272,11 @@ func (m MachineTimeFacts) NodeSeconds() float64 { return m.Launch + m.Warmup + m
 
 // ExcludedFacts is a candidate that failed in every attempt to measure it.
 type ExcludedFacts struct {
-	Library    string `json:"library"`
-	Collective string `json:"collective"`
-	Nodes      int    `json:"nodes"`
-	PPN        int    `json:"ppn"`
-	MsgBytes   int64  `json:"msg_bytes"`
-	Algorithm  string `json:"algorithm"`
-	Attempts   int    `json:"attempts"`
-	Phase      string `json:"phase"` // of the last attempt: launch, run or parse
-	Error      string `json:"error"`
+	Library string `json:"library"`
+	coll.Candidate
+	Attempts int    `json:"attempts"`
+	Phase    string `json:"phase"` // of the last attempt: launch, run or parse
+	Error    string `json:"error"`
 }
 
 // EnvironmentFacts describes the software and hardware on which jobs of a library ran. Jobs that differ

@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/metrics"
+	"tutti/verify"
 )
 
 // syntheticFacts returns the facts of a synthetic campaign. Every library has every collective. A problem
@@ -57,19 +60,19 @@ func syntheticProblem(r *rand.Rand, nodes, sizes, ppns int) ProblemFacts {
 	}
 	for i := range p.Rounds {
 		excess := math.Exp(-float64(i) / 4)
-		p.Curve = append(p.Curve, CurvePoint{
+		p.Curve = append(p.Curve, activelearn.Evaluation{
 			Round: i + 1, Trials: 20 * (i + 1), Points: points * (i + 1) / 120, PointShare: float64(i+1) / 120,
-			MachineSeconds: 12 * math.Pow(1.303, float64(i)), Source: []string{"cross-validated", "reference"}[i%2],
+			MachineSeconds: 12 * math.Pow(1.303, float64(i)), Source: []activelearn.Source{activelearn.CrossValidated, activelearn.Reference}[i%2],
 			R2: 1 - excess, Slowdown: 1.01 + 1.3*excess*(0.8+0.4*r.Float64()), Accuracy: 0.8 - 0.5*excess,
-			Mistakes: 0.02 + 0.5*excess, P95: 1.1 + 4*excess, Worst: 1.4 + 9*excess,
+			Mistakes: 0.02 + 0.5*excess, P95Slowdown: 1.1 + 4*excess, WorstSlowdown: 1.4 + 9*excess,
 		})
 	}
 	slower, worst := 2, 1.08
 	p.Scores = []Score{
-		{Name: "tuned", Source: "measured", Points: points, Slowdown: 1.012, SlowdownLow: 1.009, SlowdownHigh: 1.016,
-			Accuracy: 0.81, Mistakes: 0.021, MistakesLow: 0.012, MistakesHigh: 0.031, P95: 1.08, Worst: 1.41, Slower: &slower, SlowerWorst: &worst},
-		{Name: "default", Source: "measured", Points: points, Slowdown: 1.47, SlowdownLow: 1.41, SlowdownHigh: 1.53,
-			Accuracy: 0.33, Mistakes: 0.44, MistakesLow: 0.4, MistakesHigh: 0.47, P95: 3.1, Worst: 11.2},
+		{Name: "tuned", Source: "measured", SlowdownLow: 1.009, SlowdownHigh: 1.016, MistakesLow: 0.012, MistakesHigh: 0.031, Slower: &slower, SlowerWorst: &worst,
+			Summary: metrics.Summary{Points: points, Slowdown: 1.012, Accuracy: 0.81, Mistakes: 0.021, P95: 1.08, Worst: 1.41}},
+		{Name: "default", Source: "measured", SlowdownLow: 1.41, SlowdownHigh: 1.53, MistakesLow: 0.4, MistakesHigh: 0.47,
+			Summary: metrics.Summary{Points: points, Slowdown: 1.47, Accuracy: 0.33, Mistakes: 0.44, P95: 3.1, Worst: 11.2}},
 	}
 	p.Cells = syntheticCells(r, nodes, sizes, ppns)
 	p.Algorithms = syntheticKnowledge(r, p.Cells)
@@ -162,42 +165,42 @@ func liveFacts() Facts {
 	f := smallFacts()
 	f.Libraries[0].Verified = true
 	rng := rand.New(rand.NewPCG(5, 6))
-	v := VerificationFacts{Library: "mpich", Ended: true, Tolerance: 0.02, Alpha: 0.05, Passes: 2, Trials: 900, Failed: 3, MachineSeconds: 5400}
+	v := verify.Result{Library: "mpich", Ended: true, Rules: verify.DefaultRules(), Passes: 2, Trials: 900, Failed: 3, MachineSeconds: 5400}
 	for i := range 60 {
 		value := math.Exp(0.25*rng.NormFloat64() - 0.2)
-		p := VerifiedPoint{
-			Collective: "bcast", Nodes: 2 << (i % 3), PPN: 2, MsgBytes: 8 << (i / 3), Choice: "binomial", Why: "grid", Blocks: 9,
-			Ratio: &Range{value, value * 0.97, value * 1.04},
+		p := verify.PointResult{
+			TestPoint: testPoint(coll.Bcast, 2<<(i%3), 8<<(i/3), "binomial"), Blocks: 9, Ratio: verify.Interval{Value: value, Low: value * 0.97, High: value * 1.04},
 		}
 		if i%9 == 0 {
-			p.Choice, p.Why = coll.Default.String(), "control"
-			p.Ratio = &Range{1.001, 0.98, 1.02}
+			p.Choice, p.Kind = coll.Default, verify.Control
+			p.Ratio = verify.Interval{Value: 1.001, Low: 0.98, High: 1.02}
 		}
 		if i == 9 {
-			p.Reverted, p.Why = true, "again"
+			p.Reverted, p.Kind = true, verify.Retest
 		}
 		v.Points = append(v.Points, p)
 	}
-	v.Points = append(v.Points, VerifiedPoint{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: "ring", Why: "grid", Failed: 20})
-	v.Collectives = []VerifiedCollective{
-		{Collective: "allreduce", Points: 1, Reverted: 1, AllReverted: true, Slower: 1, Obedience: []string{"not observable", "ignored"}},
-		{Collective: "bcast", Points: 60, Changed: 53, Speedup: &Range{1.21, 1.15, 1.28}, Unchanged: &Range{1.001, 0.99, 1.01}, Reverted: 1, Obedience: []string{"obeyed"}},
+	v.Points = append(v.Points, verify.PointResult{TestPoint: testPoint(coll.Allreduce, 2, 8, "ring"), TunedFailed: 20})
+	v.Collectives = []verify.CollectiveResult{
+		{Collective: coll.Allreduce, Points: 1, Reverted: 1, RevertedWhole: true},
+		{Collective: coll.Bcast, Points: 60, ChangedPoints: 53, Speedup: verify.Interval{Value: 1.21, Low: 1.15, High: 1.28}, ControlSpeedup: verify.Interval{Value: 1.001, Low: 0.99, High: 1.01}, Reverted: 1},
 	}
-	v.Reverted = []SlowerPoint{
-		{Collective: "bcast", Nodes: 2, PPN: 2, MsgBytes: 64, Choice: "binomial", Reason: "slower", Ratio: &Range{1.31, 1.27, 1.36}, P: 1.9e-6, Blocks: 19},
-		{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: "ring", Reason: "fails", P: 1, Error: "run: killed by signal 11"},
+	v.Reverted = []verify.Finding{
+		{TestPoint: testPoint(coll.Bcast, 2, 64, "binomial"), Reason: verify.Slower, Ratio: verify.Interval{Value: 1.31, Low: 1.27, High: 1.36}, P: 1.9e-6, Blocks: 19},
+		{TestPoint: testPoint(coll.Allreduce, 2, 8, "ring"), Reason: verify.Fails, P: 1, Error: "run: killed by signal 11"},
 	}
-	v.Slower = []SlowerPoint{{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: coll.Default.String(), Reason: "slower", Ratio: &Range{1.2, 1.1, 1.3}, P: 1e-5, Blocks: 20}}
-	v.Obedience = []ObedienceFacts{
-		{Collective: "bcast", Nodes: 4, PPN: 2, MsgBytes: 512, Choice: "binomial", State: "obeyed"},
-		{Collective: "allreduce", Nodes: 4, PPN: 2, MsgBytes: 512, Choice: "ring", State: "ignored", Note: "MPIR_Allreduce_intra_smp instead of ring"},
+	v.Slower = []verify.Finding{{TestPoint: testPoint(coll.Allreduce, 2, 8, coll.Default.Name), Reason: verify.Slower, Ratio: verify.Interval{Value: 1.2, Low: 1.1, High: 1.3}, P: 1e-5, Blocks: 20}}
+	v.ForcingChecks = []verify.ForcingCheck{
+		{TestPoint: testPoint(coll.Bcast, 4, 512, "binomial"), State: verify.Obeyed},
+		{TestPoint: testPoint(coll.Allreduce, 4, 512, "ring"), State: verify.Ignored, Note: "MPIR_Allreduce_intra_smp instead of ring"},
+		{TestPoint: testPoint(coll.Allreduce, 8, 512, "ring"), State: verify.NotObservable},
 	}
-	f.Verification = []VerificationFacts{v, {Library: "openmpi"}}
+	f.Verification = []VerificationFacts{{Result: v}, {Result: verify.Result{Library: "openmpi"}}}
 	f.MachineTime = []MachineTimeFacts{
 		{Library: "mpich", Collective: "bcast", Jobs: 12, Queue: 3600, Launch: 700, Warmup: 300, Measure: 5000, Idle: 120},
 		{Library: "mpich", Jobs: 3, Queue: 60, Launch: 70, Warmup: 30, Measure: 500, Idle: 12},
 	}
-	f.Excluded = []ExcludedFacts{{Library: "mpich", Collective: "bcast", Nodes: 8, PPN: 2, MsgBytes: 65536, Algorithm: "smp", Attempts: 3, Phase: "run", Error: "killed by signal 11"}}
+	f.Excluded = []ExcludedFacts{{Library: "mpich", Candidate: candidate(8, 65536, "smp"), Attempts: 3, Phase: "run", Error: "killed by signal 11"}}
 	f.Environments = []EnvironmentFacts{
 		{Library: "mpich", MPIVersion: "MPICH Version: 4.0.2", Checksum: strings.Repeat("0123456789abcdef", 4), Kernel: "6.1.0-18-amd64", CPU: "a processor", Governor: "performance", Jobs: 15},
 	}
@@ -207,12 +210,22 @@ func liveFacts() Facts {
 	return f
 }
 
+// candidate returns a candidate of allreduce with two processes per node.
+func candidate(nodes int, bytes int64, algorithm string) coll.Candidate {
+	return coll.Candidate{Point: coll.Point{Collective: coll.Allreduce, Nodes: nodes, PPN: 2, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: algorithm}}
+}
+
+// testPoint returns a test point with two processes per node.
+func testPoint(c coll.Collective, nodes int, bytes int64, choice string) verify.TestPoint {
+	return verify.TestPoint{Point: coll.Point{Collective: c, Nodes: nodes, PPN: 2, MsgBytes: bytes}, Choice: coll.Algorithm{Name: choice}, Kind: verify.OnGrid}
+}
+
 // fullFacts returns smallFacts with ties, reasons, weights and two earlier campaigns.
 func fullFacts() Facts {
 	f := smallFacts()
 	p := &f.Problems[0]
 	for i := range p.Curve {
-		p.Curve[i].Source = "predicted"
+		p.Curve[i].Source = activelearn.Predicted
 		p.Curve[i].SlowdownUpper, p.Curve[i].MistakesUpper = 1+2*(p.Curve[i].Slowdown-1), 1.5*p.Curve[i].Mistakes
 	}
 	ties := 1
@@ -221,19 +234,19 @@ func fullFacts() Facts {
 	p.Weights = &WeightFacts{Points: 5, Half: 2, Largest: 3.25, LargestAt: "allreduce 4x2 64KiB"}
 	for round := range 3 {
 		p.Reasons = append(p.Reasons, RoundReasons{Round: round + 2, Candidates: 8, Gain: 0.02, Seconds: 7.3, Top: []Reason{
-			{Nodes: 4, PPN: 2, MsgBytes: 65536, Algorithm: "binomial", Rival: "linear", ExpectedLoss: 0.07, Gain: 0.004, Seconds: 0.3},
-			{Nodes: 8, PPN: 2, MsgBytes: 8, Algorithm: "linear", Gain: 3.2e-6, Seconds: 12},
+			{candidate(4, 65536, "binomial"), activelearn.Reason{Uncertainty: 0.07, Gain: 0.004, Seconds: 0.3, Rival: coll.Algorithm{Name: "linear"}}},
+			{candidate(8, 8, "linear"), activelearn.Reason{Gain: 3.2e-6, Seconds: 12}},
 		}})
 	}
 	p.Compared = []ComparedFacts{
 		{
 			Campaign: "monday", Earlier: 400, Remeasured: 12, New: 30, Noise: 0.05,
 			Algorithms: []ChangeFacts{
-				{Name: "binomial", Measured: 20, Factor: &Range{2.01, 1.93, 2.1}, Changed: true},
-				{Name: "linear", Measured: 22, Factor: &Range{1.004, 0.98, 1.03}},
+				{Name: "binomial", Measured: 20, Factor: verify.Interval{Value: 2.01, Low: 1.93, High: 2.1}, Changed: true},
+				{Name: "linear", Measured: 22, Factor: verify.Interval{Value: 1.004, Low: 0.98, High: 1.03}},
 				{Name: "library_default"},
 			},
-			Sizes: []ChangeFacts{{Name: "8B to 1KiB", Measured: 11, Factor: &Range{0.8, 0.75, 0.85}, Changed: true}},
+			Sizes: []ChangeFacts{{Name: "8B to 1KiB", Measured: 11, Factor: verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, Changed: true}},
 		},
 		{Campaign: "sunday", Earlier: 3, Noise: 0.05},
 	}

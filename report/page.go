@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"tutti/coll"
+	"tutti/verify"
 )
 
 // Assets contains the folder assets: scripts and styles that draw charts and maps, both in the report and
@@ -27,6 +29,7 @@ var (
 
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		"interval": formatInterval,
+		"ratio":    rangeText,
 		"share":    FormatShare,
 		"slowdown": FormatSlowdown,
 		"seconds":  formatSeconds,
@@ -234,14 +237,35 @@ type verificationView struct {
 	Collectives []verifiedView
 }
 
+// verifiedView is the verification of one collective.
 type verifiedView struct {
-	VerifiedCollective
+	verify.CollectiveResult
 	Speedup, Unchanged, Reverted, Obedience string
+	Slower                                  int  // points that are slower although they use the default
 	Ratios                                  bool // at least one point has a ratio
 }
 
-// RatioText returns the ratio with its interval as text.
-func (p SlowerPoint) RatioText() string { return p.Ratio.text() }
+func newVerified(f VerificationFacts, c verify.CollectiveResult) verifiedView {
+	v := verifiedView{CollectiveResult: c, Speedup: rangeText(c.Speedup), Unchanged: rangeText(c.ControlSpeedup), Reverted: strconv.Itoa(c.Reverted)}
+	if c.RevertedWhole {
+		v.Reverted = fmt.Sprintf("all (%d points)", c.Reverted)
+	}
+	for _, s := range f.Slower {
+		if s.Collective == c.Collective {
+			v.Slower++
+		}
+	}
+	var states []string
+	for _, s := range f.ForcingChecks {
+		if s.Collective == c.Collective {
+			states = append(states, string(s.State))
+		}
+	}
+	slices.Sort(states)
+	v.Obedience = cmp.Or(strings.Join(slices.Compact(states), ", "), absent)
+	v.Ratios = slices.ContainsFunc(f.Points, func(p verify.PointResult) bool { return p.Collective == c.Collective && p.Blocks > 0 })
+	return v
+}
 
 func newVerification(f VerificationFacts) verificationView {
 	v := verificationView{VerificationFacts: f, Fields: []field{
@@ -249,14 +273,11 @@ func newVerification(f VerificationFacts) verificationView {
 		{"measurements", strconv.Itoa(f.Trials)},
 		{"failed", strconv.Itoa(f.Failed)},
 		{"machine time", formatSeconds(f.MachineSeconds)},
-		{"slower means by more than", FormatShare(f.Tolerance)},
-		{"probability of a false alarm", "at most " + FormatShare(f.Alpha)},
+		{"slower means by more than", FormatShare(f.Rules.Tolerance)},
+		{"probability of a false alarm", "at most " + FormatShare(f.Rules.Alpha)},
 	}}
 	for _, c := range f.Collectives {
-		v.Collectives = append(v.Collectives, verifiedView{
-			VerifiedCollective: c, Speedup: c.Speedup.text(), Unchanged: c.Unchanged.text(), Reverted: revertedText(c), Obedience: obedienceText(c),
-			Ratios: slices.ContainsFunc(f.Points, func(p VerifiedPoint) bool { return p.Collective == c.Collective && p.Ratio != nil }),
-		})
+		v.Collectives = append(v.Collectives, newVerified(f, c))
 	}
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/testutil"
 )
@@ -132,7 +133,7 @@ func hostileFacts() Facts {
 	p.HPO[0].State, p.HPO[0].Params = hostile, []Param{{hostile, hostile}}
 	p.Forest = []Param{{hostile, hostile}}
 	v := &f.Verification[0]
-	v.Library, v.Collectives[0].Collective, v.Reverted[0].Error, v.Obedience[1].Note = hostile, hostile, hostile, hostile
+	v.Library, v.Collectives[0].Collective, v.Reverted[0].Error, v.ForcingChecks[1].Note = hostile, hostile, hostile, hostile
 	f.Excluded[0].Error, f.Environments[0].MPIVersion, f.Environments[0].Nodes = hostile, hostile, []string{hostile}
 	return f
 }
@@ -165,7 +166,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 		{
 			name: "one of everything, all zero",
 			facts: Facts{Problems: []ProblemFacts{{
-				Curve: []CurvePoint{{}}, Scores: []Score{{}, {Name: "default"}}, Cells: []Cell{{}}, HPO: []HPOTrial{{}},
+				Curve: []activelearn.Evaluation{{}}, Scores: []Score{{}, {Name: "default"}}, Cells: []Cell{{}}, HPO: []HPOTrial{{}},
 				Algorithms: []AlgorithmFacts{{Parity: []Parity{{}}}},
 			}}},
 			want: []string{"<svg"},
@@ -173,7 +174,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 		{
 			name: "equal values",
 			facts: Facts{Problems: []ProblemFacts{{
-				Curve: []CurvePoint{{MachineSeconds: 5, Slowdown: 1}, {MachineSeconds: 5, Slowdown: 1}},
+				Curve: []activelearn.Evaluation{{MachineSeconds: 5, Slowdown: 1}, {MachineSeconds: 5, Slowdown: 1}},
 				Cells: []Cell{{Nodes: 1, PPN: 1, Algorithm: "ring"}, {Nodes: 2, PPN: 2}},
 			}}},
 			want: []string{"A ring", "1x1         A"},
@@ -181,7 +182,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 		{
 			name: "extreme values",
 			facts: Facts{Problems: []ProblemFacts{{
-				Curve: []CurvePoint{{MachineSeconds: 1e-9, Slowdown: 1e12, R2: -1e9}, {MachineSeconds: 1e9, Slowdown: 0.2}},
+				Curve: []activelearn.Evaluation{{MachineSeconds: 1e-9, Slowdown: 1e12, R2: -1e9}, {MachineSeconds: 1e9, Slowdown: 0.2}},
 			}}},
 			want: []string{"<svg"},
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tutti/internal/testutil"
+	"tutti/verify"
 )
 
 func TestGolden(t *testing.T) {
@@ -148,7 +149,7 @@ func TestLiveText(t *testing.T) {
 	var got bytes.Buffer
 	for _, write := range []func(io.Writer, Facts) error{WriteVerification, WriteMachineTime} {
 		testutil.NoError(t, write(&got, liveFacts()))
-		if err := write(io.Discard, Facts{Verification: []VerificationFacts{{Tolerance: math.NaN()}}}); err == nil || !strings.Contains(err.Error(), "verification[0].tolerance") {
+		if err := write(io.Discard, Facts{Verification: []VerificationFacts{{Result: verify.Result{MachineSeconds: math.NaN()}}}}); err == nil || !strings.Contains(err.Error(), "verification[0].machine_seconds") {
 			t.Errorf("error %v", err)
 		}
 	}

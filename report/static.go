@@ -19,7 +19,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/metrics"
 )
 
 // selectionText is the selection of a problem as text, which is shown without JavaScript.
@@ -117,16 +119,16 @@ const (
 func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	byDefault := scoreOf(p, "default")
 	if byDefault == nil {
-		byDefault = &Score{Slowdown: math.NaN(), Mistakes: math.NaN()}
+		byDefault = &Score{Summary: metrics.Summary{Slowdown: math.NaN(), Mistakes: math.NaN()}}
 	}
 	slowdown, err := convergencePlot("average slowdown", p.Curve, leastSlowdown,
-		func(e CurvePoint) float64 { return e.Slowdown - 1 }, c.Slowdown-1, byDefault.Slowdown-1,
+		func(e activelearn.Evaluation) float64 { return e.Slowdown - 1 }, c.Slowdown-1, byDefault.Slowdown-1,
 		func(v float64) string { return trimmed(1+v, 3) })
 	if err != nil {
 		return nil, err
 	}
 	mistakes, err := convergencePlot("mistakes", p.Curve, leastMistakes,
-		func(e CurvePoint) float64 { return e.Mistakes }, c.Mistakes, byDefault.Mistakes, FormatShare)
+		func(e activelearn.Evaluation) float64 { return e.Mistakes }, c.Mistakes, byDefault.Mistakes, FormatShare)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 
 // convergencePlot draws one quantity of the evaluations; the function figure returns it. If wanted and
 // byDefault are positive, it adds horizontal lines there. The function write formats a value.
-func convergencePlot(title string, curve []CurvePoint, least float64, figure func(CurvePoint) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
+func convergencePlot(title string, curve []activelearn.Evaluation, least float64, figure func(activelearn.Evaluation) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"
 	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {

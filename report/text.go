@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"tutti/metrics"
+	"tutti/verify"
 )
 
 // scoreOf returns a copy of the score with the given name, or nil if there is none.
@@ -184,7 +185,8 @@ func WriteVerification(w io.Writer, f Facts) error {
 	t := NewTable([]any{"library", "collective", "changed", "speed-up [95 %]", "unchanged [95 %]", "reverted", "slower", "obedience"}, 3, 4, 5, 6, 7)
 	for _, v := range f.Verification {
 		for _, c := range v.Collectives {
-			t.AppendRow(table.Row{v.Library, c.Collective, fmt.Sprintf("%d of %d", c.Changed, c.Points), c.Speedup.text(), c.Unchanged.text(), revertedText(c), c.Slower, obedienceText(c)})
+			view := newVerified(v, c)
+			t.AppendRow(table.Row{v.Library, c.Collective, fmt.Sprintf("%d of %d", c.ChangedPoints, c.Points), view.Speedup, view.Unchanged, view.Reverted, view.Slower, view.Obedience})
 		}
 	}
 	return writeTable(w, t)
@@ -245,26 +247,12 @@ func writeTable(w io.Writer, t table.Writer) error {
 	return nil
 }
 
-// text formats the value, followed by its interval.
-func (r *Range) text() string {
-	if r == nil {
+// rangeText formats a value, followed by its interval.
+func rangeText(i verify.Interval) string {
+	if i == (verify.Interval{}) {
 		return absent
 	}
-	return formatInterval(FormatSlowdown(r.Value), FormatSlowdown(r.Low), FormatSlowdown(r.High))
-}
-
-func revertedText(c VerifiedCollective) string {
-	if c.AllReverted {
-		return fmt.Sprintf("all (%d points)", c.Reverted)
-	}
-	return fmt.Sprint(c.Reverted)
-}
-
-func obedienceText(c VerifiedCollective) string {
-	if len(c.Obedience) == 0 {
-		return absent
-	}
-	return strings.Join(c.Obedience, ", ")
+	return formatInterval(FormatSlowdown(i.Value), FormatSlowdown(i.Low), FormatSlowdown(i.High))
 }
 
 // machineTimeView is one row of the table that shows node time by phase.

@@ -11,19 +11,20 @@ import (
 
 // Result is the result of the last session of a library's verification.
 type Result struct {
-	Library             string
-	Rules               Rules
-	Sessions            int // 0 if nothing was verified
-	Passes              int
-	Ended               bool // false while it runs and after an interruption
-	Trials, Failed      int
-	MachineSeconds      float64
-	Points              []PointResult      // last measurements of each test point, sorted by point
-	Collectives         []CollectiveResult // sorted by name
-	Reverted            []Finding          // findings of all passes, in their order
-	RevertedCollectives []coll.Collective  // sorted by name
-	Slower              []Finding          // points still slower although their collective was reverted
-	ForcingChecks       []ForcingCheck     // results of the last checks; nil if there were none
+	Library             string             `json:"library"`
+	Rules               Rules              `json:"rules"`
+	Sessions            int                `json:"sessions"` // 0 if nothing was verified
+	Passes              int                `json:"passes"`
+	Ended               bool               `json:"ended"` // false while it runs and after an interruption
+	Trials              int                `json:"trials"`
+	Failed              int                `json:"failed"`
+	MachineSeconds      float64            `json:"machine_seconds"`
+	Points              []PointResult      `json:"points"`                         // last measurements of each test point, sorted by point
+	Collectives         []CollectiveResult `json:"collectives"`                    // sorted by name
+	Reverted            []Finding          `json:"reverted"`                       // findings of all passes, in their order
+	RevertedCollectives []coll.Collective  `json:"reverted_collectives,omitempty"` // sorted by name
+	Slower              []Finding          `json:"slower"`                         // points still slower although their collective was reverted
+	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 }
 
 // Proved reports whether the session has ended, no tested point is slower in the end and none is unmeasured.
@@ -56,25 +57,25 @@ func (r Result) Untrusted() []CollectiveResult {
 // screening selects slow points.
 type PointResult struct {
 	TestPoint
-	Ratio       Interval
-	Blocks      int    // blocks that have both times
-	TunedFailed int    // blocks in which only the tuned library failed
-	OtherFailed int    // blocks in which the default failed
-	Unusable    string // why a block has a time that cannot be used, "" for none
-	Reverted    bool
+	Ratio       Interval `json:"ratio"`
+	Blocks      int      `json:"blocks"`             // blocks that have both times
+	TunedFailed int      `json:"tuned_failed"`       // blocks in which only the tuned library failed
+	OtherFailed int      `json:"default_failed"`     // blocks in which the default failed
+	Unusable    string   `json:"unusable,omitempty"` // why a block has a time that cannot be used, "" for none
+	Reverted    bool     `json:"reverted"`
 }
 
 // CollectiveResult is the speed-up of a collective: the geometric mean over points of the default time
 // divided by the tuned time.
 type CollectiveResult struct {
-	Collective     coll.Collective
-	Points         int      // tested points
-	ChangedPoints  int      // tested points with both times where the file selects an algorithm
-	Speedup        Interval // over the changed points, by bootstrap over blocks; zero without such points
-	Controls       int
-	ControlSpeedup Interval // over the points left to the library: 1, except for noise and for effects of the settings themselves
-	Reverted       int
-	RevertedWhole  bool // the whole collective was reverted
+	Collective     coll.Collective `json:"collective"`
+	Points         int             `json:"points"`  // tested points
+	ChangedPoints  int             `json:"changed"` // tested points with both times where the file selects an algorithm
+	Speedup        Interval        `json:"speedup"` // over the changed points, by bootstrap over blocks; zero without such points
+	Controls       int             `json:"controls"`
+	ControlSpeedup Interval        `json:"unchanged"` // over the points left to the library: 1, except for noise and for effects of the settings themselves
+	Reverted       int             `json:"reverted"`
+	RevertedWhole  bool            `json:"all_reverted"` // the whole collective was reverted
 }
 
 // bootstrapResamples is the number of bootstrap resamples. Other intervals of a report use the same number.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -93,11 +94,20 @@ func (r Rules) confirmationBlocks(pass, suspects int, deviation float64) int {
 	return max(able, int(math.Ceil(min(wanted, 2*float64(r.MaxBlocks)))))
 }
 
-// Interval is a value with its 95 % confidence interval.
+// Interval is a value with its 95 % confidence interval. The zero interval is unknown, null in JSON.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if i == (Interval{}) {
+		return []byte("null"), nil
+	}
+	type plain Interval // without this method
+	return json.Marshal(plain(i))
 }
 
 // medianOf returns the median of one or more values with its confidence interval. With n < 6 values the

@@ -13,6 +13,7 @@ import (
 	"tutti/report"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
+	"tutti/verify"
 )
 
 const (
@@ -157,7 +158,7 @@ func changeOf(name string, changes []change, covariance *mat.SymDense, groups in
 	residuals.AddScaledVec(shifts, -shift, ones)
 	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
 	halfWidth := z * birgeRatio(&root, &residuals) / math.Sqrt(precision)
-	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-halfWidth), High: math.Pow(10, shift+halfWidth)}
+	f.Factor = verify.Interval{Value: math.Pow(10, shift), Low: math.Pow(10, shift-halfWidth), High: math.Pow(10, shift+halfWidth)}
 	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
 	return f
 }
@@ -180,7 +181,7 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 func changedSeparately(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
-		if a.Factor != nil {
+		if a.Factor != (verify.Interval{}) {
 			factors = append(factors, a.Factor.Value)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/report"
+	"tutti/verify"
 )
 
 // noisy returns measurements of the synthetic machine with 2 % noise. The time of each candidate is
@@ -120,7 +121,7 @@ func TestCompareWithoutMeasurements(t *testing.T) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	for _, a := range f.Algorithms {
-		if a.Factor != nil || a.Measured != 0 || a.Changed {
+		if a.Factor != (verify.Interval{}) || a.Measured != 0 || a.Changed {
 			t.Errorf("%+v", a)
 		}
 	}

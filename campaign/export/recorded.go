@@ -28,9 +28,9 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 			return err
 		}
 		if res.Sessions > 0 {
-			v := verificationFacts(res)
-			v.OtherPlacements = otherPlacements(placementOf(f, lib), state.Verification(lib))
-			f.Verification = append(f.Verification, v)
+			f.Verification = append(f.Verification, report.VerificationFacts{
+				Result: res, OtherPlacements: otherPlacements(placementOf(f, lib), state.Verification(lib)),
+			})
 		}
 	}
 	for i := range f.Problems {
@@ -156,10 +156,7 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 				if failed[t.Candidate]++; failed[t.Candidate] != attempts {
 					continue
 				}
-				out = append(out, report.ExcludedFacts{
-					Library: p.Library, Collective: string(t.Collective), Nodes: t.Nodes, PPN: t.PPN, MsgBytes: t.MsgBytes,
-					Algorithm: t.Algorithm.String(), Attempts: attempts, Phase: t.Phase, Error: t.Error,
-				})
+				out = append(out, report.ExcludedFacts{Library: p.Library, Candidate: t.Candidate, Attempts: attempts, Phase: t.Phase, Error: t.Error})
 			}
 		}
 	}
@@ -167,66 +164,6 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
 	})
 	return out
-}
-
-// verificationFacts converts the result of a verification to facts of the report.
-func verificationFacts(r verify.Result) report.VerificationFacts {
-	f := report.VerificationFacts{
-		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,
-		Passes: r.Passes, Trials: r.Trials, Failed: r.Failed, MachineSeconds: r.MachineSeconds,
-		Reverted: slowerPoints(r.Reverted), Slower: slowerPoints(r.Slower),
-	}
-	for _, c := range r.Collectives {
-		v := report.VerifiedCollective{
-			Collective: string(c.Collective), Points: c.Points, Changed: c.ChangedPoints,
-			Speedup: rangeOf(c.Speedup), Unchanged: rangeOf(c.ControlSpeedup), Reverted: c.Reverted, AllReverted: c.RevertedWhole,
-		}
-		for _, s := range r.Slower {
-			if s.Collective == c.Collective {
-				v.Slower++
-			}
-		}
-		for _, s := range r.ForcingChecks {
-			if state := string(s.State); s.Collective == c.Collective && !slices.Contains(v.Obedience, state) {
-				v.Obedience = append(v.Obedience, state)
-			}
-		}
-		slices.Sort(v.Obedience)
-		f.Collectives = append(f.Collectives, v)
-	}
-	for _, p := range r.Points {
-		f.Points = append(f.Points, report.VerifiedPoint{
-			Collective: string(p.Collective), Nodes: p.Nodes, PPN: p.PPN, MsgBytes: p.MsgBytes,
-			Choice: p.Choice.String(), Why: string(p.Kind), Blocks: p.Blocks, Failed: p.TunedFailed + p.OtherFailed,
-			Ratio: rangeOf(p.Ratio), Reverted: p.Reverted,
-		})
-	}
-	for _, s := range r.ForcingChecks {
-		f.Obedience = append(f.Obedience, report.ObedienceFacts{
-			Collective: string(s.Collective), Nodes: s.Nodes, PPN: s.PPN, MsgBytes: s.MsgBytes,
-			Choice: s.Choice.String(), State: string(s.State), Note: s.Note,
-		})
-	}
-	return f
-}
-
-func slowerPoints(findings []verify.Finding) []report.SlowerPoint {
-	var out []report.SlowerPoint
-	for _, f := range findings {
-		out = append(out, report.SlowerPoint{
-			Collective: string(f.Collective), Nodes: f.Nodes, PPN: f.PPN, MsgBytes: f.MsgBytes,
-			Choice: f.Choice.String(), Reason: string(f.Reason), Ratio: rangeOf(f.Ratio), P: f.P, Blocks: f.Blocks, Error: f.Error,
-		})
-	}
-	return out
-}
-
-// rangeOf converts an interval for the report. It returns nil if the interval is unknown.
-func rangeOf(i verify.Interval) *report.Range {
-	if i == (verify.Interval{}) {
-		return nil
-	}
-	return &report.Range{Value: i.Value, Low: i.Low, High: i.High}
 }
 
 // topReasons is how many reasons the report shows for a round. It shows those with the greatest gains.
@@ -253,17 +190,9 @@ func reasonsOfRound(r *journal.Round) report.RoundReasons {
 		if why == (activelearn.Reason{}) {
 			continue // a retry
 		}
-		c := r.Batch[i]
-		reason := report.Reason{
-			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
-			ExpectedLoss: why.Uncertainty, Gain: why.Gain, Seconds: why.Seconds, Audit: why.Audit, Outlier: why.Outlier,
-		}
-		if why.Rival.Name != "" {
-			reason.Rival = why.Rival.String()
-		}
 		out.Gain += why.Gain
 		out.Seconds += why.Seconds
-		out.Top = append(out.Top, reason)
+		out.Top = append(out.Top, report.Reason{Candidate: r.Batch[i], Reason: why})
 	}
 	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Gain, a.Gain) })
 	out.Top = out.Top[:min(len(out.Top), topReasons)]

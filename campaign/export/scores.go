@@ -9,6 +9,7 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/report"
+	"tutti/surrogate/learner"
 )
 
 // scores returns the scores of the tuned selection and of the default, both at the same points. They are
@@ -71,8 +72,8 @@ func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 	}
 	e := res.Evaluations[n-1]
 	tuned := report.Score{
-		Name: "tuned", Source: string(e.Source), Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownHigh: e.SlowdownUpper, Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
+		Name: "tuned", Source: string(e.Source), SlowdownHigh: e.SlowdownUpper, MistakesHigh: e.MistakesUpper,
+		Summary: metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown},
 	}
 	if e.SlowdownUpper > 0 {
 		tuned.SlowdownLow = 1 // only upper ends are estimated
@@ -81,10 +82,7 @@ func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 	if err != nil || !ok {
 		return []report.Score{tuned}, err
 	}
-	return []report.Score{tuned, {
-		Name: "default", Source: string(e.Source), Points: sum.Points,
-		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
-	}}, nil
+	return []report.Score{tuned, {Name: "default", Source: string(e.Source), Summary: sum}}, nil
 }
 
 // bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % has 25 of them.
@@ -105,10 +103,7 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 	if err != nil {
 		return report.Score{}, err
 	}
-	s := report.Score{
-		Name: w.name, Source: "recorded", Points: sum.Points,
-		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
-	}
+	s := report.Score{Name: w.name, Source: "recorded", Summary: sum}
 	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
 		return s, err
 	}
@@ -150,15 +145,11 @@ func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pi
 	return i.Low, i.High, err
 }
 
-func curveOf(evaluations []activelearn.Evaluation) []report.CurvePoint {
-	out := make([]report.CurvePoint, len(evaluations))
-	for i, e := range evaluations {
-		out[i] = report.CurvePoint{
-			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare, CandidateShare: e.CandidateShare,
-			MachineSeconds: e.MachineSeconds, Source: string(e.Source), R2: e.R2, Slowdown: e.Slowdown,
-			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
-		}
+// curveOf returns the evaluations without the scores, which only a resumed campaign needs.
+func curveOf(evaluations []activelearn.Evaluation) []activelearn.Evaluation {
+	out := slices.Clone(evaluations)
+	for i := range out {
+		out[i].Scores = learner.Scores{}
 	}
 	return out
 }

@@ -473,20 +473,20 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 		t.Errorf("not proved without a reason:\n%s", output)
 	}
 	f := reportOf(t, filepath.Join(dir, "out"))
-	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].Obedience) == 0 {
+	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].ForcingChecks) == 0 {
 		t.Fatalf("verified: %+v\n%s", f.Verification, output)
 	}
 	obeyed := 0
-	for _, o := range f.Verification[0].Obedience {
+	for _, o := range f.Verification[0].ForcingChecks {
 		switch o.State {
-		case string(verify.Ignored):
+		case verify.Ignored:
 			t.Errorf("%s %dx%d: %s", o.Collective, o.Nodes, o.PPN, o.Note)
-		case string(verify.Obeyed):
+		case verify.Obeyed:
 			obeyed++
 		}
 	}
 	if obeyed == 0 {
-		t.Errorf("no file is proved to be obeyed: %+v", f.Verification[0].Obedience)
+		t.Errorf("no file is proved to be obeyed: %+v", f.Verification[0].ForcingChecks)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestExcludedInTheReport(t *testing.T) {
 		t.Errorf("%d candidates excluded, %d warnings of them", len(f.Excluded), warned)
 	}
 	for _, e := range f.Excluded {
-		if e.Attempts != 2 || e.Phase != "run" || e.Error != "simulated failure" || e.Algorithm == "" || e.Nodes < 1 {
+		if e.Attempts != 2 || e.Phase != "run" || e.Error != "simulated failure" || e.Algorithm.Name == "" || e.Nodes < 1 {
 			t.Errorf("excluded: %+v", e)
 		}
 	}

@@ -356,12 +356,12 @@ func printVerification(a *app, f report.Facts, dir string) error {
 	}
 	for _, lib := range f.Verification {
 		var open []string
-		for _, o := range lib.Obedience {
+		for _, o := range lib.ForcingChecks {
 			line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", lib.Library, o.Collective, o.Nodes, o.PPN, o.Note)
-			if o.State == string(verify.NotChecked) {
+			if o.State == verify.NotChecked {
 				line = fmt.Sprintf("%s: not checked whether the files are obeyed: %s; then verify again with --restart", lib.Library, o.Note)
 			}
-			if (o.State == string(verify.Ignored) || o.State == string(verify.NotChecked)) && !slices.Contains(open, line) {
+			if (o.State == verify.Ignored || o.State == verify.NotChecked) && !slices.Contains(open, line) {
 				open = append(open, line)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tutti/internal/testutil"
+	"tutti/metrics"
 	"tutti/report"
 )
 
@@ -30,7 +31,7 @@ func TestConstants(t *testing.T) {
 	}
 	facts := func(seconds, mistakes float64) report.Facts {
 		return report.Facts{Criteria: report.Criteria{Slowdown: 1.03, Mistakes: 0.05}, Problems: []report.ProblemFacts{
-			{Stop: "converged", MachineSeconds: seconds, Scores: []report.Score{{Slowdown: 1.01, Mistakes: mistakes}}}}}
+			{Stop: "converged", MachineSeconds: seconds, Scores: []report.Score{{Summary: metrics.Summary{Slowdown: 1.01, Mistakes: mistakes}}}}}}
 	}
 	all[0].Halved, all[0].Doubled = compareFacts(facts(1, 0), facts(1, 0)), compareFacts(facts(1, 0), facts(1.05, 0.01))
 	all[1].Halved, all[1].Doubled = compareFacts(facts(1, 0), facts(2, 0)), compareFacts(facts(1, 0), facts(1, 0.2))

@@ -19,6 +19,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/internal/testutil"
+	"tutti/metrics"
 	"tutti/preprocess"
 )
 
@@ -122,7 +123,7 @@ func TestFieldNames(t *testing.T) {
 	}{
 		{o, "accuracy at candidates collective converged curve data launch machine_seconds machine_share mistakes noise " +
 			"point_share points rounds seed slowdown stop strategy wall_seconds"},
-		{o.At[0], "accuracy machine_seconds machine_share mistakes p95_slowdown r2 share slowdown worst_slowdown"},
+		{o.At[0], "accuracy machine_seconds machine_share mistakes p95_slowdown points r2 share slowdown worst_slowdown"},
 		{o.Curve[0], "accuracy machine_seconds machine_share mistakes point_share round slowdown"},
 	} {
 		text := testutil.Must(json.Marshal(tc.v))(t)
@@ -413,7 +414,7 @@ func fixedOutcomes() []lab.Outcome {
 			MachineSeconds: 100 + x, MachineShare: 0.2 + x/10, PointShare: 0.25 + x/10, Slowdown: 1.02, Mistakes: 0.04,
 		}
 		for _, s := range lab.Shares {
-			out[i].At = append(out[i].At, lab.Mark{Share: s, Quality: lab.Quality{Slowdown: 1 + (1-s)/10, Mistakes: (1 - s) / 4}})
+			out[i].At = append(out[i].At, lab.Mark{Share: s, Quality: lab.Quality{Summary: metrics.Summary{Slowdown: 1 + (1-s)/10, Mistakes: (1 - s) / 4}}})
 		}
 	}
 	return out

@@ -23,12 +23,8 @@ var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
 // Quality contains the metrics of a selection over all points of a set. The selection is compared with the
 // truth.
 type Quality struct {
-	Slowdown float64  `json:"slowdown"` // mean
-	Accuracy float64  `json:"accuracy"`
-	Mistakes float64  `json:"mistakes"`
-	R2       *float64 `json:"r2"` // null when the targets do not vary
-	P95      float64  `json:"p95_slowdown"`
-	Worst    float64  `json:"worst_slowdown"`
+	metrics.Summary
+	R2 *float64 `json:"r2"` // null when the targets do not vary
 }
 
 // Mark is the quality of a model that learns from a share of the candidates. The training set has at least
@@ -340,7 +336,7 @@ func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, e
 	if err != nil {
 		return Quality{}, err
 	}
-	q := Quality{Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst}
+	q := Quality{Summary: sum}
 	if r2, err := compared.R2(coll.Algorithm{}); err == nil {
 		q.R2 = &r2
 	}

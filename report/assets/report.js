@@ -172,7 +172,7 @@ const candidateText = (r) => `${r.algorithm} at ${r.nodes}x${r.ppn}, ${bytes(r.m
 export function reasonText(r) {
   if (r.outlier) return 'outlier, measured again';
   if (r.audit) return 'audit';
-  return `${r.rival ? `against ${r.rival}, ` : ''}expected loss ${twoDigits(r.expected_loss)}, expected gain ${twoDigits(r.gain)}`;
+  return `${r.rival ? `against ${r.rival}, ` : ''}expected loss ${twoDigits(r.uncertainty)}, expected gain ${twoDigits(r.gain)}`;
 }
 
 function reasonNodes(rounds) {
