@@ -239,11 +239,11 @@ function ratiosChart(v, collective) {
   const chart = scatterChart({
     title: `${v.library} ${collective}`, label: `Ratios of tuned to default times of ${v.library} ${collective}, sorted`,
     x: { title: 'points, sorted', write: (x) => (Number.isInteger(x) ? String(x) : ''), values: [1, points.length] },
-    y: { title: 'time, tuned / default', write, log: true, values: [1, 1 + v.tolerance, ...points.flatMap((p) => [p.ratio.low, p.ratio.high])],
+    y: { title: 'time, tuned / default', write, log: true, values: [1, 1 + v.rules.tolerance, ...points.flatMap((p) => [p.ratio.low, p.ratio.high])],
       ticks: [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100] },
   }, points.map((p, i) => ({
     x: i + 1, y: p.ratio.value, low: p.ratio.low, high: p.ratio.high, shape: p.reverted ? 'cross' : p.choice === libraryDefault ? 'hollow' : 'filled',
-  })), null, [{ y: 1, text: 'default', right: true }, { y: 1 + v.tolerance, text: `${percent(v.tolerance)} slower` }]);
+  })), null, [{ y: 1, text: 'default', right: true }, { y: 1 + v.rules.tolerance, text: `${percent(v.tolerance)} slower` }]);
   return el('div', { class: 'charts' }, chart.node);
 }
 
