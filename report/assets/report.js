@@ -243,7 +243,7 @@ function ratiosChart(v, collective) {
       ticks: [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100] },
   }, points.map((p, i) => ({
     x: i + 1, y: p.ratio.value, low: p.ratio.low, high: p.ratio.high, shape: p.reverted ? 'cross' : p.choice === libraryDefault ? 'hollow' : 'filled',
-  })), null, [{ y: 1, text: 'default', right: true }, { y: 1 + v.rules.tolerance, text: `${percent(v.tolerance)} slower` }]);
+  })), null, [{ y: 1, text: 'default', right: true }, { y: 1 + v.rules.tolerance, text: `${percent(v.rules.tolerance)} slower` }]);
   return el('div', { class: 'charts' }, chart.node);
 }
 
