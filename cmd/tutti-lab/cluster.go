@@ -77,11 +77,10 @@ func (a *app) printHeights(path, format string) error {
 	if err != nil {
 		return err
 	}
-	d, err := clustering.Agglomerate(m, discover.Average)
-	if err != nil {
+	if err := m.CheckComplete(); err != nil {
 		return err
 	}
-	heights := clustering.Heights(d)
+	heights := clustering.Heights(clustering.Agglomerate(m, discover.Average))
 	if format == "json" {
 		return json.NewEncoder(a.stdout).Encode(heights)
 	}

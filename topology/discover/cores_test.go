@@ -80,8 +80,8 @@ func TestCores(t *testing.T) {
 	withCount, withoutCount, all := 0, 0, 0
 	for _, k := range known {
 		m := cores(t, k.file)
-		rows := testutil.Must(discover.Profile(m))(t)
-		tree := testutil.Must(clustering.Agglomerate(rows, discover.Ward))(t)
+		rows := discover.Profile(m)
+		tree := clustering.Agglomerate(rows, discover.Ward)
 		found := testutil.Must(discover.FindLevelsUnconfirmed(m))(t)
 		for name, group := range k.levels {
 			truth := make(discover.Labels, m.Len())
@@ -89,7 +89,7 @@ func TestCores(t *testing.T) {
 				truth[i] = group(i)
 			}
 			all++
-			if accuracy(t, tree.Cut(truth.Groups()), truth) == 1 {
+			if clustering.Accuracy(tree.Cut(truth.Groups()), truth) == 1 {
 				withCount++
 			} else {
 				t.Logf("%s: %s is another division", k.file, name)
@@ -111,7 +111,7 @@ func TestCores(t *testing.T) {
 func holds(t testing.TB, found []discover.Level, truth discover.Labels) bool {
 	t.Helper()
 	for _, l := range found {
-		if accuracy(t, l.Labels, truth) == 1 {
+		if clustering.Accuracy(l.Labels, truth) == 1 {
 			return true
 		}
 	}

@@ -45,22 +45,17 @@ func logs(m Matrix, unit float64) logTable {
 // a few delayed messages would dominate the difference between two rows.
 const Clip = 0.97
 
-// Profile returns the distances between the profiles of members. A profile is a member's row
+// Profile returns the distances between the profiles of members of a complete matrix. A profile is a member's row
 // of logarithms of distances.
 //
 // The distance between two profiles is their root mean square difference, without the columns of the two
 // members. Distances are limited to the Clip quantile. Members of one group have similar profiles, and
 // averaging over a row reduces the noise. Profile takes O(n³) time.
 //
-// The error matches ErrMatrix if a pair is missing.
-//
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5
 // and 3.6, with logarithms.
-func Profile(m Matrix) (Matrix, error) {
-	if err := m.CheckComplete(); err != nil {
-		return Matrix{}, err
-	}
-	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), allMembers(m.n))}, nil
+func Profile(m Matrix) Matrix {
+	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), allMembers(m.n))}
 }
 
 func allMembers(n int) []int {

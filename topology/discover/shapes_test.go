@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tutti/internal/lab/clustering"
-	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -114,10 +113,10 @@ func TestRanks512(t *testing.T) {
 	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
 	for seed := range seeds(3) {
 		a, b, truth := draw(t, m, clustering.DefaultNoise(0.1), seed)
-		rows := testutil.Must(discover.Profile(mean(t, a, b)))(t)
-		tree := testutil.Must(clustering.Agglomerate(rows, discover.Ward))(t)
+		rows := discover.Profile(mean(t, a, b))
+		tree := clustering.Agglomerate(rows, discover.Ward)
 		for level, labels := range truth {
-			if share := accuracy(t, tree.Cut(labels.Groups()), labels); share < 1 {
+			if share := clustering.Accuracy(tree.Cut(labels.Groups()), labels); share < 1 {
 				t.Errorf("seed %d: level %d of %d groups: accuracy %g", seed, level, labels.Groups(), share)
 			}
 		}

@@ -2,8 +2,9 @@
 //
 // A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
 // methods divide the members into groups. KMedoids, Spectral and Agglomerate get the number of
-// groups. Components, DBSCAN, HDBSCAN and SSSTree get a parameter, for which Search finds the
-// value with the best Accuracy. Compare runs all methods on the machines of the source below.
+// groups. Components, DBSCAN, HDBSCAN and SSSTree get the parameter with the best Accuracy.
+// Compare runs all methods on the machines of the source below. Matrices must be complete: see
+// discover.Matrix.CheckComplete.
 //
 // The times of pairs come from round trips or from the PLogP model. Gap and Readings measure the
 // model's parameters. Distances and Profiles make a matrix from the parameters of all pairs.
@@ -24,106 +25,82 @@ import (
 // division. The method gets the true number of groups, or the parameter value with the best accuracy.
 type Method struct {
 	Name     string
-	Accuracy func(m discover.Matrix, truth discover.Labels) (float64, error)
+	Accuracy func(m discover.Matrix, truth discover.Labels) float64
 }
 
 // Methods returns the methods that Compare runs.
 func Methods() []Method {
 	return []Method{
-		{"k-medoids", withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
-			d, err := KMedoids(m, k)
-			return d.Labels, err
+		{"k-medoids", withGroups(func(m discover.Matrix, k int) discover.Labels {
+			labels, _ := KMedoids(m, k)
+			return labels
 		})},
 		{"average", cutOf(discover.Average, false)},
 		{"complete", cutOf(discover.Complete, false)},
 		{"single", cutOf(discover.Single, false)},
 		{"ward on profiles", cutOf(discover.Ward, true)},
-		{"spectral", withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
-			labels, _, err := Spectral(m, k)
-			return labels, err
+		{"spectral", withGroups(func(m discover.Matrix, k int) discover.Labels {
+			labels, _ := Spectral(m, k)
+			return labels
 		})},
 		{"components", withThreshold(Components)},
-		{"DBSCAN", withThreshold(func(m discover.Matrix, x float64) (discover.Labels, error) { return DBSCAN(m, x, 2) })},
-		{"SSSTree", func(m discover.Matrix, truth discover.Labels) (float64, error) {
-			return bestAccuracy(0, 5, Points, truth, func(x float64) ([]discover.Labels, error) { return SSSTree(m, x) })
+		{"DBSCAN", withThreshold(func(m discover.Matrix, x float64) discover.Labels { return DBSCAN(m, x, 2) })},
+		{"SSSTree", func(m discover.Matrix, truth discover.Labels) float64 {
+			return bestAccuracy(0, 5, points, truth, func(x float64) []discover.Labels { return SSSTree(m, x) })
 		}},
-		{"HDBSCAN", func(m discover.Matrix, truth discover.Labels) (float64, error) {
+		{"HDBSCAN", func(m discover.Matrix, truth discover.Labels) float64 {
 			most := m.Len() / 2
-			return bestAccuracy(1, float64(1+most), min(Points, most), truth, func(x float64) ([]discover.Labels, error) {
-				mass, err := HDBSCAN(m, int(x), Mass)
-				if err != nil {
-					return nil, err
-				}
-				leaves, err := HDBSCAN(m, int(x), Leaves)
-				return []discover.Labels{mass, leaves}, err
+			return bestAccuracy(1, float64(1+most), min(points, most), truth, func(x float64) []discover.Labels {
+				return []discover.Labels{HDBSCAN(m, int(x), Mass), HDBSCAN(m, int(x), Leaves)}
 			})
 		}},
 	}
 }
 
 // withGroups returns the Accuracy function of a method that gets the true number of groups.
-func withGroups(divide func(m discover.Matrix, k int) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
-	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
-		labels, err := divide(m, truth.Groups())
-		if err != nil {
-			return 0, err
-		}
-		return Accuracy(labels, truth)
+func withGroups(divide func(m discover.Matrix, k int) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
+	return func(m discover.Matrix, truth discover.Labels) float64 {
+		return Accuracy(divide(m, truth.Groups()), truth)
 	}
 }
 
 // cutOf returns the Accuracy function of agglomerative clustering. Its input is a matrix or, if profile is
 // true, the profile of the matrix. It cuts the dendrogram into the true number of groups.
-func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) (float64, error) {
-	return withGroups(func(m discover.Matrix, k int) (discover.Labels, error) {
+func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) float64 {
+	return withGroups(func(m discover.Matrix, k int) discover.Labels {
 		if profile {
-			var err error
-			if m, err = discover.Profile(m); err != nil {
-				return nil, err
-			}
+			m = discover.Profile(m)
 		}
-		d, err := Agglomerate(m, by)
-		if err != nil {
-			return nil, err
-		}
-		return d.Cut(k), nil
+		return Agglomerate(m, by).Cut(k)
 	})
 }
 
 // withThreshold returns the Accuracy function of a method with a threshold. It tries thresholds between the
 // shortest and the longest distance and uses the best one.
-func withThreshold(divide func(m discover.Matrix, x float64) (discover.Labels, error)) func(discover.Matrix, discover.Labels) (float64, error) {
-	return func(m discover.Matrix, truth discover.Labels) (float64, error) {
-		low, high, err := Range(m)
-		if err != nil {
-			return 0, err
-		}
-		return bestAccuracy(low, high, Points, truth, func(x float64) ([]discover.Labels, error) {
-			labels, err := divide(m, x)
-			return []discover.Labels{labels}, err
-		})
+func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
+	return func(m discover.Matrix, truth discover.Labels) float64 {
+		low, high := distanceRange(m)
+		return bestAccuracy(low, high, points, truth, func(x float64) []discover.Labels { return []discover.Labels{divide(m, x)} })
 	}
 }
 
-// bestAccuracy returns the best accuracy over the values of a parameter. For each value, a method may
-// return several divisions, of which the best one counts.
-func bestAccuracy(low, high float64, points int, truth discover.Labels, divide func(x float64) ([]discover.Labels, error)) (float64, error) {
-	_, score, err := Search(low, high, points, func(x float64) (float64, error) {
-		all, err := divide(x)
-		if err != nil {
-			return 0, err
+// points is the number of values that are tried for a parameter.
+const points = 50
+
+// bestAccuracy returns the best accuracy over the values of a parameter, in equal steps. The first value is
+// one step above low, the last is high. For each value, a method may return several divisions, of which the
+// best one counts.
+//
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and equation
+// 3.10.
+func bestAccuracy(low, high float64, points int, truth discover.Labels, divide func(x float64) []discover.Labels) float64 {
+	best := 0.0
+	for i := range points {
+		for _, labels := range divide(low + (high-low)*float64(i+1)/float64(points)) {
+			best = max(best, Accuracy(labels, truth))
 		}
-		best := 0.0
-		for _, labels := range all {
-			share, err := Accuracy(labels, truth)
-			if err != nil {
-				return 0, err
-			}
-			best = max(best, share)
-		}
-		return best, nil
-	})
-	return score, err
+	}
+	return best
 }
 
 // Row is one line of a comparison.
@@ -162,28 +139,15 @@ func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, s
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				worst, err := worstAccuracy(method, in.matrix, truth)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %s: %w", machine.Name, method.Name, err)
+				worst := 1.0
+				for _, labels := range truth {
+					worst = min(worst, method.Accuracy(in.matrix, labels))
 				}
 				out = append(out, Row{machine.Name, machine.Members(), in.name, method.Name, worst})
 			}
 		}
 	}
 	return out, nil
-}
-
-// worstAccuracy returns the accuracy of a method at the level of the machine where it is lowest.
-func worstAccuracy(method Method, m discover.Matrix, truth []discover.Labels) (float64, error) {
-	worst := 1.0
-	for _, labels := range truth {
-		share, err := method.Accuracy(m, labels)
-		if err != nil {
-			return 0, err
-		}
-		worst = min(worst, share)
-	}
-	return worst, nil
 }
 
 // input is a named matrix.
@@ -211,19 +175,11 @@ func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uin
 			pairs[i] = append(pairs[i], p)
 		}
 	}
-	distances, err := Distances(pairs, plogpBytes)
-	if err != nil {
-		return nil, err
-	}
-	profiles, err := Profiles(pairs, plogpBytes)
-	if err != nil {
-		return nil, err
-	}
 	var out []input
 	for _, in := range []struct {
 		name string
 		rows [][]float64
-	}{{"PLogP distances", distances}, {"PLogP profiles", profiles}} {
+	}{{"PLogP distances", Distances(pairs, plogpBytes)}, {"PLogP profiles", Profiles(pairs, plogpBytes)}} {
 		m, err := discover.NewMatrix(in.rows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.name, err)

@@ -1,7 +1,6 @@
 package clustering
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,9 +10,7 @@ import (
 
 // Components divides the members into connected components. Two members are connected if their distance is
 // at most threshold seconds. It takes O(n²) time.
-//
-// It returns an error matching discover.ErrMatrix if a pair is missing.
-func Components(m discover.Matrix, threshold float64) (discover.Labels, error) {
+func Components(m discover.Matrix, threshold float64) discover.Labels {
 	return DBSCAN(m, threshold, 1)
 }
 
@@ -22,17 +19,8 @@ func Components(m discover.Matrix, threshold float64) (discover.Labels, error) {
 // through other cores, and of the members within eps of these cores. All other members are noise. A member
 // near cores of two groups belongs to the first group. It takes O(n²) time.
 //
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if minPoints is
-// below 1.
-//
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
-func DBSCAN(m discover.Matrix, eps float64, minPoints int) (discover.Labels, error) {
-	if err := m.CheckComplete(); err != nil {
-		return nil, err
-	}
-	if minPoints < 1 {
-		return nil, fmt.Errorf("%d points: want 1 or more", minPoints)
-	}
+func DBSCAN(m discover.Matrix, eps float64, minPoints int) discover.Labels {
 	near := make([][]int, m.Len())
 	for i := range near {
 		for j, x := range m.Row(i) {
@@ -62,7 +50,7 @@ func DBSCAN(m discover.Matrix, eps float64, minPoints int) (discover.Labels, err
 			}
 		}
 	}
-	return discover.NewLabels(raw), nil
+	return discover.NewLabels(raw)
 }
 
 // Selection says how HDBSCAN selects groups from its hierarchy.
@@ -75,20 +63,11 @@ const (
 )
 
 // HDBSCAN divides the members by density on all scales. size is the smallest size of a group. It is also
-// the number of neighbours, the member itself included, that determine the density at a member. The result
+// the number of neighbours, the member itself included, that determine the density at a member, 2 to n. The result
 // never has all members in one group. It takes O(n²) time.
 //
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if size is not in
-// 2 to n.
-//
 // Source: Campello, Moulavi and Sander, PAKDD 2013.
-func HDBSCAN(m discover.Matrix, size int, by Selection) (discover.Labels, error) {
-	if err := m.CheckComplete(); err != nil {
-		return nil, err
-	}
-	if size < 2 || size > m.Len() {
-		return nil, fmt.Errorf("groups of %d members: want 2 to %d", size, m.Len())
-	}
+func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
 	c := condenser{tree: discover.Agglomerate(m.Len(), reachability(m, size), discover.Single), size: size}
 	c.condense(c.tree.N+len(c.tree.Merges)-1, 0)
 	c.choose(by)
@@ -97,7 +76,7 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) (discover.Labels, error)
 		raw[i] = discover.NoGroup
 	}
 	c.label(0, discover.NoGroup, raw)
-	return discover.NewLabels(raw), nil
+	return discover.NewLabels(raw)
 }
 
 // reachability returns the mutual reachability distance of each pair. It is the maximum of three distances:

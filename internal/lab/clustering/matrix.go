@@ -65,17 +65,8 @@ func values(m discover.Matrix) []float64 {
 
 // Agglomerate merges the two nearest groups of a matrix until one group remains. It takes O(n²) time and
 // memory.
-//
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error for an unknown
-// linkage.
-func Agglomerate(m discover.Matrix, by discover.Linkage) (discover.Dendrogram, error) {
-	if by < discover.Single || by > discover.Ward {
-		return discover.Dendrogram{}, fmt.Errorf("unknown linkage %d", by)
-	}
-	if err := m.CheckComplete(); err != nil {
-		return discover.Dendrogram{}, err
-	}
-	return discover.Agglomerate(m.Len(), values(m), by), nil
+func Agglomerate(m discover.Matrix, by discover.Linkage) discover.Dendrogram {
+	return discover.Agglomerate(m.Len(), values(m), by)
 }
 
 // Heights returns the distance of each merge in a dendrogram, in ascending order.

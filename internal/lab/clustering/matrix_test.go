@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/internal/lab/clustering"
-	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
 
@@ -78,62 +75,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestMissingPairs checks that every method refuses a matrix with missing pairs.
-func TestMissingPairs(t *testing.T) {
-	m := matrix(t, [][]float64{{}, {1}, {1, math.NaN()}, {2, 2, 2}, {2, math.NaN(), 2, 1}, {2, 2, 2, 1, 1}})
-	for name, divide := range dividers(m) {
-		if err := divide(); !errors.Is(err, discover.ErrMatrix) || !strings.Contains(err.Error(), "members 1 and 2, and 2 pairs in all, were never measured") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// dividers returns the functions that need a complete matrix.
-func dividers(m discover.Matrix) map[string]func() error {
-	return map[string]func() error{
-		"profile":     func() error { _, err := discover.Profile(m); return err },
-		"k-medoids":   func() error { _, err := clustering.KMedoids(m, 2); return err },
-		"agglomerate": func() error { _, err := clustering.Agglomerate(m, discover.Average); return err },
-		"spectral":    func() error { _, _, err := clustering.Spectral(m, 2); return err },
-		"components":  func() error { _, err := clustering.Components(m, 1); return err },
-		"DBSCAN":      func() error { _, err := clustering.DBSCAN(m, 1, 2); return err },
-		"HDBSCAN":     func() error { _, err := clustering.HDBSCAN(m, 2, clustering.Mass); return err },
-		"SSSTree":     func() error { _, err := clustering.SSSTree(m, 0.5); return err },
-		"range":       func() error { _, _, err := clustering.Range(m); return err },
-	}
-}
-
-// TestZeroMatrix checks that every method refuses the zero Matrix, which New never returns.
-func TestZeroMatrix(t *testing.T) {
-	for name, divide := range dividers(discover.Matrix{}) {
-		if err := divide(); !errors.Is(err, discover.ErrMatrix) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestParametersOutOfRange checks that a parameter out of range leads to an error.
-func TestParametersOutOfRange(t *testing.T) {
-	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
-	for name, divide := range map[string]func() error{
-		"no medoid":            func() error { _, err := clustering.KMedoids(m, 0); return err },
-		"4 medoids of 3":       func() error { _, err := clustering.KMedoids(m, 4); return err },
-		"another linkage":      func() error { _, err := clustering.Agglomerate(m, discover.Ward+1); return err },
-		"no function":          func() error { _, _, err := clustering.Spectral(m, 0); return err },
-		"no point":             func() error { _, err := clustering.DBSCAN(m, 1, 0); return err },
-		"groups of one":        func() error { _, err := clustering.HDBSCAN(m, 1, clustering.Mass); return err },
-		"groups of 4 of 3":     func() error { _, err := clustering.HDBSCAN(m, 4, clustering.Mass); return err },
-		"alpha 0":              func() error { _, err := clustering.SSSTree(m, 0); return err },
-		"alpha NaN":            func() error { _, err := clustering.SSSTree(m, math.NaN()); return err },
-		"accuracy of nothing":  func() error { _, err := clustering.Accuracy(nil, nil); return err },
-		"accuracy of one less": func() error { _, err := clustering.Accuracy(discover.Labels{0}, discover.Labels{0, 1}); return err },
-	} {
-		if err := divide(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func TestAccuracy(t *testing.T) {
 	truth := discover.Labels{0, 0, 0, 1, 1, 1}
 	for _, tc := range []struct {
@@ -148,38 +89,8 @@ func TestAccuracy(t *testing.T) {
 		{discover.Labels{0, 0, discover.NoGroup, 1, 1, 1}, 5.0 / 6},
 		{discover.Labels{-1, -1, -1, -1, -1, -1}, 0},
 	} {
-		if got := accuracy(t, tc.labels, truth); math.Abs(got-tc.want) > 1e-12 {
+		if got := clustering.Accuracy(tc.labels, truth); math.Abs(got-tc.want) > 1e-12 {
 			t.Errorf("%v: %g, want %g", tc.labels, got, tc.want)
 		}
 	}
-}
-
-func TestSearch(t *testing.T) {
-	var tried []float64
-	x, score, err := clustering.Search(0, 4, 4, func(x float64) (float64, error) {
-		tried = append(tried, x)
-		return -math.Abs(x - 2.4), nil
-	})
-	if d := cmp.Diff([]float64{1, 2, 3, 4}, tried); d != "" || x != 2 || math.Abs(score+0.4) > 1e-12 || err != nil {
-		t.Errorf("%g at %g, %v, tried (-want +got):\n%s", score, x, err, d)
-	}
-	fails := func(float64) (float64, error) { return 0, discover.ErrMatrix }
-	if _, _, err := clustering.Search(0, 4, 4, fails); !errors.Is(err, discover.ErrMatrix) || !strings.Contains(err.Error(), "parameter 1: ") {
-		t.Errorf("a try that fails: %v", err)
-	}
-	for _, points := range []int{0, 4} {
-		if _, _, err := clustering.Search(4, float64(points), points, fails); err == nil || errors.Is(err, discover.ErrMatrix) {
-			t.Errorf("%d points from 4 downwards: %v", points, err)
-		}
-	}
-}
-
-func matrix(t testing.TB, rows [][]float64) discover.Matrix {
-	t.Helper()
-	return testutil.Must(discover.NewMatrix(rows))(t)
-}
-
-func accuracy(t testing.TB, labels, truth discover.Labels) float64 {
-	t.Helper()
-	return testutil.Must(clustering.Accuracy(labels, truth))(t)
 }

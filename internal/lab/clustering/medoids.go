@@ -1,44 +1,23 @@
 package clustering
 
 import (
-	"fmt"
 	"math"
 
 	"tutti/topology/discover"
 )
 
-// Medoids is a division of the members in which each member belongs to its nearest medoid.
-type Medoids struct {
-	Labels  discover.Labels
-	Members []int   // the medoid of each group
-	Cost    float64 // sum of the distances to the medoids, in seconds
-}
-
 // KMedoids divides the members into k groups, each around one of its members, the medoid. It replaces one
-// medoid at a time until no replacement lowers the sum of the distances to the medoids. It takes O(k·n²)
-// time for the initial medoids and O(n²) for each replacement.
-//
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if k is not in 1
-// to n.
+// medoid at a time until no replacement lowers the cost, the sum of the distances to the medoids in seconds. It
+// takes O(k·n²) time for the initial medoids and O(n²) for each replacement.
 //
 // Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are evaluated
 // as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
-func KMedoids(m discover.Matrix, k int) (Medoids, error) {
-	if err := m.CheckComplete(); err != nil {
-		return Medoids{}, err
-	}
-	if k < 1 || k > m.Len() {
-		return Medoids{}, fmt.Errorf("%d groups of %d members: want 1 to %d", k, m.Len(), m.Len())
-	}
+func KMedoids(m discover.Matrix, k int) (labels discover.Labels, cost float64) {
 	p := pam{m: m, medoid: make([]bool, m.Len())}
 	p.build(k)
 	for k > 1 && p.replace() {
 	}
-	out := Medoids{Labels: discover.NewLabels(p.near), Members: make([]int, k), Cost: p.cost()}
-	for j, g := range out.Labels {
-		out.Members[g] = p.medoids[p.near[j]]
-	}
-	return out, nil
+	return discover.NewLabels(p.near), p.cost()
 }
 
 // pam is the state of KMedoids.
@@ -151,18 +130,9 @@ const maxDepth = 8
 // the coarsest first. It stops when the number of groups stays the same or exceeds half the number of
 // members.
 //
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if alpha is not
-// above 0.
-//
 // Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of Interconnect
 // Topologies (NTNU 2023), figure 2.5.
-func SSSTree(m discover.Matrix, alpha float64) ([]discover.Labels, error) {
-	if err := m.CheckComplete(); err != nil {
-		return nil, err
-	}
-	if !(alpha > 0) {
-		return nil, fmt.Errorf("alpha %g: want more than 0", alpha)
-	}
+func SSSTree(m discover.Matrix, alpha float64) []discover.Labels {
 	all := make([]int, m.Len())
 	for i := range all {
 		all[i] = i
@@ -186,7 +156,7 @@ func SSSTree(m discover.Matrix, alpha float64) ([]discover.Labels, error) {
 		}
 		groups = next
 	}
-	return out, nil
+	return out
 }
 
 // selectCentres divides one group. The first member of each new group is its centre.

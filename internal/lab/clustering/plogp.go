@@ -2,7 +2,6 @@ package clustering
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -12,14 +11,8 @@ import (
 )
 
 // Distances returns the time in seconds of a message between each pair of ranks (equation 3.4), as rows up
-// to the diagonal. Row i of pairs has the PLogP parameters of rank i with each rank before it. The time is
-// NaN for a pair that was not measured.
-//
-// It returns an error matching discover.ErrParameters unless row i has i pairs.
-func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
-	if err := triangle(pairs); err != nil {
-		return nil, err
-	}
+// to the diagonal. Row i of pairs has the PLogP parameters of rank i with each rank before it.
+func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	out := make([][]float64, len(pairs))
 	for i, row := range pairs {
 		out[i] = make([]float64, i)
@@ -27,18 +20,13 @@ func Distances(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 			out[i][j] = Time(p, bytes)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Profiles returns the Euclidean distance between the profiles of each pair of ranks. The profile of a rank
 // consists of the latency, the overheads and the gap of a message to each rank (equations 3.5 and 3.6). The
 // rows, and the parameter pairs, have the form of those of Distances. It takes O(n³) time.
-//
-// It returns an error matching discover.ErrParameters unless row i has i measured pairs.
-func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
-	if err := triangle(pairs); err != nil {
-		return nil, err
-	}
+func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	const each = 4 // number of parameters of a pair
 	vectors := make([][]float64, len(pairs))
 	for i := range vectors {
@@ -46,9 +34,6 @@ func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 	}
 	for i, row := range pairs {
 		for j, p := range row {
-			if len(p.Sizes) == 0 {
-				return nil, fmt.Errorf("%w: ranks %d and %d were not measured", discover.ErrParameters, j, i)
-			}
 			o := At(p, bytes)
 			parameters := []float64{p.Latency, o.Send, o.Receive, o.Gap}
 			copy(vectors[i][each*j:], parameters)
@@ -62,17 +47,7 @@ func Profiles(pairs [][]discover.Parameters, bytes int) ([][]float64, error) {
 			out[i][j] = floats.Distance(vectors[i], vectors[j], 2)
 		}
 	}
-	return out, nil
-}
-
-// triangle returns an error unless row i has i pairs.
-func triangle(pairs [][]discover.Parameters) error {
-	for i, row := range pairs {
-		if len(row) != i {
-			return fmt.Errorf("%w: rank %d has %d pairs: want one with each of %d ranks before it", discover.ErrParameters, i, len(row), i)
-		}
-	}
-	return nil
+	return out
 }
 
 // minStep is a difference of sizes in bytes. Extra returns no size between two sizes that differ by at most
@@ -155,11 +130,8 @@ func At(p discover.Parameters, bytes int) discover.Overhead {
 func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
 
 // Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both
-// overheads (equation 3.3). It is NaN for a pair that was not measured.
+// overheads (equation 3.3).
 func Time(p discover.Parameters, bytes int) float64 {
-	if len(p.Sizes) == 0 {
-		return math.NaN()
-	}
 	o := At(p, bytes)
 	return p.Latency + (o.Send+o.Receive)/2 + o.Gap
 }

@@ -1,8 +1,6 @@
 package clustering
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,22 +15,13 @@ import (
 // their affinities. It also returns the eigenvalues of these vectors, ascending. The affinity of a pair
 // with distance d is exp(-d²/(2s²)), where s is half the median distance. It takes O(n³) time.
 //
-// It returns an error matching discover.ErrMatrix if a pair is missing, and another error if k is not in 1
-// to n.
-//
 // Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22 (2000), as
 // scikit-learn does it.
-func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64, err error) {
-	if err := m.CheckComplete(); err != nil {
-		return nil, nil, err
-	}
-	if k < 1 || k > m.Len() {
-		return nil, nil, fmt.Errorf("%d groups of %d members: want 1 to %d", k, m.Len(), m.Len())
-	}
+func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64) {
 	laplacian, degree := laplacian(m)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(laplacian, true) {
-		return nil, nil, errors.New("no eigenvalues found")
+		panic("clustering: no eigenvalues of a symmetric matrix")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -43,7 +32,7 @@ func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []f
 			points[i][c] /= math.Sqrt(degree[i])
 		}
 	}
-	return discover.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k], nil
+	return discover.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k]
 }
 
 // laplacian returns the normalised Laplacian of the affinities. degree has the sum of each row of
