@@ -79,57 +79,33 @@ func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 // selects the given composition wherever the composition can run. Elsewhere it runs one algorithm on the
 // whole communicator.
 func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
-	flat, ok := handsOn(cat, c)
-	if !ok || len(lib.Device) == 0 {
+	if _, ok := handsOn(cat, c); !ok || len(lib.Device) == 0 {
 		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, mpi.ErrInfeasible)
 	}
-	leaf := func(e mpi.Entry) treeObject {
-		return treeObject{alternative(compositionKey+e.Function, nil)}
-	}
-	out := leaf(e)
-	unless := func(r mpi.Requirement, holds, not string) {
-		if e.Has(r) {
-			out = treeObject{alternative(holds, out), alternative(not, leaf(flat))}
-		}
-	}
-	if c != coll.Scan { // MPICH has no such condition there, and does without
-		unless(mpi.Commutative, "is_commutative=yes", "is_commutative=no")
-	}
-	unless(mpi.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no")
-	unless(mpi.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any")
-	unless(mpi.OneNode, "comm_size=node_comm_size", "comm_size=any")
-	return lib.Device.With(collectiveKey+string(c), treeObject{alternative("comm_type=intra", out)}), nil
+	x := &exporter{build: build{lib, cat}, collective: c, device: true}
+	out, err := x.guarded(coll.Algorithm{Name: e.Name})
+	return lib.Device.With(collectiveKey+string(c), treeObject{alternative(intraKey, out)}), err
 }
 
 // partsTree returns the library's tree of algorithms with new subtrees for the parts. These subtrees select
-// the given algorithms on the communicators of the parts.
+// the given algorithms on the communicators of the parts, where their requirements hold. Elsewhere the library's
+// own subtree stays.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)
-	intra, ok := own.Get("comm_type=intra")
+	intra, ok := own.Get(intraKey)
 	if !ok {
 		return nil, fmt.Errorf("%v: %w: the library's tree has no branch for it", c, mpi.ErrInfeasible)
 	}
 	var branch treeObject
 	for part, kind := range map[string]string{interPart: "node_roots", nodePart: "node"} {
 		if e, ok := partOf(cat, c.Collective, c.Algorithm, part); ok {
-			branch = append(branch, alternative("comm_hierarchy="+kind, partBranch(e, intra)))
+			leaf := treeObject{alternative(leafKey+e.Function, nil)}
+			tree, _, _ := guard(c.Collective, e, leaf, func() (treeObject, error) { return intra, nil })
+			branch = append(branch, alternative("comm_hierarchy="+kind, tree))
 		}
 	}
 	slices.SortFunc(branch, func(a, b treeMember) int { return strings.Compare(a.Key, b.Key) })
 	branch = append(branch, alternative("comm_hierarchy=any", intra))
-	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
-}
-
-// partBranch returns a subtree that selects an algorithm where its requirements hold. Elsewhere it contains
-// the library's own subtree.
-func partBranch(e mpi.Entry, own treeObject) treeObject {
-	out := treeObject{alternative(leafKey+e.Function, nil)}
-	if e.Has(mpi.CountPowerOfTwo) {
-		out = treeObject{alternative("count<pow2", own), alternative("count=any", out)}
-	}
-	if e.Has(mpi.BuiltinOp) {
-		out = treeObject{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
-	}
-	return out
+	return lib.Tree.With(key, own.With(intraKey, branch)), nil
 }

@@ -47,6 +47,19 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 	if err != nil {
 		return nil, err
 	}
+	out, unguarded, err := guard(x.collective, entry, out, x.fallback)
+	// Calls in place do not reach this subtree: they keep the library's own branch.
+	unguarded = slices.DeleteFunc(unguarded, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
+	if err == nil && len(unguarded) > 0 {
+		err = fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, unguarded)
+	}
+	return out, err
+}
+
+// guard returns a subtree that selects the leaf of an algorithm where the algorithm's requirements hold.
+// Elsewhere it contains the result of safe. It also returns the requirements for which MPICH has no
+// condition.
+func guard(c coll.Collective, entry mpi.Entry, leaf treeObject, safe func() (treeObject, error)) (treeObject, []mpi.Requirement, error) {
 	need := slices.Clone(entry.Requires)
 	if slices.Contains(need, mpi.NodeConsecutive) { // implies a parent
 		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool {
@@ -58,27 +71,22 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 			continue
 		}
 		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == g.requirement })
-		if g.requirement == mpi.Commutative && x.collective == coll.Scan {
+		if g.requirement == mpi.Commutative && c == coll.Scan {
 			continue
 		}
-		safe, err := x.fallback()
+		other, err := safe()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		// MPICH takes the first alternative that is true. The condition that can be false must therefore
 		// come before the one that is always true.
 		if g.requirement == mpi.CountPowerOfTwo {
-			out = treeObject{alternative(g.other, safe), alternative(g.good, out)}
+			leaf = treeObject{alternative(g.other, other), alternative(g.good, leaf)}
 		} else {
-			out = treeObject{alternative(g.good, out), alternative(g.other, safe)}
+			leaf = treeObject{alternative(g.good, leaf), alternative(g.other, other)}
 		}
 	}
-	// Calls in place do not reach this subtree: they keep the library's own branch.
-	need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
-	if len(need) > 0 {
-		return nil, fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, need)
-	}
-	return out, nil
+	return leaf, need, nil
 }
 
 func (x *exporter) fallback() (treeObject, error) {
