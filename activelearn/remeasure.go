@@ -4,13 +4,10 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/preprocess"
 )
 
 const (
-	// An outlier is a measurement that exceeds the prediction from all other measurements by more than
-	// outlierSigma standard deviations. It is measured again before the campaign stops. Until then it
-	// counts like any other measurement.
-	outlierSigma = 4.0
 	// outlierShare limits the machine time for measuring outliers again. It is a fraction of the whole
 	// machine time.
 	outlierShare = 0.1
@@ -18,7 +15,9 @@ const (
 	replicateShare = 0.02
 )
 
-// FindOutliers finds the outliers among the measurements made since its last call. They are measured again
+// FindOutliers finds the outliers among the measurements made since its last call. An outlier exceeds the
+// prediction from all other measurements by more than preprocess.OutlierSigma standard deviations. Until it is
+// measured again, it counts like any other measurement, and the campaign does not stop. Outliers are measured again
 // in the given round, which is the next one, because the jobs that measured them may have been disturbed.
 func (r *StopRule) FindOutliers(round int) error {
 	r.outliers = nil
@@ -35,7 +34,7 @@ func (r *StopRule) FindOutliers(round int) error {
 		return err
 	}
 	for i, z := range residuals {
-		if m := ms[r.examined+i]; z > outlierSigma && m.CostSeconds <= budget {
+		if m := ms[r.examined+i]; z > preprocess.OutlierSigma && m.CostSeconds <= budget {
 			budget -= m.CostSeconds
 			r.rounds[m.Candidate] = round
 			r.outliers = append(r.outliers, m.Candidate)

@@ -124,12 +124,17 @@ func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.C
 
 // params returns the hyperparameters that the point x of the unit cube stands for.
 func (s ForestStudy) params(x []float64) ForestParams {
+	next := func(of scale) int {
+		v := of.value(x[0])
+		x = x[1:]
+		return v
+	}
 	p := ForestParams{
-		Trees:     treeScale.value(x[0]),
-		Criterion: s.Criteria[s.criterionScale().value(x[1])],
-		MaxDepth:  depthScale.value(x[2]),
-		MinSplit:  splitScale.value(x[3]),
-		MinLeaf:   leafScale.value(x[4]),
+		Trees:     next(treeScale),
+		Criterion: s.Criteria[next(s.criterionScale())],
+		MaxDepth:  next(depthScale),
+		MinSplit:  next(splitScale),
+		MinLeaf:   next(leafScale),
 	}
 	if p.MaxDepth > maxDepth {
 		p.MaxDepth = 0
@@ -180,10 +185,10 @@ func (s scale) coordinate(v int) float64 {
 	return (x - from) / (to - from)
 }
 
-// ends returns low-0.5 and high+0.5, between which the coordinates are mapped. For a logarithmic scale it
+// ends returns low - 1/2 and high + 1/2, between which the coordinates are mapped. For a logarithmic scale it
 // returns the logarithms of these numbers.
 func (s scale) ends() (from, to float64) {
-	from, to = float64(s.low)-0.5, float64(s.high)+0.5
+	from, to = float64(2*s.low-1)/2, float64(2*s.high+1)/2
 	if s.log {
 		return math.Log(from), math.Log(to)
 	}

@@ -8,10 +8,12 @@ package preprocess
 const MeasurementNoise = 7.5e-5
 
 const (
-	noisePrior   = 2.0 // replicates: weight of MeasurementNoise
-	noiseWidth   = 4.0 // doublings of the size: distance at which the weight of a replicate is 1/e
-	outlierSigma = 4.0 // standard deviations by which a disturbed time exceeds another one
+	noisePrior = 2.0 // replicates: weight of MeasurementNoise
+	noiseWidth = 4.0 // doublings of the size: distance at which the weight of a replicate is 1/e
 )
+
+// OutlierSigma is a number of standard deviations. An outlier exceeds the expected time by more.
+const OutlierSigma = 4.0
 
 // Far is a distance between two points in doublings. It is the Euclidean distance over nodes, ppn and
 // bytes. A call at this distance or more counts as far from the grid.

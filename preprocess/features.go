@@ -7,7 +7,7 @@ import (
 )
 
 // FeatureNames are the names of the columns in the results of Features and Rows.
-var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
+var FeatureNames = [...]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
 
 // BytesColumn is the index of the column with the message size in Rows and SurrogateRows.
 const BytesColumn = 2
@@ -18,8 +18,8 @@ const BytesColumn = 2
 //
 // Source: Wilkins et al., A FACT-based Approach: Making Machine Learning Collective Autotuning
 // Feasible on Exascale Systems, ExaMPI 2021, section IV-A; the feature of zero bytes is our choice.
-func Features(p coll.Point) [3]float64 {
-	return [3]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
+func Features(p coll.Point) [len(FeatureNames)]float64 {
+	return [...]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
 }
 
 // steps returns log2(n)+1, or 0 for n < 1.

@@ -92,7 +92,7 @@ func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + nois
 // it is slower than the second one by more than the noise explains. Disturbances only make jobs slower, so
 // the second time is then right.
 func (n Noise) Disturbed(r Replicate) bool {
-	return math.Log10(r.First.Seconds/r.Again.Seconds) > outlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
+	return math.Log10(r.First.Seconds/r.Again.Seconds) > OutlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }
 
 // noiseWithin returns the variance of log10 of the median of a job's samples. It is computed from the 95 %

@@ -150,10 +150,10 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 // scalings. For Algorithm and AlgorithmLog10 it is the fastest time at the point.
 //
 // With a linear scaling a predicted time can be negative. Relative raises times that are below the smallest
-// training time to this time. For Algorithm it raises ratios below 1 to 1. Values of AlgorithmLog10 are
-// limited to ±maxDecades. A value that is not finite is an error.
+// training time to this time. For Algorithm it raises ratios below 1 to 1. Results of AlgorithmLog10 are
+// limited so that the quotient of two results is finite. A value that is not finite is an error.
 func (s *Scaler) Relative(values []float64) ([]float64, error) {
-	const maxDecades = 150 // quotients of two results remain finite
+	most := math.Sqrt(math.MaxFloat64)
 	out := make([]float64, len(values))
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -163,7 +163,7 @@ func (s *Scaler) Relative(values []float64) ([]float64, error) {
 		case Algorithm:
 			out[i] = max(v, 1)
 		case AlgorithmLog10:
-			out[i] = math.Pow(10, max(-maxDecades, min(v, maxDecades)))
+			out[i] = max(1/most, min(math.Pow(10, v), most))
 		default:
 			out[i] = min(max(v*s.unit+s.shift, s.smallest), math.MaxFloat64)
 		}

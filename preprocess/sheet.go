@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 
 // MaxTableBytes is the largest accepted size of a CSV file. A file of this size has about six million rows,
 // a hundred times as many as the largest known published set of collective timings.
-const MaxTableBytes = 256 << 20
+const MaxTableBytes = 1 << 28
 
 // sheet reads a CSV file whose header names the columns.
 type sheet struct {
@@ -26,54 +27,32 @@ type sheet struct {
 	csv    *csv.Reader
 	header []string
 	column map[string]int // name to index
-	left   *io.LimitedReader
-}
-
-// openCSV opens a file and checks its size.
-func openCSV(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	stat, err := f.Stat()
-	switch {
-	case err != nil:
-	case stat.IsDir():
-		err = fmt.Errorf("%s is a folder, want a CSV file", path)
-	case stat.Size() > MaxTableBytes:
-		err = tooLarge(path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // readFile opens a CSV file and calls read for it. Errors begin with the parameter what, which names the
 // kind of file.
-func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (T, error) {
-	var none T
-	f, err := openCSV(path)
+func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (v T, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	defer f.Close()
-	v, err := read(f, path)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+	switch stat, err := f.Stat(); {
+	case err != nil:
+		return v, fmt.Errorf("%s: %w", what, err)
+	case stat.Size() > MaxTableBytes:
+		return v, fmt.Errorf("%s: %s: larger than %s, want a smaller file or parts of it", what, path, coll.FormatBytes(MaxTableBytes))
+	}
+	if v, err = read(f, path); err != nil {
+		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	return v, nil
 }
 
-func tooLarge(path string) error {
-	return fmt.Errorf("%s: larger than %s, want a smaller file or parts of it", path, coll.FormatBytes(MaxTableBytes))
-}
-
 // newSheet reads the header. It skips a byte order mark before the header.
 func newSheet(r io.Reader, path string) (*sheet, error) {
-	limited := &io.LimitedReader{R: r, N: MaxTableBytes + 1}
-	buffered := bufio.NewReaderSize(limited, 64<<10)
-	start, err := buffered.Peek(4096)
+	buffered := bufio.NewReaderSize(r, 64<<10)
+	start, err := buffered.Peek(buffered.Size())
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -83,7 +62,7 @@ func newSheet(r io.Reader, path string) (*sheet, error) {
 	if bytes.HasPrefix(start, []byte("\ufeff")) {
 		_, _ = buffered.Discard(len("\ufeff")) // buffered by Peek
 	}
-	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}, left: limited}
+	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}}
 	s.csv.FieldsPerRecord = -1 // next checks the number of fields
 	s.csv.TrimLeadingSpace = true
 	header, err := s.csv.Read()
@@ -133,9 +112,6 @@ var errTorn = errors.New("torn row")
 // next may be called again.
 func (s *sheet) next() ([]string, int, error) {
 	row, err := s.csv.Read()
-	if s.left.N <= 0 {
-		return nil, 0, tooLarge(s.path)
-	}
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
@@ -198,9 +174,11 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
-// maxLayout limits the number of nodes and the number of processes per node. 2^24 is more than any machine
-// has, and the product of both numbers fits into an int64.
-const maxLayout = 1 << 24
+// Limits of numbers: the product of nodes and processes per node fits into an int64, and so does twice a size.
+const (
+	maxLayout = math.MaxInt32
+	maxBytes  = math.MaxInt64 / 2
+)
 
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
@@ -218,7 +196,7 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 	if err != nil {
 		return coll.Point{}, err
 	}
-	size, err := integer("msg_bytes", s.cell(row, "msg_bytes"), 0, 1<<62)
+	size, err := integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes)
 	if err != nil {
 		return coll.Point{}, err
 	}

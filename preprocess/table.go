@@ -188,8 +188,7 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	if okLow && okHigh {
 		m.Low, m.High = low, high
 	}
-	const maxExact = 1 << 53 // integers are exact up to here
-	if v, ok := number("samples", parseFloat); ok && v <= maxExact {
+	if v, ok := number("samples", parseFloat); ok && v <= math.MaxInt32 {
 		m.Samples = int(v)
 	}
 }
@@ -201,8 +200,8 @@ func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 // defaults of the collective benchmarks.
 const (
 	osuSmallBytes = 8 << 10
-	osuSmallCalls = 1200
-	osuLargeCalls = 110
+	osuSmallCalls = 1000 + 200
+	osuLargeCalls = 100 + 10
 )
 
 // osuCost returns the machine time of an OSU micro-benchmark in seconds. The parameter `seconds` is the time

@@ -120,7 +120,7 @@ func TestReadTableFiles(t *testing.T) {
 	if _, err := preprocess.ReadTable(filepath.Join(dir, "none.csv")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v, want %v", err, fs.ErrNotExist)
 	}
-	if _, err := preprocess.ReadTable(dir); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := preprocess.ReadTable(dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("folder: %v", err)
 	}
 	if _, err := preprocess.ReadTable(sparse); err == nil || !strings.Contains(err.Error(), "larger than 256MiB") {

@@ -134,7 +134,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 		ppn = min(ppn, processes)
 		c.PPN, c.Nodes = int(ppn), int((processes+ppn-1)/ppn)
 	}
-	if c.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, 1<<62); err != nil {
+	if c.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes); err != nil {
 		return c, err
 	}
 	if !c.Collective.Sized() {
@@ -242,7 +242,7 @@ func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
 }
 
 // nearest works like Nearest, but its parameter is the features of a point.
-func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
+func nearest(rows [][]float64, to [len(FeatureNames)]float64) (at int, distance float64) {
 	least := math.Inf(1)
 	for i, row := range rows {
 		d := 0.0

@@ -187,7 +187,7 @@ func (s Setup) Module(about string) ([]byte, error) {
 	fmt.Fprintf(&b, `set tutti_nodes ""
 set tutti_ppn ""
 if {[info exists ::env(%[1]s)]} { set tutti_nodes $::env(%[1]s) }
-foreach tutti_name {%[2]s %[3]s} {
+foreach tutti_name {%[2]s %s} {
     if {$tutti_ppn eq "" && [info exists ::env($tutti_name)]} { set tutti_ppn $::env($tutti_name) }
 }
 `, nodesVar, ppnVar, tasksVar)

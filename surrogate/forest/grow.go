@@ -167,7 +167,7 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	l, r := 0, 0
 	for _, c := range groups {
 		groups[l], spare[r] = c, c
-		right := int((uint64(a) - uint64(col[c])) >> 63)
+		right := int(less(a, col[c]))
 		l += 1 - right
 		r += right
 	}

@@ -58,8 +58,11 @@ type laneRanks = [lanes]uint32
 
 // step returns the child of node n to which a row of rank x goes.
 func step(n packed, x uint32) uint64 {
-	return uint64(n>>childShift) + (uint64(uint32(n))-uint64(x))>>63
+	return uint64(n>>childShift) + less(uint32(n), x)
 }
+
+// less returns 1 if a is less than b, otherwise 0, without a branch.
+func less(a, b uint32) uint64 { return (uint64(a) - uint64(b)) >> 63 }
 
 // walk returns the indices of the leaves that eight rows reach.
 func (t *tree) walk(r *[maxFeatures]laneRanks) (leaves [lanes]uint64) {

@@ -7,19 +7,24 @@ package gp
 // values are relative to the variance of the targets, sd is that of the natural logarithm.
 type variancePrior struct{ median, sd, low, high float64 }
 
-// variancePriors holds the priors in the order of Params.variances. The common part has most of the variance,
-// and a task's own part has 5 %. A standard deviation of 1.5 corresponds to a factor of 4.5.
-var variancePriors = []variancePrior{
-	{1, 1.5, 1e-3, 1e3},    // common
-	{0.05, 1.5, 1e-5, 1e2}, // own
-	{0.05, 1.5, 1e-5, 1e2}, // level
-	{1e-4, 2, 1e-7, 1},     // shared
-	{3e-4, 1.5, 1e-6, 1},   // rough
-}
+// priorSD is the standard deviation of most priors. It corresponds to a factor of 4.5.
+const priorSD = 1.5
+
+// ownPrior is the prior of a task's own part, which has 5 % of the variance.
+var ownPrior = variancePrior{0.05, priorSD, 1e-5, 1e2}
 
 // changePrior is the prior of each variance between sources. Its median corresponds to a change of 1 % of
 // the targets' standard deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
+
+// variancePriors holds the priors in the order of Params.variances. The common part has most of the variance.
+var variancePriors = []variancePrior{
+	{1, priorSD, 1e-3, 1e3}, // common
+	ownPrior,                // own
+	ownPrior,                // level
+	{changePrior.median, changePrior.sd, changePrior.low, 1}, // shared
+	{3e-4, priorSD, 1e-6, 1},                                 // rough
+}
 
 // jobPrior is the prior of the variance between jobs, relative to the measurement noise.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}

@@ -35,7 +35,7 @@ func (f *factor) storage(to int) {
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {
-		if f.n%blockLen != 0 || to-f.n < 4 {
+		if f.n%blockLen != 0 || to-f.n < tileRows {
 			fill(f.n, f.rows[f.n])
 			if !f.pushRow() {
 				return false

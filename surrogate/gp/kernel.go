@@ -6,6 +6,12 @@ import "math"
 // distance the correlation is about e^-690 = 1e-300, since √(5·1e5) = 707.
 const maxSquaredDistance = 1e5
 
+// The numbers of the Matérn-5/2 correlation.
+const (
+	five       = 5.0
+	fiveThirds = five / 3
+)
+
 // matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation (1 + √5·r +
 // 5r²/3)·exp(-√5·r). If slope is not nil, matern sets it to factors s of derivatives. The derivative with
 // respect to log length_d is s·((a_d - b_d)/length_d)² for the rows a and b.
@@ -20,11 +26,11 @@ func matern(r2, slope []float64, signal float64) {
 			}
 			continue
 		}
-		s := math.Sqrt(5 * q)
+		s := math.Sqrt(five * q)
 		e := signal * decay(s)
-		r2[i] = e * (1 + s + 5./3*q)
+		r2[i] = e * (1 + s + fiveThirds*q)
 		if slope != nil {
-			slope[i] = e * (1 + s) * (5. / 3)
+			slope[i] = e * (1 + s) * fiveThirds
 		}
 	}
 }

@@ -79,26 +79,25 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	w := l.weights(p)
 	d := len(l.obs.X[0])
 	lengths, own, variances := grad[:d], grad[d:2*d], grad[2*d:]
-	variances[0] = l.jobGradient
-	tail := variances[1:]
+	sum := Params{Job: l.jobGradient} // of each variance: the derivative divided by the variance
 	for i, x := range l.obs.X {
 		for j, row := range l.obs.X[:i+1] {
 			all, same := w.all[i][j], w.same[i][j]
 			rc, ro := l.k.common[i][j], l.k.own[i][j]
-			tail[0] += all * rc
-			tail[1] += same * ro
-			tail[2] += same
+			sum.Common += all * rc
+			sum.Own += same * ro
+			sum.Level += same
 			if i == j {
-				tail[3] += all
-				tail[4] += same
+				sum.Shared += all
+				sum.Rough += same
 			}
 			sc, so := all*p.Common, same*p.Own
 			if w.source != nil {
 				source, task := w.source[i][j], w.sourceTask[i][j]
-				tail[5] += source
-				tail[6] += source * rc
-				tail[7] += task
-				tail[8] += task * ro
+				sum.ChangeLevel += source
+				sum.Change += source * rc
+				sum.ChangeOwnLevel += task
+				sum.ChangeOwn += task * ro
 				sc += source * p.Change
 				so += task * p.ChangeOwn
 			}
@@ -115,8 +114,9 @@ func (l *likelihood) gradient(theta, grad []float64) {
 		lengths[k] /= p.CommonLength[k] * p.CommonLength[k]
 		own[k] /= p.OwnLength[k] * p.OwnLength[k]
 	}
+	sums := sum.variances()
 	for k, variance := range p.variances()[:len(variances)] {
-		variances[k] *= *variance
+		variances[k] = *sums[k] * *variance
 	}
 }
 
@@ -196,5 +196,5 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 
 // logDensity returns the log density of y under N(0, LLᵀ). The factor f is L, and the argument z is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
-	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
+	return -dot(z, z)/2 - f.halfLogDet() - float64(len(z))*math.Log(2*math.Pi)/2
 }

@@ -28,7 +28,7 @@ func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
 		t := (v - h.median[i]) / h.sd[i]
-		sum += 0.5 * t * t
+		sum += t * t / 2
 		slope := t / h.sd[i]
 		if over := v - min(max(v, h.low[i]), h.high[i]); over != 0 {
 			sum += boundWeight * over * over

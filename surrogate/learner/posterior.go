@@ -252,7 +252,10 @@ func (p Prior) Options() gp.Options {
 // nodes and ppn, and 6 of bytes. The last column is 0 or 1, depending on whether the numbers are powers of
 // two. Its scale is long, since times at powers of two mostly agree with times in between. The values are
 // our choice.
-func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
+func LengthScales() []float64 {
+	const layout, bytes = 4.0, 6.0
+	return []float64{layout, layout, bytes, bytes}
+}
 
 // Observations converts measurements into observations of a Gaussian process. A target is log10 of the
 // seconds, a row is the SurrogateRows of the point, and a task is the algorithm's index. The noise that
