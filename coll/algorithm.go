@@ -1,7 +1,9 @@
 package coll
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,19 +25,21 @@ var Default = Algorithm{Name: "library_default"}
 // Param is one parameter of an algorithm. Name and value are written in the same way as in the library.
 type Param struct{ Name, Value string }
 
+var word = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
 // NewAlgorithm returns an algorithm, with its parameters in canonical order.
 //
 // Names and values must be words of letters, digits and the characters ._- . A duplicate parameter is an
 // error.
 func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
-	if !isWord(name) {
+	if !word.MatchString(name) {
 		return Algorithm{}, fmt.Errorf("algorithm name %q: want letters, digits and ._-", name)
 	}
 	sorted := slices.Clone(params)
 	slices.SortFunc(sorted, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
 	parts := make([]string, len(sorted))
 	for i, p := range sorted {
-		if !isWord(p.Name) || !isWord(p.Value) {
+		if !word.MatchString(p.Name) || !word.MatchString(p.Value) {
 			return Algorithm{}, fmt.Errorf("parameter %q=%q of %s: want letters, digits and ._-", p.Name, p.Value, name)
 		}
 		if i > 0 && p.Name == sorted[i-1].Name {
@@ -117,19 +121,5 @@ func (a *Algorithm) UnmarshalText(text []byte) error {
 
 // CompareAlgorithms orders algorithms by name, then by parameters.
 func CompareAlgorithms(a, b Algorithm) int {
-	if d := strings.Compare(a.Name, b.Name); d != 0 {
-		return d
-	}
-	return strings.Compare(a.params, b.params)
-}
-
-func isWord(s string) bool {
-	for _, r := range s {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-		default:
-			return false
-		}
-	}
-	return s != ""
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.params, b.params))
 }

@@ -158,13 +158,6 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestNewOfNothing(t *testing.T) {
-	s := coll.NewSpace([]coll.Point{bcast(3)}, []coll.Algorithm{alg("pow2")}, check)
-	if s.Size() != 0 || len(s.Points()) != 0 || len(s.Algorithms()) != 0 || s.Candidates() != nil {
-		t.Errorf("space where nothing runs: %d candidates, points %v, algorithms %v", s.Size(), s.Points(), s.Algorithms())
-	}
-}
-
 // TestNewHoldsTheFeasible checks that a space has exactly the candidates that can run. It tries every
 // possible set of such candidates.
 func TestNewHoldsTheFeasible(t *testing.T) {

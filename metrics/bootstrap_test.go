@@ -97,14 +97,6 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestBootstrapOfEqualValues checks that the interval of equal values has this value at both ends.
-func TestBootstrapOfEqualValues(t *testing.T) {
-	got, err := metrics.Bootstrap([]float64{2, 2, 2}, mean, 10, 0.95, 1)
-	if want := (metrics.Interval{Low: 2, High: 2}); err != nil || got != want {
-		t.Errorf("Bootstrap of a constant = %v, %v, want %v", got, err, want)
-	}
-}
-
 func TestBootstrapFaults(t *testing.T) {
 	tests := []struct {
 		name      string

@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -112,10 +111,4 @@ func TestMedianIntervalCoverage(t *testing.T) {
 			t.Errorf("%d samples: the interval held the median in %.3f of the trials, want 0.93 to 0.985", n, got)
 		}
 	}
-}
-
-func ExampleMedianInterval() {
-	median, interval, err := metrics.MedianInterval([]float64{1.2, 1.1, 1.3, 1.2, 9.7, 1.1, 1.4}, 0.95)
-	fmt.Println(median, interval, err)
-	// Output: 1.2 {1.1 9.7} <nil>
 }

@@ -6,17 +6,6 @@ import (
 	"tutti/topology"
 )
 
-func ExampleHosts() {
-	names, err := topology.Hosts("n[1-3,07-09],login")
-	fmt.Println(names, err)
-	// Output: [n1 n2 n3 n07 n08 n09 login] <nil>
-}
-
-func ExampleHostList() {
-	fmt.Println(topology.HostList([]string{"n1", "n2", "n3", "login"}))
-	// Output: n[1-3],login
-}
-
 func ExampleTree_Levels() {
 	tree := pods()
 	for _, l := range tree.Levels() {

@@ -108,11 +108,7 @@ func (v *Vertex) Height() int {
 	if v.Kind != Switch {
 		return -1
 	}
-	height := 0
-	for i := range v.Children {
-		height = max(height, 1+v.Children[i].Height())
-	}
-	return height
+	return v.nested(Switch)
 }
 
 // Check returns an error if the tree is invalid. The error matches ErrTree. Two switches or two nodes must

@@ -17,7 +17,7 @@ import (
 // how it was built.
 func newest(t testing.TB, texts ...string) build {
 	t.Helper()
-	f := newTreeFinder()
+	f := treeFinder{}
 	for _, name := range []string{"5.0.2.json", "5.0.2.ch4.json"} {
 		f.see(testutil.Must(os.ReadFile("testdata/" + name))(t))
 	}
@@ -40,13 +40,13 @@ func TestUnknownSeries(t *testing.T) {
 		{},
 		{"binomial                                - Force Binomial", "brand_new - Force a new one\nbinomial - Force Binomial"},
 	} {
-		f := newTreeFinder()
-		f.leaves["MPIR_Bcast_intra_brand_new"] = true
+		f := treeFinder{}
+		f.lib.Leaves = []string{"MPIR_Bcast_intra_brand_new"}
 		for _, text := range recorded {
 			f.see([]byte(strings.Replace(text, tc.shipped, tc.changed, 1)))
 		}
 		lib := newest(t, "ch4:ofi", sharedMemory).lib
-		lib.Leaves, lib.Numbers = append(lib.Leaves, "MPIR_Bcast_intra_brand_new"), f.build.Numbers
+		lib.Leaves, lib.Numbers = append(lib.Leaves, "MPIR_Bcast_intra_brand_new"), f.lib.Numbers
 		b := newBuild(lib, cat.As("6.0.0"))
 		for _, c := range coll.Collectives() {
 			for _, e := range b.cat.Entries(c) {

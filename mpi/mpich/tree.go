@@ -67,42 +67,30 @@ func (o treeObject) With(key string, value treeObject) treeObject {
 // Bytes returns the tree as JSON, with each condition on its own line.
 func (o treeObject) Bytes() []byte {
 	var b strings.Builder
-	o.write(&b, 0)
+	o.write(&b, 0, false)
 	b.WriteByte('\n')
 	return []byte(b.String())
 }
 
-func (o treeObject) write(b *strings.Builder, depth int) {
-	if o.flat() {
-		o.writeFlat(b)
-		return
-	}
+// write writes the object at a depth of the tree. An object that is empty or has one leaf, and everything
+// below it, is on one line.
+func (o treeObject) write(b *strings.Builder, depth int, oneLine bool) {
+	oneLine = oneLine || len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteByte('\n')
-		b.WriteString(strings.Repeat(" ", depth+1))
-		b.WriteString(quote(m.Key) + ": ")
-		m.Value.write(b, depth+1)
-	}
-	b.WriteString("\n" + strings.Repeat(" ", depth) + "}")
-}
-
-// flat reports whether the object fits on one line: it is empty or has one leaf.
-func (o treeObject) flat() bool {
-	return len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
-}
-
-func (o treeObject) writeFlat(b *strings.Builder) {
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteString(", ")
+		if !oneLine {
+			b.WriteString("\n" + strings.Repeat(" ", depth+1))
+		} else if i > 0 {
+			b.WriteByte(' ')
 		}
 		b.WriteString(quote(m.Key) + ": ")
-		m.Value.writeFlat(b)
+		m.Value.write(b, depth+1, oneLine)
+	}
+	if !oneLine {
+		b.WriteString("\n" + strings.Repeat(" ", depth))
 	}
 	b.WriteByte('}')
 }

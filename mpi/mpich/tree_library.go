@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -96,7 +95,7 @@ func embeddedTree(version string) (libraryTree, error) {
 	if err != nil {
 		return libraryTree{}, fmt.Errorf("mpich %s: %w", version, err)
 	}
-	f := newTreeFinder()
+	var f treeFinder
 	f.see(tree)
 	if device, err := builtinTrees.ReadFile("trees/" + version + ".ch4.json"); err == nil {
 		f.see(device)
@@ -117,7 +116,7 @@ func readLibraryTree(path string) (libraryTree, error) {
 		return libraryTree{}, fmt.Errorf("mpich: %w", err)
 	}
 	defer file.Close()
-	f := newTreeFinder()
+	var f treeFinder
 	if err := mpi.BinaryTexts(file, f.see); err != nil {
 		return libraryTree{}, fmt.Errorf("mpich: read %s: %w", path, err)
 	}
@@ -127,14 +126,8 @@ func readLibraryTree(path string) (libraryTree, error) {
 // treeFinder collects facts from the NUL-terminated strings of a library.
 type treeFinder struct {
 	tree, device []byte
-	leaves, keys map[string]bool
-	compositions map[string]bool
 	release      releaseFinder
-	build        libraryTree // Transport, Asserts and Posix
-}
-
-func newTreeFinder() *treeFinder {
-	return &treeFinder{leaves: map[string]bool{}, keys: map[string]bool{}, compositions: map[string]bool{}}
+	lib          libraryTree // without trees; names in any order, perhaps twice
 }
 
 var (
@@ -163,29 +156,29 @@ func (f *treeFinder) see(text []byte) {
 	case at >= 0:
 		f.seeTree(text[at:])
 	case numbersForm.Match(text):
-		f.build.Numbers = append(f.build.Numbers, string(text))
+		f.lib.Numbers = append(f.lib.Numbers, string(text))
 	case bytes.Contains(text, leafStart):
 		_, name, _ := bytes.Cut(text, []byte(leafKey))
 		if leafName.Match(name) {
-			f.leaves[string(name)] = true
+			f.lib.Leaves = append(f.lib.Leaves, string(name))
 		}
 	case bytes.Contains(text, compStart):
 		_, name, _ := bytes.Cut(text, []byte(compositionKey))
 		if compName.Match(name) {
-			f.compositions[string(name)] = true
+			f.lib.Compositions = append(f.lib.Compositions, string(name))
 		}
 	case len(text) <= shortText && keyForm.Match(text):
-		f.keys[string(text)] = true
+		f.lib.Keys = append(f.lib.Keys, string(text))
 	}
 }
 
 // seeBuild collects properties of the build.
 func (f *treeFinder) seeBuild(text []byte) {
-	if f.build.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
-		f.build.Transport = string(text)
+	if f.lib.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
+		f.lib.Transport = string(text)
 	}
-	f.build.Posix = f.build.Posix || bytes.Contains(text, []byte("ch4/shm/posix/")) || bytes.HasPrefix(text, []byte("MPIDI_POSIX_"))
-	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
+	f.lib.Posix = f.lib.Posix || bytes.Contains(text, []byte("ch4/shm/posix/")) || bytes.HasPrefix(text, []byte("MPIDI_POSIX_"))
+	f.lib.Asserts = f.lib.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
 // seeTree keeps the first tree of algorithms and the first tree of the device. The device's shared memory
@@ -200,12 +193,14 @@ func (f *treeFinder) seeTree(text []byte) {
 }
 
 func (f *treeFinder) library(source string) (libraryTree, error) {
-	lib := f.build
+	lib := f.lib
 	lib.Source, lib.Version = source, f.release.Version()
 	// Without modules for shared memory, configure defines ENABLE_NO_LOCAL since 5.0 (ch4/subconfigure.m4).
 	lib.NoNodes = mpi.AtLeast(lib.Version, 5) && strings.HasPrefix(lib.Transport, "ch4:") && !lib.Posix
-	lib.Leaves, lib.Keys = slices.Sorted(maps.Keys(f.leaves)), slices.Sorted(maps.Keys(f.keys))
-	lib.Compositions = slices.Sorted(maps.Keys(f.compositions))
+	for _, names := range []*[]string{&lib.Leaves, &lib.Keys, &lib.Compositions} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
 	if f.tree == nil {
 		return lib, fmt.Errorf("%s: %w: want the libmpich.so of MPICH 4.0 or newer", source, errNoTree)
 	}

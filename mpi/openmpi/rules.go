@@ -43,16 +43,10 @@ func sameChoice(a, b rule) bool {
 	return a == b
 }
 
-type numbered struct {
-	collective coll.Collective
-	id         int64
-}
-
-// ids lists the numbers by which Open MPI identifies collectives, from coll_tuned.h.
-var ids = []numbered{
-	{coll.Allgather, 0}, {coll.Allgatherv, 1}, {coll.Allreduce, 2}, {coll.Alltoall, 3}, {coll.Alltoallv, 4},
-	{coll.Barrier, 6}, {coll.Bcast, 7}, {coll.Exscan, 8}, {coll.Gather, 9}, {coll.Reduce, 11},
-	{coll.ReduceScatter, 12}, {coll.ReduceScatterBlock, 13}, {coll.Scan, 14}, {coll.Scatter, 15},
+// numbers lists the collectives under the numbers by which Open MPI identifies them, from coll_tuned.h.
+var numbers = []coll.Collective{
+	coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Alltoallv, "", coll.Barrier, coll.Bcast, coll.Exscan, coll.Gather, "",
+	coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan, coll.Scatter,
 }
 
 // header2 is the first line of files whose rules may have a fifth number, the maximum number of requests.
@@ -84,7 +78,7 @@ func (r classicRules) Bytes() []byte {
 	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size" + fifth + "\n")
 	fmt.Fprintf(&b, "%d # collectives\n", len(r))
 	for _, c := range r {
-		fmt.Fprintf(&b, "%d # %s\n", c.id(), c.Collective)
+		fmt.Fprintf(&b, "%d # %s\n", slices.Index(numbers, c.Collective), c.Collective)
 		fmt.Fprintf(&b, "%d # communicator sizes\n", len(c.Blocks))
 		for _, block := range c.Blocks {
 			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Ranks, len(block.Rules))
@@ -98,10 +92,6 @@ func (r classicRules) Bytes() []byte {
 		}
 	}
 	return []byte(b.String())
-}
-
-func (c classicCollective) id() int64 {
-	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
 }
 
 // errSyntax is the error for text that Open MPI would reject or misread. errors.Is finds it.
@@ -185,13 +175,12 @@ func (s *scanner) count() int {
 }
 
 func (s *scanner) collective() coll.Collective {
-	id := int64(s.number())
-	i := slices.IndexFunc(ids, func(x numbered) bool { return x.id == id })
-	if i < 0 {
+	id := s.number()
+	if id >= len(numbers) || numbers[id] == "" {
 		s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
 		return ""
 	}
-	return ids[i].collective
+	return numbers[id]
 }
 
 // blocks returns the blocks of a collective. The function read reads a rule behind its size. Numbers of ranks

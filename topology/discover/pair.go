@@ -121,11 +121,7 @@ func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
 		}
 	}
 	var out []PairTime
-	for {
-		cells, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for cells, err := c.Read(); !errors.Is(err, io.EOF); cells, err = c.Read() {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
